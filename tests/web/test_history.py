@@ -8,8 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from poolproof.presentation.history.page import write_history
-from poolproof.presentation.history.series import NamedRun
+from poolproof.presentation.history import NamedRun, write_history
 from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.history.making import make_history
 from tests.web.opened import Opened, open_page
@@ -36,7 +35,7 @@ def opened(browser: Browser, page: Path, request: pytest.FixtureRequest) -> Iter
 def test_it_opens_without_a_complaint_and_fetches_nothing(opened: Opened) -> None:
     opened.chart("history-chart")
     assert (opened.complaints, opened.requests) == ([], [])
-    assert "2 figures changed" in opened.text("#changes")
+    assert "2 results changed" in opened.text("#changes")
     assert "a run <b>could not</b> be read" in opened.text("#changes")
 
 

@@ -24,7 +24,15 @@ from tests.web.opened import Opened
 pytestmark = pytest.mark.timeout(400)  # the first test of a page makes its run, and Vega's script
 
 Opening = Callable[..., Opened]
-CHARTS = ("curves-chart", "rates-chart", "busy-chart", "latency-time-chart", "latency-chart", "shares-chart")
+CHARTS = (
+    "curves-chart",
+    "rates-chart",
+    "busy-chart",
+    "latency-time-chart",
+    "latency-chart",
+    "shares-chart",
+    "limit-chart",
+)
 
 
 def _serious(opened: Opened) -> list[str]:
@@ -38,13 +46,13 @@ def _serious(opened: Opened) -> list[str]:
 
 
 def _all_drawn(opened: Opened) -> None:
-    for name in CHARTS:
+    for name in opened.page.locator(".chart").evaluate_all("all => all.map(it => it.id)"):
         opened.chart(name)
 
 
 def test_every_chart_is_drawn_in_its_turn(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
-    for name in (*CHARTS, "limit-chart"):
+    for name in CHARTS:
         assert page.chart(name).locator("svg").count() == 1
     assert page.page.locator("#flow svg").count() == 1
 
@@ -145,7 +153,7 @@ def test_the_curves_follow_their_controls(opened: Opening, small_page: Path) -> 
 def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.select_option("#metric", "iops")
-    assert "2 refuted or failed figures are drawn hollow and unconnected" in page.text("#curves-note")
+    assert "2 refuted or failed results are drawn hollow and unconnected" in page.text("#curves-note")
     chart = page.chart("curves-chart")
     points = chart.locator("g.mark-symbol.role-mark path")
     hollow = [
@@ -185,7 +193,7 @@ def test_what_did_not_settle_is_marked_and_says_why(opened: Opening, unsettled_p
     assert "about 2.03k IOPS" in page.text("#tip") and "of the best" not in page.text("#tip")
     page.open_cell("bare-a", "reads")
     said = page.text("#cell-head")
-    assert "This figure is unsettled" in said
+    assert "This result is unsettled" in said
     assert "drift: it falls by 30% over 60 s" in said
     assert "about 2.02k IOPS, unsettled (drift)" in said
     page.open_cell("pair", "reads")
@@ -201,13 +209,13 @@ def test_curves_of_what_did_not_settle_are_hollow_and_the_bars_name_their_confid
     assert "Bars are 95 % intervals" in page.text("#curves-note")
     page.page.select_option("#metric", "iops")
     note = page.text("#curves-note")
-    assert "1 unsettled figure is drawn hollow and unconnected, without an interval" in note
-    assert "Bars are 90 % intervals for workloads about it, 95 % for others." in note
-    points = page.chart("curves-chart").locator("g.mark-symbol.role-mark path")
+    assert "1 unsettled result is drawn hollow and unconnected, without an interval" in note
+    assert "Bars are 90 % intervals for workloads compared by it, 95 % for others." in note
+    points = page.chart("layouts-chart").locator("g.mark-symbol.role-mark path")
     fills = points.evaluate_all("all => all.map(it => getComputedStyle(it).fill)")
     assert sum(fill in ("none", "rgba(0, 0, 0, 0)") for fill in fills) == 1
     page.page.locator("#curves .behind summary").click()
-    assert "about 2,030 IOPS (unsettled, trials 2,020 IOPS … 2,040 IOPS)" in page.text("#curves-table")
+    assert "about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS)" in page.text("#curves-table")
 
 
 def test_the_cell_is_chosen_by_name_too(opened: Opening, small_page: Path) -> None:
@@ -361,7 +369,7 @@ def test_a_run_that_is_not_whole_is_a_page_all_the_same(opened: Opening, kind: s
     assert page.text("#answer .sentence")
     assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if kind != "empty":
-        page.chart("curves-chart")
+        page.chart("layouts-chart")
         assert page.text("#cell-head .cell-line")
 
 

@@ -62,8 +62,7 @@ def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
     """Write the page. A run that can't be read well enough is skipped with a message."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
-    from poolproof.presentation.history.page import write_history
-    from poolproof.presentation.history.series import NamedRun
+    from poolproof.presentation.history import NamedRun, write_history
     from poolproof.results.query.found import SkippedRun
 
     named = {each.what.partition(",")[0] for each in session.left_out}

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
+from poolproof.load.generators import described
+from poolproof.load.model import LoadPart
 from poolproof.units import canonical_size, parse_size
 
-MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
+_MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
 _SPELLINGS = {"readwrite": "rw", "blocksize": "bs"}
-_AXIS_FIRST = ("bs", "iodepth", "numjobs", "size", "rwmixread")
-_SYNC = ("sync", "fsync", "fdatasync", "sync_file_range")
-_NEVER = ("0", "none", "false", "no", "")
+_AXES = ("bs", "iodepth", "numjobs", "size", "rwmixread")
+"""The options that can be the axis, the first one that varies."""
+_IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,13 @@ class AxisPosition:
 
     @property
     def panel(self) -> str:
-        """`randread, async`."""
+        """Return the name of the panel: `randread, async`."""
         return f"{self.mode}, {'sync' if self.sync else 'async'}"
+
+    @property
+    def group(self) -> str:
+        """Return the name of the workloads that differ only in panel and place: `grid, iodepth=4`."""
+        return ", ".join(part for part in (self.family, self.rest) if part)
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
@@ -39,7 +46,8 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
-        over = _over(own)
+        varying = {_plain(key) for workload in own for key, _ in workload.varies}
+        over = next((name for name in _AXES if name in varying), None)
         if over is not None:
             found |= {workload.name: _place(workload, over) for workload in own}
     return found
@@ -47,55 +55,43 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
     """Return the panels in order: async before sync, reads before writes."""
-    unique = {place.panel: place for place in placed}
-
-    def order(panel: str) -> tuple[bool, int, str]:
-        mode = unique[panel].mode
-        return unique[panel].sync, MODES.index(mode) if mode in MODES else len(MODES), panel
-
-    return sorted(unique, key=order)
-
-
-def _over(workloads: Sequence[Workload]) -> str | None:
-    """Return the option on the axis: block size if it varies, else another numeric option; None if there is none."""
-    varying = {_plain(key) for workload in workloads for key, _ in workload.varies}
-    return next((name for name in _AXIS_FIRST if name in varying), None)
+    by_panel = {place.panel: place for place in placed}
+    return sorted(by_panel, key=lambda panel: (by_panel[panel].sync, _MODES.index(by_panel[panel].mode)))
 
 
 def _place(workload: Workload, over: str) -> AxisPosition:
     varies = {_plain(key): value for key, value in workload.varies}
     at = varies.pop(over, "")
-    options = {_plain(key): value for job in workload.jobs for key, value in job.options}
-    mode = options.get("rw", options.get("readwrite", "read")).split(":")[0]
-    rest = ", ".join(f"{key}={value}" for key, value in varies.items() if key not in ("rw", "readwrite", *_SYNC))
+    options = {key.rpartition(".")[2]: value for job in workload.jobs for key, value in job.options}
+    load = described(workload.name, options)
+    try:
+        order = float(parse_size(at.split(",")[0].split("-")[0]))
+    except (ValueError, OverflowError):
+        order = 0.0
     return AxisPosition(
         family=workload.family,
-        mode=_SPELLINGS.get(mode, mode),
-        sync=any(options.get(name, "0").lower() not in _NEVER for name in _SYNC),
+        mode=_mode(load),
+        sync=load.writes_are_synchronous or bool(load.sync_every),
         over=over,
-        at=_written(at, over),
-        order=_order(at),
-        rest=rest,
+        at=_size(at) if over in ("bs", "size") else at,
+        order=order,
+        rest=", ".join(f"{key}={value}" for key, value in varies.items() if key not in _IN_PANEL),
     )
+
+
+def _mode(load: LoadPart) -> str:
+    kind = "rw" if load.is_mixed else "trim" if load.trims else "write" if load.writes else "read"
+    return f"{'rand' if load.is_random else ''}{kind}"
 
 
 def _plain(key: str) -> str:
     """Return `bs` for `log.bs` of a job section and for `blocksize`."""
-    bare = key.rpartition(".")[2]
-    return _SPELLINGS.get(bare, bare)
+    option = key.rpartition(".")[2]
+    return _SPELLINGS.get(option, option)
 
 
-def _order(value: str) -> float:
-    try:
-        return float(parse_size(value.split(",")[0].split("-")[0]))
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-def _written(value: str, over: str) -> str:
-    """Return sizes in one spelling, so that `4096`, `4K` and `4k` are one place on the axis."""
-    if over not in ("bs", "size"):
-        return value
+def _size(value: str) -> str:
+    """Return a size in one spelling, so that `4096`, `4K` and `4k` are one place on the axis."""
     try:
         return canonical_size(parse_size(value)).lower()
     except (ValueError, OverflowError):

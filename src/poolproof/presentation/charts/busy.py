@@ -1,4 +1,4 @@
-"""Over time: how busy each disk was."""
+"""How busy each disk was over time."""
 
 from typing import Any
 
@@ -30,21 +30,13 @@ def _share(earlier: Sample, later: Sample, disk: str) -> float | None:
 def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
     disks = list(dict.fromkeys(leaf.device for cell in run.cells for leaf in cell.leaves))
     axis = alt.Axis(labelExpr="datum.value + '%'", tickCount=3, minExtent=48)
-    return (
-        alt.Chart(data)
-        .mark_line(interpolate="step-after", strokeWidth=1.8)
-        .encode(
-            x=look.seconds(),
-            y=alt.Y("busy:Q", title="busy", scale=alt.Scale(domain=[0, 100]), axis=axis),
-            color=alt.Color(
-                "disk:N",
-                title=None,
-                scale=alt.Scale(**look.series_scale(disks, look.SERIES)),
-                legend=alt.Legend(orient="top"),
-            ),
-            strokeDash=alt.StrokeDash("disk:N", title=None, scale=alt.Scale(**look.series_scale(disks, look.DASHES))),
-        )
-        .properties(width=640, height=110)
+    return look.step_lines(
+        data,
+        alt.Y("busy:Q", title="busy", scale=alt.Scale(domain=[0, 100]), axis=axis),
+        "disk",
+        colours=look.series_scale(disks, look.SERIES),
+        dashes=look.series_scale(disks, look.DASHES),
+        height=110,
     )
 
 

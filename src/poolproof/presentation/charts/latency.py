@@ -6,7 +6,7 @@ import altair as alt
 
 from poolproof.metrics import METRICS
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import decade_label_expression
+from poolproof.presentation.charts.metrics import latency_axis
 from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
 from poolproof.results.runs.loading import LoadedRun
@@ -26,15 +26,14 @@ def _rows(cell: Cell) -> list[Row]:
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     """Draw on a logarithmic axis, because a p99.9 is often a hundred medians."""
-    axis = alt.Axis(labelExpr=decade_label_expression("p99"), tickCount=5)
     return (
         alt.Chart(data)
         .mark_point(size=80, strokeWidth=2, color=look.READ)
         .encode(
-            x=alt.X("seconds:Q", title="latency", scale=alt.Scale(type="log"), axis=axis),
+            x=latency_axis(alt.X),
             y=alt.Y("percentile:N", title=None, sort=[metric.title for metric in _PERCENTILES]),
             shape=alt.Shape("trial:N", title=None, legend=alt.Legend(orient="top")),
-            tooltip=[alt.Tooltip("trial:N"), alt.Tooltip("percentile:N"), alt.Tooltip("seconds:Q", format=".3s")],
+            tooltip=[*look.tooltips("trial", "percentile"), alt.Tooltip("seconds:Q", format=".3s")],
         )
         .properties(width=560, height=alt.Step(26))
     )

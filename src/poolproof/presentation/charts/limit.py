@@ -1,4 +1,4 @@
-"""How near each figure is to the limit of its disks, if the same run measured them alone."""
+"""How near each result is to the limit of its disks, if the same run measured them alone."""
 
 from typing import Any
 
@@ -19,11 +19,10 @@ _ROOM_FOR_LABELS = 60
 
 def _rows(run: LoadedRun) -> list[Row]:
     """Return the cells that count and have a limit."""
-    cells = run.cells
-    limits = limits_of(cells, run.bare, run.campaign)
+    limits = limits_of(run.cells, run.bare, run.campaign)
     return [
         (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
-        for cell in cells
+        for cell in run.cells
         if cell.counts
         if isinstance(limit := limits.get(cell.key), Limit)
     ]
@@ -43,10 +42,10 @@ def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
             axis=alt.Axis(format="%", tickCount=4),
             scale=alt.Scale(domain=[0, farthest], clamp=True, nice=False),
         ),
-        tooltip=[alt.Tooltip(f"{name}:N") for name in ("layout", "workload", "label", "how")],
+        tooltip=look.tooltips("layout", "workload", "label", "how"),
     )
     coloured = bars.mark_bar(height=12).encode(
-        color=alt.Color("layout:N", scale=alt.Scale(**look.series_scale(layouts, look.SERIES)), legend=None)
+        color=alt.Color("layout:N", scale=look.series_scale(layouts, look.SERIES), legend=None)
     )
     labels = bars.mark_text(align="left", fontSize=11).encode(x=alt.value(_WIDTH + 6), text="label:N")
     at_limit = alt.Chart().mark_rule(strokeDash=[4, 3]).encode(x=alt.datum(1))
@@ -54,7 +53,7 @@ def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
     return (
         alt.layer(coloured, at_limit, labels)
         .properties(width=_WIDTH, height=alt.Step(22), data=data)
-        .facet(facet=workloads, columns=3, spacing={"column": _ROOM_FOR_LABELS, "row": 20})
+        .facet(facet=workloads, columns=4, spacing={"column": _ROOM_FOR_LABELS, "row": 20})
     )
 
 
@@ -66,7 +65,7 @@ CHART = RunChart(
         Column("layout", "layout"),
         Column("workload", "workload"),
         Column("share", "share", "share"),
-        Column("label", ""),
+        Column("label"),
         Column("how", "how it is computed"),
     ),
     draw=_draw,

@@ -1,61 +1,103 @@
-"""The title and labels of a metric's axis in SI units, and figures as charts draw and describe them."""
+"""Results of any metric as charts draw and describe them: axis, value, interval, text."""
 
 from collections.abc import Iterable
+from typing import Any
+
+import altair as alt
 
 from poolproof.campaign.model import Measure
 from poolproof.metrics import MetricId, metric_of
+from poolproof.presentation.charts.model import Column, Row
+from poolproof.presentation.charts.trial_data import short
 from poolproof.presentation.terminal.words import value_text
 from poolproof.results.runs.summary import Cell
-from poolproof.statistics.intervals import CONFIDENCE, Interval, mean_interval
+from poolproof.statistics.intervals import CONFIDENCE, Interval
+
+RESULT = (
+    Column("value"),
+    Column("low"),
+    Column("high"),
+    Column("counts"),
+    Column("unsettled"),
+    Column("text", "result"),
+    Column("verdict", "verdict"),
+)
+"""The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
+
+A single trial and an unsettled result have no `low` and `high`.
+"""
+IS_RELIABLE = "datum.counts && !datum.unsettled"
+"""A Vega expression: lines and filled points are only for results that count and are not unsettled."""
+
+
+def result_row(cell: Cell, metric: MetricId) -> Row | None:
+    """Return the values of `RESULT`; None if the metric was not measured."""
+    result = cell.result(metric)
+    if result.interval is None:
+        return None
+    value, low, high = (_on_axis(each, metric) for each in _drawn(cell, result.interval))
+    return value, low, high, result.counts, cell.is_unsettled, result_text(cell, metric), result.verdict
+
+
+def _drawn(cell: Cell, interval: Interval) -> tuple[float | None, ...]:
+    """Return mean, low and high; an unsettled result has no interval, because it would not be valid."""
+    return (interval.mean, None, None) if cell.is_unsettled else (interval.mean, interval.low, interval.high)
+
+
+def _on_axis(value: float | None, metric: MetricId) -> float | None:
+    return None if value is None else short(axis_value(value, metric))
 
 
 def axis_value(value: float, metric: MetricId) -> float:
-    """Return a figure in the unit of its axis: I/Os per second, bytes per second, or seconds (from nanoseconds)."""
+    """Return a result in the unit of its axis: I/Os per second, bytes per second, or seconds (from nanoseconds)."""
     return value * metric_of(metric).unit.scale
 
 
-def figure_of(cell: Cell, metric: MetricId) -> Interval | None:
-    """Return the cell's figure in any metric; None if it was not measured."""
-    return cell.figure if metric == cell.metric else mean_interval(cell.values(metric))
-
-
-def drawn_of(cell: Cell, metric: MetricId) -> Interval | None:
-    """Return the figure as a chart draws it: without an interval if it is unsettled, because it would not be valid."""
-    figure = figure_of(cell, metric)
-    return Interval(figure.mean) if figure is not None and cell.is_unsettled else figure
-
-
-def figure_words(cell: Cell, metric: MetricId) -> str:
-    """Return the cell's figure in any metric as text.
+def result_text(cell: Cell, metric: MetricId) -> str:
+    """Return the cell's result in any metric as text.
 
     An unsettled one has the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
     """
-    figure = figure_of(cell, metric)
-    if figure is None:
-        return "no figure"
+    result = cell.result(metric)
+    if result.interval is None:
+        return "no result"
     if not cell.is_unsettled:
-        return interval_text(figure, metric)
-    values = cell.values(metric)
-    trials = f"trials {value_text(min(values), metric)} … {value_text(max(values), metric)}"
-    return f"about {value_text(figure.mean, metric)} (unsettled, {trials if len(values) > 1 else 'one trial'})"
+        return interval_text(result.interval, metric)
+    least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
+    trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"
+    return f"about {value_text(result.interval.mean, metric)} (unsettled, {trials})"
+
+
+def interval_text(interval: Interval, metric: MetricId) -> str:
+    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`, or a note that a single trial has none."""
+    mean = value_text(interval.mean, metric)
+    if interval.low is None or interval.high is None:
+        return f"{mean} (one trial: no interval)"
+    return f"{mean} ({value_text(interval.low, metric)} … {value_text(interval.high, metric)})"
 
 
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
-    """Return which intervals the figures of a metric have, such as `95 % intervals`.
+    """Return which intervals the results of a metric have, such as `95 % intervals`.
 
     A workload's own metric has the requested confidence; any other has 95 %, by Student's t.
     """
-    asked = confidence_text(measure)
-    plain = f"{100 * CONFIDENCE:g} %"
-    own = {cell.metric == metric for cell in cells if cell.values(metric)}
-    if asked == plain or True not in own:
-        return f"{plain} intervals"
-    return f"{asked} intervals" if False not in own else f"{asked} intervals for workloads about it, {plain} for others"
+    requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
+    is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
+    if requested == usual or True not in is_own:
+        return f"{usual} intervals"
+    if False not in is_own:
+        return f"{requested} intervals"
+    return f"{requested} intervals for workloads compared by it, {usual} for others"
 
 
 def confidence_text(measure: Measure) -> str:
     """Return the confidence of the workloads' own metrics: `95 %` if none was requested."""
     return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
+
+
+def title(metric: MetricId) -> str:
+    """Return the title of the axis, which says which direction is better."""
+    return metric_of(metric).axis_title
 
 
 def label_expression(metric: MetricId) -> str:
@@ -65,22 +107,11 @@ def label_expression(metric: MetricId) -> str:
     return number if not unit else f"replace({number}, /([0-9])([^0-9.]?)$/, '$1 $2') + '{unit}'"
 
 
-def decade_label_expression(metric: MetricId) -> str:
-    """Return the same for a logarithmic axis: 1 and 3 of each decade.
+def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
+    """Return a logarithmic axis of the field `seconds`, with labels at 1 and 3 of each decade.
 
-    Without it, Vega keeps the first label that has room, and drops the 10 for a 9.
+    Without these labels, Vega keeps the first label that has room, and drops the 10 for a 9.
     """
-    return f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression(metric)} : ''"
-
-
-def title(metric: MetricId) -> str:
-    """Return the title of the axis, which says which direction is better."""
-    return metric_of(metric).axis_title
-
-
-def interval_text(interval: Interval, metric: MetricId) -> str:
-    """Return a figure with its interval: `131 IOPS (120 IOPS … 142 IOPS)`, or a note that a single trial has none."""
-    mean = value_text(interval.mean, metric)
-    if interval.low is None or interval.high is None:
-        return f"{mean} (one trial: no interval)"
-    return f"{mean} ({value_text(interval.low, metric)} … {value_text(interval.high, metric)})"
+    labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
+    scale = alt.Scale(type="log")
+    return channel("seconds:Q", title="latency", scale=scale, axis=alt.Axis(labelExpr=labels, tickCount=5, **axis))

@@ -1,23 +1,31 @@
-"""What a chart is: where it is shown, what its rows are and how it is drawn. The contract of this package.
+"""What a chart is: where it is shown, what its rows are and how it is drawn. Charts are found by their files.
 
-A chart is one file here that defines `CHART`. The page of a run, its pictures and notebooks find it by that name.
+A chart is one file in this folder that defines `CHART`. The page of a run, its pictures and notebooks find it by name.
 """
 
+import functools
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeVar, get_args
 
 import altair as alt
 
-from poolproof.presentation.charts.trial_data import TrialData
+from poolproof.metrics import MetricId
+from poolproof.presentation import charts
+from poolproof.presentation.charts.trial_data import Phase, TrialData, trial_data
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
-Section = Literal["time", "disks", "limit"]
-"""The section of the page: a cell through time, a cell's disks, or the whole run against the limit of its disks."""
+Section = Literal["curves", "time", "disks", "limit"]
+"""The section of the page: a metric in all cells, a cell over time, a cell's disks, the run next to its limit."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
+Scale = Literal["log", "linear"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
 Row = tuple[Any, ...]
 """One value for each column, in the order of the columns."""
+_MOST_POINTS = 200
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Column:
     """A field of the rows. `heading` and `unit` are for the table behind the chart; no heading means no column."""
 
     field: str
-    heading: str
+    heading: str = ""
     unit: Unit = ""
 
 
@@ -33,11 +41,19 @@ class Column:
 class Lines:
     """Rows of three columns in a compact form: lines by name over the same positions.
 
-    Each value makes the row (position, name, value). None makes no row: the line goes on from its last value.
+    Each value makes the row (position, name, value). None makes no row: the line continues from its last value.
     """
 
     at: Sequence[float | None]
     values: Mapping[str, Sequence[float | None]]
+
+
+Draw = Callable[[alt.InlineData, LoadedRun], Any]
+"""Returns the Altair chart of the data, whose `values` are the rows as mappings.
+
+The run is for what is the same in all cells, such as the names of the layouts. For charts of cells and trials, the page
+asks for a chart without rows, and its script fills them in.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +61,8 @@ class Chart:
     """What all charts have in common.
 
     `name` is the id in the page and part of the file name of pictures. `description` says how to read the chart.
-    `order` sorts the charts of a section.
-
-    `draw` returns the Altair chart of the data, whose `values` are the rows as mappings. The run is for what is the
-    same in all cells, such as the names of the layouts. For charts of cells and trials, the page asks for a chart
-    without rows, and its script fills them in.
-
-    If `pivot` is set, the table behind the chart has the first column as rows and the second as columns.
+    `order` sorts the charts of a section. If `pivot` is set, the table behind the chart has the first column as rows
+    and the second as columns.
     """
 
     name: str
@@ -59,10 +70,13 @@ class Chart:
     description: str = ""
     section: Section
     columns: tuple[Column, ...]
-    draw: Callable[[alt.InlineData, LoadedRun], Any]
     in_pictures: bool = False
     pivot: bool = False
     order: int = 100
+
+    def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
+        """Return the rows as mappings."""
+        return [dict(zip((column.field for column in self.columns), row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +84,7 @@ class RunChart(Chart):
     """A chart of a whole run. Its pictures are one for each workload if the rows have a column `workload`."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
+    draw: Draw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +92,7 @@ class CellChart(Chart):
     """A chart of one cell: the page shows that of the open cell."""
 
     rows: Callable[[Cell], Sequence[Row]]
+    draw: Draw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +103,98 @@ class TrialChart(Chart):
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
+    draw: Draw
     note: Callable[[TrialData, Sequence[Lines]], str] = lambda _trial, _lines: ""
     pivot: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricChart(Chart):
+    """A chart of one metric in all cells. The reader of the page chooses the metric, and with them the rows.
+
+    The columns include `layout`, `workload` and those of `metrics.RESULT`. If there are columns `panel` and `rest`,
+    the reader can choose by them too, and each panel has a picture of its own; otherwise each workload has one.
+    `scales` are those that the reader can choose from. The page shows the chart if `is_shown` is true for the run.
+    """
+
+    rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
+    draw: Callable[[alt.InlineData, LoadedRun, MetricId, Scale], Any]
+    scales: tuple[Scale, ...] = SCALES
+    is_shown: Callable[[LoadedRun], bool] = lambda _run: True
+    section: Section = "curves"
+    in_pictures: bool = True
+
+    @property
+    def has_panels(self) -> bool:
+        """True if its rows have a column `panel`."""
+        return any(column.field == "panel" for column in self.columns)
+
+
+Kind = TypeVar("Kind", bound=Chart)
+
+
+@functools.cache
+def all_charts() -> tuple[Chart, ...]:
+    """Return the `CHART` of every module in this package that has one, sorted by `order`."""
+    names = [f"{charts.__name__}.{found.name}" for found in pkgutil.iter_modules(charts.__path__)]
+    found = [getattr(importlib.import_module(name), "CHART", None) for name in names]
+    return tuple(sorted((each for each in found if isinstance(each, Chart)), key=lambda each: (each.order, each.name)))
+
+
+def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
+    """Return the charts of a kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
+    return tuple(each for each in all_charts() if isinstance(each, kind))
+
+
+def chart_named(name: str) -> Chart:
+    """Return the chart of that name, for a notebook.
+
+    Raises:
+        KeyError: there is no such chart.
+    """
+    return {each.name: each for each in all_charts()}[name]
+
+
+def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
+    """Return a chart as an Altair chart with the rows of a run, of one of its cells, or of the cell's first trial.
+
+    It is None if there is nothing to draw. Charts of cells and trials need the cell.
+    """
+    match chart, cell:
+        case (RunChart(), _) if rows := chart.rows(run):
+            return specification(chart, rows, run)
+        case (MetricChart(), _) if rows := chart.rows(run, metric):
+            return specification(chart, rows, run, metric=metric)
+        case (CellChart(), Cell()) if rows := chart.rows(cell):
+            return specification(chart, rows, run)
+        case TrialChart(), Cell():
+            for trial in cell.trials:
+                if (data := trial_data(run.path, trial, _MOST_POINTS)) is not None:
+                    rows = rows_of(chart.lines(data))
+                    return specification(chart, rows, run, data.phases) if rows else None
+    return None
+
+
+def specification(
+    chart: Chart,
+    rows: Sequence[Row],
+    run: LoadedRun,
+    phases: Sequence[Phase] = (),
+    *,
+    metric: MetricId = "iops",
+    scale: Scale = "log",
+) -> Any:
+    """Return the Altair chart with these rows, also with none: the page fills those in."""
+    data = alt.InlineData(values=chart.records(rows), name="points")
+    match chart:
+        case MetricChart():
+            return chart.draw(data, run, metric, scale)
+        case TrialChart():
+            shaded = alt.layer(_shading(phases), chart.draw(data, run))
+            return shaded.resolve_scale(color="independent", strokeDash="independent")
+        case RunChart() | CellChart():
+            return chart.draw(data, run)
+    raise TypeError(f"{chart.name} is of no known kind")
 
 
 def rows_of(lines: Sequence[Lines]) -> list[Row]:
@@ -100,3 +206,18 @@ def rows_of(lines: Sequence[Lines]) -> list[Row]:
         for at, value in zip(each.at, values, strict=True)
         if value is not None
     ]
+
+
+def _shading(phases: Sequence[Phase]) -> Any:
+    """Draw the time around the window: grey, with the name of the phase."""
+    base = alt.Chart(alt.InlineData(values=[asdict(phase) for phase in phases], name="phases"))
+    ends = {"x": alt.X("from_s:Q", title="seconds from the start of the window"), "x2": alt.X2("to_s:Q")}
+    names = [
+        base.transform_filter(f"datum.name {'=' if last else '!'}== 'drain'")
+        .mark_text(
+            align="right" if last else "left", baseline="top", dx=-3 if last else 3, dy=3, fontSize=10, opacity=0.8
+        )
+        .encode(x=alt.X("to_s:Q" if last else "from_s:Q"), y=alt.value(0), text="name:N")
+        for last in (False, True)
+    ]
+    return alt.layer(base.mark_rect(color="#8b949e", opacity=0.18).encode(**ends), *names)

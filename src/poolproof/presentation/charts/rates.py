@@ -1,4 +1,4 @@
-"""Over time: the rate that fio reports and the rate of the disks, on one axis."""
+"""The rate that fio reports and the rate of the disks over time, on one axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,66 +8,73 @@ import altair as alt
 
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
-from poolproof.presentation.charts.trial_data import Report, TrialData, megabytes_per_s, short
+from poolproof.presentation.charts.trial_data import Report, TrialData, short
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.units import format_rate
 
-_FIO, _READS, _WRITES = SOURCES = ("fio", "disks, reads", "disks, writes")
+_FIO, _READS, _WRITES = _SOURCES = ("fio", "disks, reads", "disks, writes")
 _MEGA = 1e6
-_LEAST_INTERVAL = 0.5
+_DIGITS = 3
+_SHORTEST_INTERVAL = 0.5
+"""As a share of the interval before it."""
 
 
 def _lines(trial: TrialData) -> list[Lines]:
-    spans = [later.at_s - earlier.at_s for earlier, later in trial.steps]
-    moved = {
-        _READS: [later.read_bytes - earlier.read_bytes for earlier, later in trial.steps],
-        _WRITES: [later.write_bytes - earlier.write_bytes for earlier, later in trial.steps],
-    }
-    values = {
-        name: _held([megabytes_per_s(each, span) for each, span in zip(own, spans, strict=True)])
-        for name, own in moved.items()
-        if any(each > 0 for each in own)
-    }
+    values = {}
+    for name, field in ((_READS, "read_bytes"), (_WRITES, "write_bytes")):
+        moved = [
+            (getattr(later, field) - getattr(earlier, field), later.at_s - earlier.at_s)
+            for earlier, later in trial.steps
+        ]
+        if any(moved_bytes > 0 for moved_bytes, _ in moved):
+            values[name] = _steps([_megabytes_per_s(*each) for each in moved])
     disks = Lines([short(at) for at in trial.times_s], values)
     return [each for each in (disks, _drain(trial), _fio(trial)) if each is not None]
 
 
 def _drain(trial: TrialData) -> Lines | None:
-    """Return the mean rate of what the disks wrote after the window."""
+    """Return the mean rate at which the disks wrote after the window."""
     account = trial.account
-    late = megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
-    if not late or not trial.has_drain:
+    rate = _megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
+    if not rate or not trial.has_drain:
         return None
-    return Lines([short(account.window_s), short(account.window_s + account.drain_s)], {_WRITES: [late, late]})
+    return Lines([short(account.window_s), short(account.window_s + account.drain_s)], {_WRITES: [rate, rate]})
 
 
 def _fio(trial: TrialData) -> Lines | None:
+    """Return the rates of fio's reports, or its mean if it made none while it ran."""
     if trial.reports:
         return fio_line(trial.reports, trial.start_s, trial.most_points)
-    mean = megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
+    mean = _megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
     return Lines([0, short(trial.account.window_s)], {_FIO: [mean, mean]}) if mean else None
 
 
 def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lines:
-    """Return fio's own rate by its own clock, because its last report is printed late.
+    """Return fio's rate by its own clock, because its last report is printed late.
 
-    A last interval shorter than half of the usual one is joined with the one before it.
+    A last interval shorter than half of the one before it is joined with that one.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
-    if len(totals) > 3 and totals[-1][0] - totals[-2][0] < _LEAST_INTERVAL * (totals[-2][0] - totals[-3][0]):
+    if len(totals) > 3 and totals[-1][0] - totals[-2][0] < _SHORTEST_INTERVAL * (totals[-2][0] - totals[-3][0]):
         del totals[-2]
     step = max(1, -(-len(totals) // most_points))
     picked = [*totals[:-1:step], totals[-1]]
     rates = [
-        megabytes_per_s(after - before, to_s - from_s) for (from_s, before), (to_s, after) in itertools.pairwise(picked)
+        _megabytes_per_s(after - before, to_s - from_s)
+        for (from_s, before), (to_s, after) in itertools.pairwise(picked)
     ]
-    return Lines([short(clock_s + at) for at, _ in picked], {_FIO: _held(rates)})
+    return Lines([short(clock_s + at) for at, _ in picked], {_FIO: _steps(rates)})
 
 
-def _held(values: list[float | None]) -> list[float | None]:
+def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
+    """Return a rate in MB/s, rounded to three digits; None without a duration."""
+    return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
+
+
+def _steps(values: list[float | None]) -> list[float | None]:
     """Repeat the last value, so that its step is as long as its interval."""
-    return [*values, values[-1] if values else None]
+    return [*values, *values[-1:]] or [None]
 
 
 def _fio_bytes(trial: TrialData) -> int:
@@ -79,22 +86,17 @@ def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
     window_s = trial.account.window_s
     mean = format_rate(_fio_bytes(trial) / window_s) if window_s else "unknown"
     fastest = format_rate(max(rates, default=0.0) * _MEGA)
-    return f"Disks: at most {fastest}; fio: {mean} on average{'' if trial.reports else ', which is its line'}."
+    return f"Disks: at most {fastest}; fio: {mean} on average{'' if trial.reports else ', drawn as a flat line'}."
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    colours = alt.Scale(domain=list(SOURCES), range=[look.FIO, look.READ, look.WRITE])
-    dashes = alt.Scale(domain=list(SOURCES), range=[[6, 3], [1, 0], [1, 0]])
-    return (
-        alt.Chart(data)
-        .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
-        .encode(
-            x=look.seconds(),
-            y=alt.Y("rate:Q", title="MB/s", axis=alt.Axis(tickCount=5, minExtent=48), scale=alt.Scale(zero=True)),
-            color=alt.Color("source:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
-            strokeDash=alt.StrokeDash("source:N", title=None, scale=dashes),
-        )
-        .properties(width=640, height=180)
+    return look.step_lines(
+        data,
+        alt.Y("rate:Q", title="MB/s", axis=alt.Axis(tickCount=5, minExtent=48), scale=alt.Scale(zero=True)),
+        "source",
+        colours=look.series_scale(_SOURCES, (look.FIO, look.READ, look.WRITE)),
+        dashes=look.series_scale(_SOURCES, ((6, 3), (1, 0), (1, 0))),
+        height=180,
     )
 
 

@@ -1,4 +1,4 @@
-"""Per disk: its share of what was read, written and is stored, and how busy it was; a slow disk is marked."""
+"""Per disk: its share of the bytes read, written and stored, and how busy it was; a slow disk is marked."""
 
 from typing import Any
 
@@ -21,7 +21,8 @@ def _rows(cell: Cell) -> list[Row]:
     rows: list[Row] = []
     for leaf in cell.leaves:
         note = "" if leaf.latency_s is None else f"{format_duration(leaf.latency_s)} per request"
-        note += "; slower than the others" if _is_slow(cell, leaf.device) else ""
+        is_slow = any(each.rule == _SLOW and each.message.startswith(f"{leaf.device} ") for each in cell.findings)
+        note += "; slower than the others" if is_slow else ""
         shares = (
             leaf.read_share if account and account.fio_read_bytes else None,
             leaf.write_share if account and account.fio_write_bytes else None,
@@ -33,31 +34,20 @@ def _rows(cell: Cell) -> list[Row]:
     return rows
 
 
-def _is_slow(cell: Cell, device: str) -> bool:
-    """True if a rule found that this disk is slower than the others."""
-    return any(finding.rule == _SLOW and finding.message.startswith(f"{device} ") for finding in cell.findings)
-
-
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     """Draw a panel for each kind of share, with a bar for each disk."""
-    colours = alt.Scale(domain=list(_SHARES), range=[look.READ, look.WRITE, "#009e73", look.FIO])
     base = alt.Chart().encode(y=alt.Y("disk:N", title=None, sort=None))
-    tooltips = [
-        alt.Tooltip("disk:N"),
-        alt.Tooltip("what:N"),
-        alt.Tooltip("share:Q", format=".1%"),
-        alt.Tooltip("note:N"),
-    ]
     bars = base.mark_bar(height=14).encode(
         x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
-        color=alt.Color("what:N", scale=colours, legend=None),
-        tooltip=tooltips,
+        color=alt.Color(
+            "what:N", scale=look.series_scale(_SHARES, (look.READ, look.WRITE, look.SERIES[2], look.FIO)), legend=None
+        ),
+        tooltip=[*look.tooltips("disk", "what"), alt.Tooltip("share:Q", format=".1%"), *look.tooltips("note")],
     )
-    slow = "test(/slower/, datum.note) ? '  ▲ slow' : ''"
     numbers = (
         base.mark_text(align="left", dx=4, fontSize=11)
         .encode(x=alt.X("share:Q"), text=alt.Text("label:N"))
-        .transform_calculate(label=f"format(datum.share, '.0%') + ({slow})")
+        .transform_calculate(label="format(datum.share, '.0%') + (test(/slower/, datum.note) ? '  ▲ slow' : '')")
     )
     panels = alt.Facet("what:N", title=None, sort=list(_SHARES))
     return alt.layer(bars, numbers).properties(width=150, height=alt.Step(26), data=data).facet(facet=panels, columns=4)
@@ -67,7 +57,7 @@ CHART = CellChart(
     name="shares",
     title="Shares of each disk",
     section="disks",
-    columns=(Column("disk", "disk"), Column("what", "share of"), Column("share", "share", "share"), Column("note", "")),
+    columns=(Column("disk", "disk"), Column("what", "share of"), Column("share", "share", "share"), Column("note")),
     draw=_draw,
     rows=_rows,
     pivot=True,

@@ -32,77 +32,83 @@ HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b300
 """From the best of a workload to a hundredth of it or less, in equal steps on a logarithmic scale."""
 HEAT_DECADES = 2.0
 
-_FONT = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _INK: Mapping[Theme, Mapping[str, str]] = {
-    "light": {"text": "#1b1f24", "quiet": "#57606a", "line": "#d0d7de", "paper": "#ffffff"},
-    "dark": {"text": "#e6edf3", "quiet": "#9da7b3", "line": "#30363d", "paper": "#0d1117"},
+    "light": {"text": "#1b1f24", "quiet": "#57606a", "line": "#d0d7de", "background": "#ffffff"},
+    "dark": {"text": "#e6edf3", "quiet": "#9da7b3", "line": "#30363d", "background": "transparent"},
 }
 
 
-def series_scale(names: Sequence[str], among: Sequence[Any]) -> dict[str, Any]:
+def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
     """Return a scale that gives each name one of `among`, starting again from the first when they run out."""
-    return {"domain": list(names), "range": [among[number % len(among)] for number, _ in enumerate(names)]}
+    return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 
-def dash_scale(names: Sequence[str]) -> dict[str, Any]:
+def dash_scale(names: Sequence[str]) -> alt.Scale:
     """Return a dash for each name: solid lines until the colours repeat."""
-    dashes = [DASHES[number // len(SERIES) % len(DASHES)] for number, _ in enumerate(names)]
-    return {"domain": list(names), "range": [list(dash) for dash in dashes]}
+    return series_scale(names, [dash for dash in DASHES for _ in SERIES])
 
 
-def seconds() -> Any:
+def seconds() -> alt.X:
     """Return the time axis of charts of a trial; the page sets one domain for all of them."""
     return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
 
 
+def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale, dashes: alt.Scale, height: int) -> Any:
+    """Return lines over the time of a trial, one for each value of the field `name`, with a legend above them."""
+    return (
+        alt.Chart(data)
+        .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
+        .encode(
+            x=seconds(),
+            y=y,
+            color=alt.Color(f"{name}:N", title=None, scale=colours, legend=alt.Legend(orient="top")),
+            strokeDash=alt.StrokeDash(f"{name}:N", title=None, scale=dashes),
+        )
+        .properties(width=640, height=height)
+    )
+
+
+def tooltips(*fields: str) -> list[alt.Tooltip]:
+    """Return a tooltip of these fields as they are in the rows."""
+    return [alt.Tooltip(f"{field}:N") for field in fields]
+
+
 def config(theme: Theme) -> dict[str, Any]:
     """Return Vega-Lite's `config` for a theme."""
-    ink = _INK[theme]
-    axis = {
-        "labelColor": ink["quiet"],
-        "titleColor": ink["text"],
-        "gridColor": ink["line"],
-        "gridOpacity": 0.7,
-        "domainColor": ink["line"],
-        "tickColor": ink["line"],
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelLimit": 220,
-        "labelSeparation": 8,
-    }
-    heading = {"labelColor": ink["text"], "titleColor": ink["text"], "labelFontSize": 12, "labelFontWeight": "bold"}
-    legend = {"labelColor": ink["text"], "titleColor": ink["text"], "labelLimit": 320, "symbolOpacity": 1}
+    text, quiet, line, background = _INK[theme].values()
     return {
-        "background": ink["paper"] if theme == "light" else "transparent",
-        "font": _FONT,
-        "view": {"stroke": ink["line"]},
-        "axis": axis,
-        "header": heading,
-        "legend": legend,
-        "title": {"color": ink["text"], "subtitleColor": ink["quiet"], "anchor": "start", "fontSize": 14},
-        "text": {"color": ink["text"]},
-        "rule": {"color": ink["quiet"]},
+        "background": background,
+        "font": "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif",
+        "view": {"stroke": line},
+        "axis": {
+            "labelColor": quiet,
+            "titleColor": text,
+            "gridColor": line,
+            "gridOpacity": 0.7,
+            "domainColor": line,
+            "tickColor": line,
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelLimit": 220,
+            "labelSeparation": 8,
+        },
+        "header": {"labelColor": text, "titleColor": text, "labelFontSize": 12, "labelFontWeight": "bold"},
+        "legend": {"labelColor": text, "titleColor": text, "labelLimit": 320, "symbolOpacity": 1},
+        "title": {"color": text, "subtitleColor": quiet, "anchor": "start", "fontSize": 14},
+        "text": {"color": text},
+        "rule": {"color": quiet},
     }
 
 
 def for_pages() -> dict[str, Any]:
-    """Return what a page's script needs to apply its theme to charts, as `dressed` does."""
+    """Return what a page's script needs to apply its theme to charts."""
     return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
 
 
-def dressed(chart: Any, theme: Theme = "light") -> dict[str, Any]:
-    """Return a chart as a Vega-Lite specification with a theme, ready for vl_convert."""
-    return {**(bare(chart) if theme == "light" else _lighter(bare(chart))), "config": config(theme)}
-
-
-def _lighter(part: Any) -> Any:
-    """Return the specification with the colours for a dark page."""
-    if isinstance(part, dict):
-        return {key: _lighter(value) for key, value in part.items()}
-    if isinstance(part, list):
-        return [_lighter(each) for each in part]
-    return LIGHTER.get(part, part) if isinstance(part, str) else part
+def dressed(chart: Any) -> dict[str, Any]:
+    """Return a chart as a Vega-Lite specification with the light theme, ready for vl_convert."""
+    return {**bare(chart), "config": config("light")}
 
 
 def bare(chart: Any) -> dict[str, Any]:
@@ -112,7 +118,6 @@ def bare(chart: Any) -> dict[str, Any]:
     """
     made: dict[str, Any] = chart.to_dict(validate=False)  # validating takes half the time of a page; tests do it
     made.pop("config", None)
-    sets = made.pop("datasets", {})
-    if sets:
+    if sets := made.pop("datasets", {}):
         made["data"] = {"values": sets[made["data"]["name"]]}
     return made

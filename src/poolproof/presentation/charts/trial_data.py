@@ -1,10 +1,10 @@
-"""What a chart may read of one trial: the counters' samples, fio's own reports, and latencies through time."""
+"""What a chart may read of one trial: the counters' samples, fio's own reports, and latencies over time."""
 
 import bisect
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -17,9 +17,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import whole_lines
 from poolproof.results.runs.model import Trial
 
-_MEGA = 1e6
 _DIGITS = 4
-_RATE_DIGITS = 3
 _SHORTEST_DRAIN = 0.005
 _LONGEST_LEAD_S = 0.02
 Line = TypeVar("Line")
@@ -68,28 +66,30 @@ class Phase:
     to_s: float
 
 
+@dataclass(frozen=True)
 class TrialData:
-    """The files of one trial. `most_points` is how many points of a line there is room for."""
+    """The files of one trial.
 
-    def __init__(
-        self, directory: Path, trial: Trial, account: Account, samples: list[Sample], most_points: int
-    ) -> None:
-        self._directory = directory
-        self.trial, self.account, self.most_points = trial, account, most_points
-        self.start_s = samples[-1].at_s - account.window_s
-        """When the window began, in seconds since 1970: the samples end with it."""
-        self.samples = _thinned(samples, most_points)
-        """At most `most_points` + 1 samples, evenly spaced. The counters are totals, so no byte is lost."""
+    `start_s` is when the window began, in seconds since 1970. There is room for `most_points` points of a line, so
+    `samples` are at most one more, evenly spaced. The counters are totals, so no byte is lost.
+    """
+
+    directory: Path
+    trial: Trial
+    account: Account
+    start_s: float
+    samples: list[Sample]
+    most_points: int
 
     @functools.cached_property
     def reports(self) -> list[Report]:
         """fio's own reports; empty if it made none while it ran."""
-        return _decoded(self._directory / "series.jsonl", Report)
+        return _decoded(self.directory / "series.jsonl", Report)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
         """The latencies of each interval that fio reported; empty if it reported them only at the end."""
-        return _decoded(self._directory / "latency.jsonl", LatencyLine)
+        return _decoded(self.directory / "latency.jsonl", LatencyLine)
 
     @property
     def times_s(self) -> list[float]:
@@ -108,7 +108,7 @@ class TrialData:
 
     @property
     def phases(self) -> list[Phase]:
-        """What is shaded behind charts of this trial."""
+        """The times that are shaded behind charts of this trial."""
         window_s, first_s = self.account.window_s, self.times_s[0]
         warmup_s = self.trial.settling.warmup_s if self.trial.settling else 0.0
         found = [Phase("before", first_s, 0.0)] if first_s < -_LONGEST_LEAD_S else []
@@ -122,12 +122,8 @@ def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
     samples = _decoded(directory / "samples.jsonl", Sample)
     if len(samples) < 2 or trial.account is None:
         return None
-    return TrialData(directory, trial, trial.account, samples, most_points)
-
-
-def megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three digits; None without a duration."""
-    return short(max(0.0, moved_bytes) / seconds / _MEGA, _RATE_DIGITS) if seconds > 0 else None
+    start_s = samples[-1].at_s - trial.account.window_s  # the samples end with the window
+    return TrialData(directory, trial, trial.account, start_s, _thinned(samples, most_points), most_points)
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:
@@ -152,11 +148,10 @@ def _decoded(path: Path, kind: type[Line]) -> list[Line]:
     return found
 
 
-def _thinned(samples: Sequence[Sample], most_points: int) -> list[Sample]:
+def _thinned(samples: list[Sample], most_points: int) -> list[Sample]:
     if len(samples) <= most_points + 1:
-        return list(samples)
-    first, last = samples[0].at_s, samples[-1].at_s
+        return samples
     times = [sample.at_s for sample in samples]
-    targets = (first + (last - first) * number / most_points for number in range(most_points + 1))
+    targets = (times[0] + (times[-1] - times[0]) * number / most_points for number in range(most_points + 1))
     places = sorted({min(bisect.bisect_left(times, at), len(samples) - 1) for at in targets})
     return [samples[place] for place in places]

@@ -10,16 +10,19 @@ from poolproof.campaign.names import slug
 from poolproof.load.generators import described, generator_versions
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.axis_positions import AxisPosition, places
-from poolproof.presentation.charts.catalogue import all_charts, filled, with_rows
-from poolproof.presentation.charts.curves import CurvePoint, Scale, curve_points, curves
-from poolproof.presentation.charts.figures import FigurePoint, figure_points, figures
 from poolproof.presentation.charts.metrics import intervals_text
-from poolproof.presentation.charts.model import Chart, RunChart
+from poolproof.presentation.charts.model import (
+    Chart,
+    MetricChart,
+    Row,
+    RunChart,
+    Scale,
+    all_charts,
+    filled,
+    specification,
+)
 from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.results.runs.loading import LoadedRun, metrics_of
-from poolproof.results.runs.summary import Cell
-from poolproof.verdicts import counts
 
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
@@ -37,19 +40,18 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield curves for each mode if there is an axis, otherwise results for each workload; then all other charts."""
-    cells = run.cells
-    placed = places(run.campaign.workloads)
-    measured = metrics_of(cells)
+    """Yield the charts of each metric, then all other charts that have pictures."""
+    measured = metrics_of(run.cells)
+    shown = [chart for chart in all_charts() if chart.in_pictures]
     for metric in (metric for metric in COMPARABLE if metric in measured):
-        for family in _families(run):
-            yield from _curves(run, family, cells, metric, scale)
-        for workload in run.campaign.workloads:
-            if workload.name not in placed:
-                yield from _figures(run, workload, cells, metric)
-    for chart in all_charts():
-        if chart.in_pictures:
-            yield from _of_run(run, chart) if isinstance(chart, RunChart) else _of_cells(run, chart)
+        for chart in shown:
+            if isinstance(chart, MetricChart):
+                yield from _of_metric(run, chart, metric, scale)
+    for chart in shown:
+        if isinstance(chart, RunChart):
+            yield from _of_run(run, chart)
+        elif not isinstance(chart, MetricChart):
+            yield from _of_cells(run, chart)
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
@@ -70,45 +72,39 @@ def drawn(picture: Picture, kind: str) -> bytes:
     return image
 
 
-def _curves(run: LoadedRun, family: str, cells: Sequence[Cell], metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield one picture for each mode and for each value of the other varied options."""
-    own = [workload for workload in run.campaign.workloads if workload.family == family]
-    placed = places(own)
-    for panel, rest in dict.fromkeys((place.panel, place.rest) for place in placed.values()):
-        members = [each for each in own if each.name in placed and _is(placed[each.name], panel, rest)]
-        names = {workload.name for workload in members}
-        drawn_cells = [cell for cell in cells if cell.workload in names]
-        points = curve_points(drawn_cells, members, metric)
-        if not points:
-            continue
-        chart = curves(points, metric, layouts=_layouts(run), workloads=members, scale=scale, columns=1)
-        what = ", ".join(part for part in (panel, rest) if part)
-        title = _title(run, what, points, intervals_text(drawn_cells, metric, run.campaign.measure))
-        distinct = (family if len(_families(run)) > 1 else "", rest.replace("=", "-"))
-        yield Picture(_place(members[0], distinct, metric), chart.properties(title=title), _CURVE_SIZE)
-
-
-def _figures(run: LoadedRun, workload: Workload, cells: Sequence[Cell], metric: MetricId) -> Iterator[Picture]:
-    own = [cell for cell in cells if cell.workload == workload.name]
-    points = figure_points(own, metric)
-    if points:
-        chart = figures(points, metric, layouts=_layouts(run), columns=1)
-        title = _title(run, workload.name, points, intervals_text(own, metric, run.campaign.measure))
-        yield Picture(_place(workload, (workload.name,), metric), chart.properties(title=title), _FIGURE_SIZE)
+def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
+    """Yield one picture for each panel and for each value of the other varied options, or one for each workload."""
+    fields = [column.field for column in chart.columns]
+    by = [fields.index(field) for field in (("panel", "rest") if chart.has_panels else ("workload",))]
+    workload_at = fields.index("workload")
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    for row in chart.rows(run, metric):
+        groups.setdefault(tuple(row[index] for index in by), []).append(row)
+    several = len({workload.family for workload in run.campaign.workloads}) > 1
+    for (what, *group), rows in groups.items():
+        names = {row[workload_at] for row in rows}
+        workload = next(workload for workload in run.campaign.workloads if workload.name in names)
+        rest = group[0].removeprefix(workload.family).removeprefix(", ") if group else ""
+        distinct = (workload.family if several else "", rest.replace("=", "-")) if group else (what,)
+        intervals = intervals_text((cell for cell in run.cells if cell.workload in names), metric, run.campaign.measure)
+        title = _title(run, ", ".join(part for part in (what, rest) if part), chart.records(rows), intervals)
+        drawn_chart = specification(chart, rows, run, metric=metric, scale=scale)
+        place = _folder(workload, distinct, metric.replace("_", "-"))
+        yield Picture(place, drawn_chart.properties(title=title), _CURVE_SIZE if group else _FIGURE_SIZE)
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
     """Yield one picture for each workload if the rows have a workload, else one."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
-        made = with_rows(chart, rows, run)
-        if made is not None:
+        if rows:
+            made = specification(chart, rows, run)
             yield Picture(PurePosixPath(chart.name), made.properties(title=_headed(run, chart.title, "")), {})
         return
     for workload in run.campaign.workloads:
-        made = with_rows(chart, [row for row in rows if row[fields.index("workload")] == workload.name], run)
-        if made is not None:
-            title = _headed(run, workload.name, chart.title)
+        own = [row for row in rows if row[fields.index("workload")] == workload.name]
+        if own:
+            made, title = specification(chart, own, run), _headed(run, workload.name, chart.title)
             yield Picture(_folder(workload, (workload.name,), chart.name), made.properties(title=title), {})
 
 
@@ -122,14 +118,6 @@ def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
             yield Picture(place, made.properties(title=title), {})
 
 
-def _is(place: AxisPosition, panel: str, rest: str) -> bool:
-    return (place.panel, place.rest) == (panel, rest)
-
-
-def _place(workload: Workload, distinct: Sequence[str], metric: MetricId) -> PurePosixPath:
-    return _folder(workload, distinct, metric.replace("_", "-"))
-
-
 def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
     part = described(workload.name, dict(workload.jobs[0].options))
     sync, mode = sync_of(part), mode_of(part)
@@ -137,10 +125,10 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
     return PurePosixPath(sync) / mode / "-".join(part for part in parts if part)
 
 
-def _title(run: LoadedRun, what: str, points: Sequence[CurvePoint | FigurePoint], intervals: str) -> dict[str, object]:
+def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], intervals: str) -> dict[str, object]:
     """Return a title with everything that a reader needs, because pictures are shared without the report."""
-    rejected = sum(not counts(point.verdict) for point in points)
-    unsettled = sum(point.unsettled and counts(point.verdict) for point in points)
+    rejected = sum(not result["counts"] for result in results)
+    unsettled = sum(result["unsettled"] and result["counts"] for result in results)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
     marks += f"; hollow without a bar: {unsettled} unsettled, approximate" if unsettled else ""
@@ -157,11 +145,3 @@ def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
         "subtitlePadding": 4,
         "offset": 12,
     }
-
-
-def _layouts(run: LoadedRun) -> list[str]:
-    return [layout.name for layout in run.campaign.layouts]
-
-
-def _families(run: LoadedRun) -> list[str]:
-    return list(dict.fromkeys(workload.family for workload in run.campaign.workloads))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,85 +12,89 @@ from poolproof.evidence.model import Level
 from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
-from poolproof.presentation.charts.catalogue import charts_of
-from poolproof.presentation.charts.metrics import axis_value, drawn_of, figure_words
-from poolproof.presentation.charts.model import CellChart
-from poolproof.presentation.charts.trial_data import short
+from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.model import CellChart, Row, TrialChart, charts_of
+from poolproof.presentation.charts.trial_data import TrialData, short, trial_data
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
+from poolproof.verdicts import WORST_FIRST
 
-_BARE_INK = "#8b949e"
+MOST_POINTS, FEWEST_POINTS = 200, 40
+_ROOM = 210_000
+"""Numbers in all charts of trials together: about 1 MB of a page."""
+_COLUMNS = 5
+"""Numbers for each point in addition to one for each disk: its time, two rates, and about two for fio and latencies."""
+_ALL_TRIALS_UP_TO = 150
+_INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return the metrics that some cell has, the campaign's own first."""
-    own = dict.fromkeys(cell.metric for cell in cells)
+    """Return the metrics that some cell has, those of the campaign's workloads first."""
+    own = {cell.metric for cell in cells}
     found = [metric for metric in COMPARABLE if any(cell.values(metric) for cell in cells)]
-    return tuple(sorted(found, key=lambda metric: (metric not in own, COMPARABLE.index(metric))))
+    return tuple(sorted(found, key=lambda metric: metric not in own))
 
 
-def columns(seen: LoadedRun) -> list[dict[str, Any]]:
+def columns(run: LoadedRun) -> list[dict[str, Any]]:
     """Return the workloads in the order of the map: those of one panel next to each other, along their axis."""
-    placed = places(seen.campaign.workloads)
-    order = {panel: number for number, panel in enumerate(panels(placed.values()))}
-    families = list(dict.fromkeys(workload.family for workload in seen.campaign.workloads))
-    rows: list[tuple[Any, dict[str, Any]]] = []
-    for number, workload in enumerate(seen.campaign.workloads):
-        place = placed.get(workload.name)
-        rest = f", {place.rest}" if place and place.rest else ""
-        key = (
-            families.index(workload.family),
-            place.rest if place else "",
-            order[place.panel] if place else 0,
-            place.order if place else number,
-        )
-        row = {
-            "workload": number,
-            "group": f"{place.panel}{rest}" if place else "",
-            "family": workload.family,
-            "label": place.at if place else workload.name,
-            "panel": place.panel if place else "",
-            "rest": f"{workload.family}{rest}" if place else "",
-            "at": place.at if place else "",
-            "order": place.order if place else 0,
-        }
+    workloads = run.campaign.workloads
+    placed = places(workloads)
+    order = panels(placed.values())
+    families = list(dict.fromkeys(workload.family for workload in workloads))
+    rows: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    for number, workload in enumerate(workloads):
+        key: tuple[Any, ...] = (families.index(workload.family), "", 0, number)
+        row = {"workload": number, "family": workload.family, "label": workload.name, "group": "", "panel": ""}
+        if place := placed.get(workload.name):
+            key = (key[0], place.rest, order.index(place.panel), place.order)
+            group = f"{place.panel}, {place.rest}" if place.rest else place.panel
+            row |= {"label": place.at, "group": group, "panel": place.panel, "rest": place.group}
         rows.append((key, row))
     return [row for _, row in sorted(rows, key=lambda each: each[0])]
 
 
 def cell_rows(
-    seen: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
+    run: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
 ) -> list[dict[str, Any]]:
-    """Return each cell: position, figure, verdict, colour, flow of bytes, chart rows and findings.
+    """Return each cell: position, result, verdict, colour, flow of bytes, chart rows and findings.
 
-    All cells belong to the campaign. `u` is why the cell did not settle, if it did not.
+    All cells belong to the campaign. `u` is the name and sentence of each reason why a result is unsettled, or None.
     """
-    layouts = {layout.name: number for number, layout in enumerate(seen.campaign.layouts)}
-    workloads = {workload.name: number for number, workload in enumerate(seen.campaign.workloads)}
-    metrics = metrics_measured(cells)
+    layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
+    workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
     return [
         {
             "l": layouts[cell.layout],
             "w": workloads[cell.workload],
-            "v": cell.verdict,
-            "k": MARKS[cell.verdict],
+            "v": cell.result().verdict,
             "s": short(tile.share),
             "c": None if tile.depth is None else heat_colour(tile.depth),
             "i": tile.ink,
-            "f": _figure_text(cell),
-            **_unsettled(cell),
-            "m": {metric: _values(cell, metric) for metric in metrics if cell.values(metric)},
-            "t": [[trial.number, MARKS[trial.verdict], trial_text(trial)] for trial in cell.trials],
+            "f": _result_text(cell),
+            "u": _why_unsettled(cell),
+            "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.trials],
             "flows": [_flow(flow) for flow in flows(cell)],
-            "charts": {chart.name: chart.rows(cell) for chart in charts_of(CellChart)},
-            "levels": _levels(seen, cell),
+            "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
+            "levels": _levels(run, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings],
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
+
+
+def is_unsettled(cell: Cell) -> bool:
+    """True if the cell has a result that is unsettled."""
+    return cell.is_unsettled and cell.figure is not None
+
+
+def _why_unsettled(cell: Cell) -> list[list[str]] | None:
+    if not is_unsettled(cell) or cell.settling is None:
+        return None
+    return [[each.name, each.sentence] for each in cell.settling.reasons]
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
@@ -99,30 +102,22 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
     return finding.rule, finding.effect, finding.message, finding.fix
 
 
-def _figure_text(cell: Cell) -> str:
-    """Return the figure in words; a refuted one is in brackets."""
-    text = figure_words(cell, cell.metric)
-    return f"[{text}]" if cell.verdict == "refuted" and cell.figure is not None else text
+def packed(rows: Sequence[Row]) -> list[Any]:
+    """Return the rows by column; a column whose values repeat as a list of its different values and their numbers."""
+    return [_column(values) for values in zip(*rows, strict=True)]
 
 
-def _unsettled(cell: Cell) -> dict[str, list[list[str]]]:
-    """Return name and sentence of each reason; nothing for a figure that settled or that does not exist."""
-    if cell.settling is None or cell.settling.converged or cell.figure is None:
-        return {}
-    return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
+def _column(values: Sequence[Any]) -> Any:
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    if 2 * len(numbers) > len(values):
+        return values
+    return [list(numbers), [numbers[value] for value in values]]
 
 
-def _values(cell: Cell, metric: MetricId) -> list[float | None]:
-    """Return mean, low and high in the unit of the axis; if it did not settle, also the range of its trials.
-
-    The range is None for a single trial.
-    """
-    figure, values = drawn_of(cell, metric), cell.values(metric)
-    assert figure is not None, "called only for metrics that were measured"
-    bounds: tuple[float | None, ...] = (figure.mean, figure.low, figure.high)
-    if cell.is_unsettled:
-        bounds += (min(values), max(values)) if len(values) > 1 else (None, None)
-    return [None if each is None else short(axis_value(each, metric)) for each in bounds]
+def _result_text(cell: Cell) -> str:
+    """Return the result in words; a refuted one is in brackets."""
+    text = result_text(cell, cell.metric)
+    return f"[{text}]" if cell.result().verdict == "refuted" and cell.figure is not None else text
 
 
 def _flow(flow: ByteFlow) -> dict[str, Any]:
@@ -139,17 +134,22 @@ class _Evidence(msgspec.Struct):
     levels: tuple[Level, ...] = ()
 
 
-def _levels(seen: LoadedRun, cell: Cell) -> list[Any]:
-    """Return what passed each layer between fio and the disks, in the first trial in which any was counted.
+def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
+    """Return the bytes that each layer between fio and the disks moved, in the first trial in which any was counted.
 
     The result is the trial's number, then for each layer its kind, its name, bytes read and bytes written (with the
     drain, if that was counted); empty if no layer was counted.
     """
     for trial in cell.trials:
-        levels = _read_levels(seen.trial_file(trial, "evidence.json"))
-        between = [level for level in levels if level.layer not in (FIO, DEVICE, BELOW)]
+        try:
+            levels = msgspec.json.decode(run.trial_file(trial, "evidence.json").read_bytes(), type=_Evidence).levels
+        except (OSError, msgspec.DecodeError):
+            continue
+        between = sorted(
+            (level for level in levels if level.layer not in (FIO, DEVICE, BELOW)), key=lambda level: level.depth
+        )
         if between:
-            return [trial.number, [_level(level) for level in sorted(between, key=lambda level: level.depth)]]
+            return [trial.number, [_level(level) for level in between]]
     return []
 
 
@@ -158,20 +158,12 @@ def _level(level: Level) -> list[Any]:
     return [level.layer, level.name, level.read_bytes, written]
 
 
-def _read_levels(path: Path) -> tuple[Level, ...]:
-    """Return the levels in the file; none if it is missing or damaged."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_Evidence).levels
-    except (OSError, msgspec.DecodeError):
-        return ()
-
-
 @dataclass(frozen=True)
 class Tile:
-    """A cell of the map. `share` is of the best figure of its workload, from 0 to 1, also if lower is better.
+    """A cell of the map. `share` is of the best result of its workload, from 0 to 1, also if lower is better.
 
-    It is None if no figure counts, and if the cell did not settle but would be better than all that did. `depth` is the
-    number of powers of ten below the best, at most `look.HEAT_DECADES`; `ink` is the colour of the mark.
+    It is None if no result counts, and if the cell is unsettled but would be better than all that are not. `depth` is
+    the number of powers of ten below the best, at most `look.HEAT_DECADES`; `ink` is the colour of the mark.
     """
 
     share: float | None
@@ -182,11 +174,11 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    A cell that did not settle is compared with those that did, and never coloured as the best of them. If no cell of a
+    An unsettled cell is compared with the settled ones, and never coloured as the best of them. If no cell of a
     workload settled, as in a grid of short trials, they are compared with the best of themselves.
     """
-    best = _best(cells)
-    settled = {cell.workload for cell in cells if _counts(cell) and not cell.is_unsettled}
+    settled = _best(cell for cell in cells if not cell.is_unsettled)
+    best = _best(cells) | settled
     return tuple(_tile(cell, best.get(cell.workload), among_settled=cell.workload in settled) for cell in cells)
 
 
@@ -208,28 +200,80 @@ def ink_on(colour: str) -> str:
 
 
 def _best(cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the best figure of each workload that counts and settled; if none settled, the best of the others."""
-    settled: dict[str, float] = {}
-    others: dict[str, float] = {}
-    for cell in filter(_counts, cells):
-        best, speed = others if cell.is_unsettled else settled, _speed(cell)
-        best[cell.workload] = max(best.get(cell.workload, speed), speed)
-    return others | settled
+    """Return the best result of each workload that counts."""
+    best: dict[str, float] = {}
+    for cell in cells:
+        if speed := _speed(cell):
+            best[cell.workload] = max(best.get(cell.workload, speed), speed)
+    return best
 
 
 def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
-    share = _speed(cell) / best if best is not None and _counts(cell) else None
+    speed = _speed(cell)
+    share = speed / best if speed and best else None
     if share is not None and cell.is_unsettled and among_settled and (short(share) or 0) >= 1:
         share = None
     depth = None if share is None else min(-math.log10(share), look.HEAT_DECADES)
-    return Tile(share, depth, _BARE_INK if depth is None else ink_on(heat_colour(depth)))
+    return Tile(share, depth, _INK_WITHOUT_COLOUR if depth is None else ink_on(heat_colour(depth)))
 
 
-def _counts(cell: Cell) -> bool:
-    return cell.counts and cell.figure is not None and cell.figure.mean > 0
-
-
-def _speed(cell: Cell) -> float:
-    """Return the figure, inverted if lower is better."""
-    assert cell.figure is not None, "called only for cells with a figure"
+def _speed(cell: Cell) -> float | None:
+    """Return the result, inverted if lower is better; None if it does not count or is 0."""
+    if not cell.counts or cell.figure is None or cell.figure.mean <= 0:
+        return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
+
+
+@dataclass(frozen=True)
+class ShownTrials:
+    """The charts of trials by layout and workload, and sentences on what the page does not show."""
+
+    by_cell: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+    remarks: tuple[str, ...]
+
+
+def shown_trials(run: LoadedRun, cells: Sequence[Cell]) -> ShownTrials:
+    """Choose as many trials and points as there is room for, the trials of cells that are not sound first."""
+    ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
+    all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
+    candidates = [trial for cell in ordered for trial in (cell.trials if all_trials else _first(cell))]
+    numbers = _COLUMNS + max((len(trial.leaves) for trial in candidates), default=0)
+    shown = candidates[: _ROOM // (FEWEST_POINTS * numbers)]
+    points = max(FEWEST_POINTS, min(MOST_POINTS, _ROOM // (numbers * max(1, len(shown)))))
+    by_cell: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    missing = 0
+    for trial in shown:
+        data = trial_data(run.path, trial, points)
+        if data is not None:
+            by_cell.setdefault((trial.layout, trial.workload), []).append(_charts(data))
+        elif trial.leaves:
+            missing += 1
+    remarks = [] if all_trials else ["Over time, only the first measured trial of each cell is drawn."]
+    if left_out := len(candidates) - len(shown):
+        remarks.append(f"There is no room for {left_out} trials; those that are not sound were preferred.")
+    if missing:
+        remarks.append(f"samples.jsonl is missing or damaged for {missing} trials, which cannot be drawn.")
+    return ShownTrials(by_cell, tuple(remarks))
+
+
+def _first(cell: Cell) -> tuple[Trial, ...]:
+    """Return the first trial that was measured."""
+    return tuple(trial for trial in cell.trials if trial.leaves)[:1]
+
+
+def _charts(data: TrialData) -> dict[str, Any]:
+    """Return a trial's charts for the page's script. Lines over the times of the samples refer to those times."""
+    end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
+    times = [short(at) for at in data.times_s]
+    charts = {}
+    for chart in charts_of(TrialChart):
+        lines = chart.lines(data)
+        compact = [asdict(each) | ({"at": None} if each.at == times else {}) for each in lines]
+        charts[chart.name] = {"lines": compact, "note": chart.note(data, lines)}
+    return {
+        "number": data.trial.number,
+        "times": times,
+        "domain": [short(min(0.0, data.times_s[0])), short(end_s)],
+        "phases": [{"name": each.name, "from_s": short(each.from_s), "to_s": short(each.to_s)} for each in data.phases],
+        "charts": charts,
+    }

@@ -1,15 +1,16 @@
-"""The byte account of a cell as a flow: from fio down to each disk, with a name for whatever is lost or added.
+"""The byte accounting of a cell as a flow from fio to each disk, with a name for what is lost or added.
 
-Writes: fio hands over F bytes; D / P of them come down to the disks once all is flushed, the rest never does; each is
-stored P times (the write factor), and D is what the disks wrote. What D has beyond F × P is written besides. Reads: D
-of the F bytes came from disks; what the disks read beyond F is read besides. So every stage's widths add up.
+Writes: fio hands over F bytes. The disks wrote D bytes when everything was flushed, which are D / P bytes of fio's; the
+rest never reached a disk. P is the expected write amplification: each byte is stored P times. Whatever D has beyond
+F × P was written in addition. Reads: D of the F bytes came from disks; whatever the disks read beyond F was read in
+addition. So the widths of every stage add up.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.evidence.model import Account, LeafUse
+from poolproof.evidence.model import LeafUse
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import all_rules
@@ -22,7 +23,7 @@ _SMALLEST_SHARE = 0.005
 
 @dataclass(frozen=True)
 class FlowLeaf:
-    """One disk's part. `late_bytes` of a write reached it only after fio had ended. `below`: the disk under it."""
+    """A disk. `late_bytes` of a write reached it only after fio had ended. `below`: what the disk under it did."""
 
     device: str
     moved_bytes: int
@@ -34,7 +35,8 @@ class FlowLeaf:
 class ByteFlow:
     """One direction. `fio_bytes` = `lost_bytes` + `kept_bytes`; `kept_bytes` × `factor` + `extra_bytes` = the leaves'.
 
-    `lost` and `extra` name what leaks out and what comes in, whole sentences without the full stop; empty for nothing.
+    `lost` and `extra` name the bytes that leave and those that are added, as sentences without the full stop; empty
+    for none.
     """
 
     direction: Direction
@@ -56,68 +58,51 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """The flows of a cell's trials together, those left out that failed; none where nothing was counted."""
+    """Return the flows of all trials of a cell that did not fail, added up; none if nothing was counted."""
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
-    if not trials:
-        return ()
-    accounts = [trial.account for trial in trials if trial.account]
     rules = [finding.rule for finding in cell.findings]
-    found = (_reads(accounts, trials, rules), _writes(accounts, trials, rules))
+    found = (_flow(trials, direction, rules) for direction in ("read", "write"))
     return tuple(flow for flow in found if flow is not None)
 
 
-def _reads(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> ByteFlow | None:
-    fio = sum(account.fio_read_bytes for account in accounts)
+def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str]) -> ByteFlow | None:
+    accounts = [trial.account for trial in trials if trial.account]
+    reads = direction == "read"
+    fio = sum(account.fio_read_bytes if reads else account.fio_write_bytes for account in accounts)
     if not fio:
         return None
-    leaves = _leaves(trials, "read")
-    moved = sum(leaf.moved_bytes for leaf in leaves)
-    lost, extra = max(0, fio - moved), max(0, moved - fio)
-    cause = _cause(rules, "read", "read from RAM, not from a disk")
-    share = f"the disks read {_percent(moved / fio)} what fio did"
-    return ByteFlow(
-        direction="read",
-        fio_bytes=fio,
-        lost_bytes=lost,
-        lost=_named(lost, fio, "came from no disk", cause),
-        kept_bytes=fio - lost,
-        factor=1.0,
-        copies="",
-        extra_bytes=extra,
-        extra=_named(extra, fio, "read besides", "read-ahead, whole records, metadata"),
-        leaves=leaves,
-        late="",
-        verdict=share,
-    )
-
-
-def _writes(accounts: Sequence[Account], trials: Sequence[Trial], rules: Sequence[str]) -> ByteFlow | None:
-    fio = sum(account.fio_write_bytes for account in accounts)
-    if not fio:
-        return None
-    factor = accounts[0].write_factor
-    leaves = _leaves(trials, "write")
-    moved = sum(leaf.moved_bytes for leaf in leaves)
+    leaves = _leaves(trials, direction)
+    moved, late = sum(leaf.moved_bytes for leaf in leaves), sum(leaf.late_bytes for leaf in leaves)
+    factor = 1.0 if reads else accounts[0].write_factor
     lost, extra = max(0.0, fio - moved / factor), max(0.0, moved - fio * factor)
-    cause = _cause(rules, "write", "overwritten in memory, or shrunk on the way")
-    late = sum(leaf.late_bytes for leaf in leaves)
+    share = _percent(moved / (fio * factor))
+    if reads:
+        lost_as, extra_as = "came from no disk", "read in addition: read-ahead, whole records, metadata"
+        cause, verdict = "read from RAM, not from a disk", f"the disks read {share} what fio did"
+    else:
+        lost_as, extra_as = (
+            "never reached a disk",
+            ("written in addition: journal, metadata, whole blocks around small writes"),
+        )
+        cause = "overwritten in memory, or shrunk on the way"
+        verdict = f"the disks wrote {share} what they should have for fio's bytes"
     return ByteFlow(
-        direction="write",
+        direction=direction,
         fio_bytes=fio,
         lost_bytes=lost,
-        lost=_named(lost, fio, "never reached a disk", cause),
+        lost=_named(lost, fio, f"{lost_as}: {_cause(rules, direction, cause)}"),
         kept_bytes=fio - lost,
         factor=factor,
         copies=_copies(factor),
         extra_bytes=extra,
-        extra=_named(extra, fio, "written besides", "journal, metadata, whole blocks around small writes"),
+        extra=_named(extra, fio, extra_as),
         leaves=leaves,
-        late=f"{format_size(late)} reached a disk only after fio had ended" if late > _SMALLEST_SHARE * moved else "",
-        verdict=f"the disks wrote {_percent(moved / (fio * factor))} what they should have for fio's bytes",
+        late=_named(late, moved, "reached a disk only after fio had ended"),
+        verdict=verdict,
     )
 
 
-def _leaves(trials: Iterable[Trial], direction: Direction) -> tuple[FlowLeaf, ...]:
+def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ...]:
     by_name: dict[str, list[LeafUse]] = {}
     for trial in trials:
         for leaf in trial.leaves:
@@ -126,19 +111,16 @@ def _leaves(trials: Iterable[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
+    """Return the use of a disk. A cache below the counters of a loop file shows in what the disk below it moved."""
     if direction == "read":
-        return FlowLeaf(name, sum(leaf.read_bytes for leaf in uses), 0, _below(uses, direction))
-    drained = sum(leaf.drained_write_bytes for leaf in uses)
-    return FlowLeaf(name, drained, max(0, drained - sum(leaf.write_bytes for leaf in uses)), _below(uses, direction))
-
-
-def _below(uses: Sequence[LeafUse], direction: Direction) -> str:
-    """What the disk under a loop file did meanwhile: a cache below the counters shows there."""
-    if uses[0].below_device is None:
-        return ""
-    moved = [leaf.below_read_bytes if direction == "read" else leaf.below_drained_write_bytes for leaf in uses]
-    verb = "read" if direction == "read" else "wrote"
-    return f"{uses[0].below_device} below it {verb} {format_size(sum(each or 0 for each in moved))}"
+        verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
+        below = sum(leaf.below_read_bytes or 0 for leaf in uses)
+    else:
+        verb, moved = "wrote", sum(leaf.drained_write_bytes for leaf in uses)
+        late = max(0, moved - sum(leaf.write_bytes for leaf in uses))
+        below = sum(leaf.below_drained_write_bytes or 0 for leaf in uses)
+    disk = uses[0].below_device
+    return FlowLeaf(name, moved, late, "" if disk is None else f"{disk} below it {verb} {format_size(below)}")
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
@@ -147,8 +129,8 @@ def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
 
 
-def _named(moved: float, of: int, what: str, cause: str) -> str:
-    return f"{format_size(moved)} {what}: {cause}" if moved > _SMALLEST_SHARE * of else ""
+def _named(moved: float, of: int, what: str) -> str:
+    return f"{format_size(moved)} {what}" if moved > _SMALLEST_SHARE * of else ""
 
 
 def _copies(factor: float) -> str:
@@ -160,7 +142,7 @@ def _copies(factor: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """`5.1 % of`, `20.4 times`."""
+    """Return `5.1 % of` or `20.4 times`."""
     if share >= 2:
         return f"{share:.3g} times"
     value = 100 * share

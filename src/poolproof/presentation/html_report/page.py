@@ -4,132 +4,116 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from poolproof.errors import RunError
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.axis_positions import places
-from poolproof.presentation.charts.catalogue import all_charts, specification
-from poolproof.presentation.charts.curves import SCALES, curves
-from poolproof.presentation.charts.figures import figures
 from poolproof.presentation.charts.metrics import intervals_text
-from poolproof.presentation.charts.model import CellChart, Chart, RunChart
+from poolproof.presentation.charts.model import (
+    CellChart,
+    Chart,
+    MetricChart,
+    RunChart,
+    TrialChart,
+    all_charts,
+    specification,
+)
 from poolproof.presentation.html_report.answer import answer
-from poolproof.presentation.html_report.assets import asset, rendered, script_sources, vega_script
-from poolproof.presentation.html_report.cells import cell_rows, columns, finding_key, metrics_measured
-from poolproof.presentation.html_report.sections import finding_groups, limit_section, repeat_section
-from poolproof.presentation.html_report.trials import ShownTrials, shown_trials
-from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
+from poolproof.presentation.html_report.assets import rendered, write_page
+from poolproof.presentation.html_report.cells import (
+    cell_rows,
+    columns,
+    finding_key,
+    is_unsettled,
+    metrics_measured,
+    packed,
+    shown_trials,
+)
+from poolproof.presentation.html_report.sections import claim_rows, finding_groups, limit_section, repeat_section
 from poolproof.presentation.terminal.words import MARKS
-from poolproof.results.runs.claims import evaluate
-from poolproof.results.runs.files import write_whole
 from poolproof.results.runs.loading import LoadedRun, load_run, without_unknown_cells
 from poolproof.results.runs.summary import Cell
-from poolproof.version import __version__
 
 SCRIPTS = ("words.js", "charts.js", "theme.js", "map.js", "flow.js", "cell.js", "page.js")
+_SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChart: "trial", MetricChart: "metric"}
 
 
-def write_report(run: Path, out: Path) -> LoadedRun:
-    """Write the page of a run to `out`; return what could be read of the run.
+def write_report(path: Path, out: Path) -> LoadedRun:
+    """Write the page of a run to `out`; return the part of the run that could be read.
 
     Raises:
         RunError: there is no run, or the page cannot be written.
     """
-    seen = without_unknown_cells(load_run(run, lenient=True))
-    text = page(seen)
-    try:
-        write_whole(out, text.encode(errors="replace"))
-    except OSError as error:
-        raise RunError(f"{out} cannot be written: {error.strerror}", "choose another file with --out FILE") from None
-    return seen
+    run = without_unknown_cells(load_run(path, lenient=True))
+    write_page(out, page(run), "choose another file with --out FILE")
+    return run
 
 
-def page(seen: LoadedRun) -> str:
+def page(loaded: LoadedRun) -> str:
     """Return the page. All of its parts number the cells in the order of `cells`, all of which are the campaign's."""
-    seen = without_unknown_cells(seen)
-    cells = seen.cells
-    trials = shown_trials(seen, cells)
-    scripts = [vega_script(), *(asset(name) for name in SCRIPTS)] if cells else [asset(name) for name in SCRIPTS]
-    claims = evaluate(seen.campaign.expect, cells)
-    data = _data(seen, cells, trials)
-    shown = {chart["name"] for chart in data["charts"]}
+    run = without_unknown_cells(loaded)
+    cells = run.cells
+    trials = shown_trials(run, cells)
+    charts = {chart: made for chart in all_charts() if (made := _chart(chart, run)) is not None}
     values = {
-        "seen": seen,
-        "answer": answer(seen),
+        "run": run,
+        "answer": answer(run),
         "cells": cells,
         "verdicts": [
-            (verdict, mark, sum(cell.verdict == verdict for cell in cells)) for verdict, mark in MARKS.items()
+            (word, mark, sum(cell.result().verdict == word for cell in cells)) for word, mark in MARKS.items()
         ],
-        "unsettled": sum(cell.is_unsettled and cell.figure is not None for cell in cells),
-        "charts": [chart for chart in all_charts() if chart.name in shown],
+        "unsettled": sum(map(is_unsettled, cells)),
+        "charts": list(charts),
         "groups": finding_groups(cells),
-        "claims": [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims],
-        "limits": limit_section(seen, cells),
-        "repeat": repeat_section(seen),
+        "claims": claim_rows(run),
+        "limits": limit_section(run, cells),
+        "repeat": repeat_section(run),
         "remarks": trials.remarks,
-        "version": __version__,
-        "style": asset("report.css"),
-        "scripts": scripts,
-        "script_sources": script_sources(scripts),
-        "data": data,
     }
-    return rendered("report.html.j2", values)
-
-
-def _data(seen: LoadedRun, cells: Sequence[Cell], trials: ShownTrials) -> dict[str, Any]:
-    """Return everything that the page's script draws from."""
     findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
-    numbers = {key: number for number, key in enumerate(findings)}
     metrics = metrics_measured(cells)
-    return {
-        "layouts": [layout.name for layout in seen.campaign.layouts],
-        "workloads": [workload.name for workload in seen.campaign.workloads],
-        "metric_of": [workload.metric for workload in seen.campaign.workloads],
+    data = {
+        "layouts": [layout.name for layout in run.campaign.layouts],
+        "workloads": [workload.name for workload in run.campaign.workloads],
         "metrics": {metric: metric_of(metric).title for metric in metrics},
-        "intervals": {metric: intervals_text(cells, metric, seen.campaign.measure) for metric in metrics},
-        "columns": columns(seen),
-        "cells": cell_rows(seen, cells, numbers),
+        "metric": run.campaign.workloads[0].metric,
+        "intervals": {metric: intervals_text(cells, metric, run.campaign.measure) for metric in metrics},
+        "columns": columns(run),
+        "cells": cell_rows(run, cells, {key: number for number, key in enumerate(findings)}),
         "findings": [[each.rule, each.effect, each.message, each.fix] for each in findings.values()],
         "trials": [trials.by_cell.get((cell.layout, cell.workload), ()) for cell in cells],
         "open": _first_to_open(cells),
-        "charts": [made for chart in all_charts() if (made := _chart(chart, seen)) is not None],
-        "specs": {name: spec for metric in metrics for name, spec in _metric_specs(seen, metric).items()},
-        "look": look.for_pages(),
+        "charts": list(charts.values()),
         "heat": list(look.HEAT),
         "series_colours": list(look.SERIES),
     }
+    return rendered("report.html.j2", SCRIPTS, values, data if cells else {}, draws=bool(cells))
 
 
-def _chart(chart: Chart, seen: LoadedRun) -> dict[str, Any] | None:
-    """Return what the page's script needs to draw a chart and its table; None for a chart of the run without rows."""
-    rows = chart.rows(seen) if isinstance(chart, RunChart) else ()
-    if isinstance(chart, RunChart) and not rows:
-        return None
-    return {
+def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
+    """Return what the page's script needs to draw a chart and its table; None if the page does not show it."""
+    made = {
         "name": chart.name,
         "title": chart.title,
         "section": chart.section,
-        "scope": "run" if isinstance(chart, RunChart) else "cell" if isinstance(chart, CellChart) else "trial",
+        "scope": _SCOPES[type(chart)],
         "columns": [[column.field, column.heading, column.unit] for column in chart.columns],
         "pivot": chart.pivot,
-        "rows": rows,
-        "spec": look.bare(specification(chart, rows, seen)),
     }
-
-
-def _metric_specs(seen: LoadedRun, metric: MetricId) -> dict[str, Any]:
-    """Return the charts of the curves' section: curves by scale if there is an axis, else figures."""
-    layouts, workloads = [layout.name for layout in seen.campaign.layouts], seen.campaign.workloads
-    if not places(workloads):
-        return {f"figures {metric}": look.bare(figures((), metric, layouts=layouts))}
-    return {
-        f"curves {metric} {scale}": look.bare(curves((), metric, layouts=layouts, workloads=workloads, scale=scale))
-        for scale in SCALES
+    if not isinstance(chart, MetricChart):
+        rows = chart.rows(run) if isinstance(chart, RunChart) else ()
+        made |= {"rows": packed(rows), "spec": look.bare(specification(chart, rows, run))}
+        return made if rows or not isinstance(chart, RunChart) else None
+    if not chart.is_shown(run):
+        return None
+    metrics = metrics_measured(run.cells)
+    specs = {
+        metric: {scale: look.bare(specification(chart, (), run, metric=metric, scale=scale)) for scale in chart.scales}
+        for metric in metrics
     }
+    return made | {"rows": {metric: packed(chart.rows(run, metric)) for metric in metrics}, "specs": specs}
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the cell whose bytes the page shows first: that whose figure is furthest from what the disks did."""
+    """Return the cell whose bytes the page shows first: a refuted one, whose bytes differ most from those of fio."""
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account
@@ -137,6 +121,6 @@ def _first_to_open(cells: Sequence[Cell]) -> int:
             return False, 0.0
         expected = account.fio_read_bytes + account.fio_write_bytes * account.write_factor
         counted = account.leaf_read_bytes + account.leaf_write_bytes
-        return cells[number].verdict == "refuted", abs(1 - counted / expected) if expected else 0.0
+        return cells[number].result().verdict == "refuted", abs(1 - counted / expected) if expected else 0.0
 
-    return max(range(len(cells)), key=lost) if cells else 0
+    return max(range(len(cells)), key=lost, default=0)

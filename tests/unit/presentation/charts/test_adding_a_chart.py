@@ -5,18 +5,20 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import pytest
 
 from poolproof.presentation import charts
-from poolproof.presentation.charts.catalogue import all_charts, chart_named, filled
-from poolproof.presentation.charts.model import RunChart
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.model import all_charts, chart_named, filled
 from poolproof.presentation.export.pictures import drawn, pictures
 from poolproof.presentation.html_report.page import page
 from poolproof.results.runs.loading import load_run
-from tests.unit.presentation.html_report.making import all_trials, make_run
+from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
 
 ROOT = Path(__file__).parents[4]
 TOY = Path(__file__).parent / "toy"
@@ -26,33 +28,53 @@ QUOTES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)\n```", PAGE, re.DOTALL)
 
 @pytest.fixture
 def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the folder of the toy chart a part of the package, and nothing else."""
+    """Make the folder of the toy charts a part of the package, and nothing else."""
     monkeypatch.setattr(charts, "__path__", [*charts.__path__, str(TOY)])
     all_charts.cache_clear()
     yield
     all_charts.cache_clear()
-    sys.modules.pop(f"{charts.__name__}.latency_heat", None)
+    for name in ("latency_heat", "metric_ticks"):
+        sys.modules.pop(f"{charts.__name__}.{name}", None)
+
+
+def _data(text: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    return make_run(tmp_path / "run", all_trials())
+    """A run with workloads that make an axis and others."""
+    grid = [replace(trial("one", "reads", number), workload="grid[bs=4k]") for number in (1, 2)]
+    campaign = CAMPAIGN.replace("goal:", "  grid: {rw: randread, bs: [4k, 8k], size: 64m}\ngoal:")
+    return make_run(tmp_path / "run", [*all_trials(), *grid], campaign=campaign)
 
 
 @pytest.mark.usefixtures("with_toy")
 def test_the_page_shows_it(run: Path) -> None:
     text = page(load_run(run, lenient=True))
     assert 'id="latency-heat-chart"' in text and "<h3>Latencies over time</h3>" in text
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    (lines,) = json.loads(found[1])["trials"][0][0]["charts"]["latency-heat"]["lines"]
+    (lines,) = _data(text)["trials"][0][0]["charts"]["latency-heat"]["lines"]
     assert lines["values"]["1 ms"][0] == 1000
+
+
+@pytest.mark.usefixtures("with_toy")
+def test_a_chart_of_a_metric_follows_the_readers_choices(run: Path) -> None:
+    loaded = load_run(run)
+    text = page(load_run(run, lenient=True))
+    assert 'id="metric-ticks-chart"' in text and 'id="curves-chart"' in text
+    toy = next(chart for chart in _data(text)["charts"] if chart["name"] == "metric-ticks")
+    assert list(toy["rows"]) == list(toy["specs"]) == ["iops", "bandwidth", "p50", "p99"]
+    assert isinstance(filled(chart_named("metric-ticks"), loaded, metric="p99"), alt.Chart)
+    own = [each.place.name for each in pictures(loaded) if look.bare(each.chart).get("mark") == {"type": "tick"}]
+    assert "randread-async-reads-iops" in own
 
 
 @pytest.mark.usefixtures("with_toy")
 def test_pictures_have_it_for_each_cell(run: Path) -> None:
     own = [each for each in pictures(load_run(run)) if "latency-heat" in each.place.name]
-    assert len(own) == 6
+    assert len(own) == 7
     assert "I/Os" not in own[0].place.name
     ElementTree.fromstring(drawn(own[0], "svg"))
 
@@ -73,7 +95,7 @@ def test_all_charts_are_valid_for_vega(run: Path) -> None:
     loaded = load_run(run)
     cell = loaded.cell("pair", "reads")
     for chart in all_charts():
-        made = filled(chart, loaded, None if isinstance(chart, RunChart) else cell)
+        made = filled(chart, loaded, cell)
         assert made is not None, chart.name
         made.to_dict(validate=True)
 

@@ -40,7 +40,7 @@ def test_without_reports_fio_has_its_mean(run: Path) -> None:
     fio = RATES.lines(found)[-1]
     assert fio.at == [0, 10]
     assert fio.values["fio"] == pytest.approx([10 * MIB / 1e6] * 2, rel=1e-2)
-    assert "which is its line" in RATES.note(found, RATES.lines(found))
+    assert "drawn as a flat line" in RATES.note(found, RATES.lines(found))
 
 
 def test_busy_disks_come_from_the_counters(run: Path) -> None:

@@ -107,7 +107,7 @@ def test_pictures_draw_it_hollow_and_name_the_confidence(path: Path) -> None:
     found = {str(picture.place): look.dressed(picture.chart) for picture in pictures(load_run(path))}
     chart = found["sync/randread/randread-sync-iops"]
     (point,) = [each for each in chart["data"]["values"] if each["unsettled"]]
-    assert (point["line"], point["low"], point["high"]) == (None, None, None)
+    assert (point["low"], point["high"]) == (None, None)
     assert point["text"].startswith("about ")
     title = json.dumps(chart["title"])
     assert "bars: 90 % intervals; hollow without a bar: 1 unsettled" in title

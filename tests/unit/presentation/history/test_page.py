@@ -40,11 +40,11 @@ def _data(text: str) -> dict[str, object]:
     return found
 
 
-def test_the_page_says_how_many_figures_changed(poolproof: Command) -> None:
+def test_the_page_says_how_many_results_changed(poolproof: Command) -> None:
     make_history(Path("runs"))
     code, text, err = _page(poolproof)
     assert (code, err) == (0, "")
-    assert "2 figures changed by more than 2%" in text
+    assert "2 results changed by more than 2%" in text
     assert "4 runs, 4 cells" in text
 
 
@@ -65,7 +65,7 @@ def test_names_that_are_markup_stay_text(poolproof: Command) -> None:
     assert "<script>alert(1)</script>" in json.dumps(_data(text))
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_is_there(poolproof: Command) -> None:
+def test_unreadable_runs_are_named_and_the_others_are_shown(poolproof: Command) -> None:
     make_history(Path("runs"))
     set_schema(Path("runs/run-1"), 2)
     path = Path("runs/run-2/trials.jsonl")
@@ -84,22 +84,22 @@ def test_a_folder_of_runs_without_trials_gives_a_page(poolproof: Command) -> Non
     assert "Nothing has been measured yet" in text
 
 
-def test_a_run_that_is_still_going_is_shown_as_far_as_it_is(poolproof: Command) -> None:
+def test_a_run_in_progress_is_shown(poolproof: Command) -> None:
     make_history(Path("runs"))
     run = RunDirectory.open(Path("runs/run-4"))
     run.write_trials(run.trials()[:4])
     assert _page(poolproof)[0] == 0
 
 
-def test_what_did_not_settle_is_drawn_without_an_interval(poolproof: Command) -> None:
+def test_an_unsettled_result_is_drawn_without_an_interval(poolproof: Command) -> None:
     record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
     values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
     make_run(Path("runs/run"), values, record=record, unsettled={("pair", "reads"): "drift"})
     found: Any = _data(_page(poolproof)[1])
     points = {each["layout"]: each["points"][0] for each in found["series"]}
-    run, value, low, high, counts, *_, unsettled = points["pair"]
-    assert (run, value, low, high, counts, unsettled) == (0, 2000.5, None, None, True, True)
-    assert points["one"][2] is not None and points["one"][-1] is False
+    run, value, low, high, counts, unsettled, *_ = points["pair"]
+    assert (run, value, low, high, counts, unsettled) == (0, 2000, None, None, True, True)
+    assert points["one"][2] is not None and points["one"][5] is False
 
 
 def test_a_page_that_cannot_be_written_is_named(poolproof: Command) -> None:

@@ -1,4 +1,4 @@
-"""A cell through runs: changes are marked where `compare` of the same two runs says so, and nowhere else."""
+"""A cell over runs: changes are marked if `compare` of the same two runs says so, and not otherwise."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.history.series import CellHistory, NamedRun, in_order, series_of, unlike_before
+from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.history import CellHistory, NamedRun, differences_before, in_order, series_of
 from poolproof.results.compare.comparison import Side, compare
 from poolproof.results.runs.loading import load_run
 from poolproof.statistics.comparison import LEAST_EFFECT
@@ -30,7 +31,7 @@ def _by_cell(runs: Sequence[NamedRun]) -> dict[tuple[str, str], CellHistory]:
     return {(each.layout, each.workload): each for each in series_of(runs)}
 
 
-def test_each_cell_is_held_against_its_last_figure_that_counts(runs: Sequence[NamedRun]) -> None:
+def test_each_cell_is_compared_with_its_latest_result_that_counts(runs: Sequence[NamedRun]) -> None:
     cells = _by_cell(runs)
     assert _words(cells["one", "reads"]) == [None, "same", "slower", "same"]
     assert _words(cells["one", "stream"]) == [None, "same", "same", "faster"]
@@ -51,8 +52,8 @@ def test_the_words_are_those_of_compare(runs: Sequence[NamedRun]) -> None:
     assert len(comparison.cells) == 3
 
 
-def test_what_else_changed_is_said_of_each_run(runs: Sequence[NamedRun]) -> None:
-    assert list(unlike_before(runs)) == [(), (), ("fio: fio-3.33 → fio-3.36",), ()]
+def test_other_differences_are_listed_for_each_run(runs: Sequence[NamedRun]) -> None:
+    assert list(differences_before(runs)) == [(), (), ("fio: fio-3.33 → fio-3.36",), ()]
 
 
 def test_another_machine_or_campaign_is_another_history(runs: Sequence[NamedRun]) -> None:
@@ -65,12 +66,12 @@ def test_another_machine_or_campaign_is_another_history(runs: Sequence[NamedRun]
         assert all(_words(each)[0] is None for each in found)
 
 
-def test_what_did_not_settle_is_told_as_about(tmp_path: Path) -> None:
+def test_an_unsettled_result_is_approximate(tmp_path: Path) -> None:
     record = making.changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
     values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
     path = make_run(tmp_path / "run", values, record=record, unsettled={("pair", "reads"): "drift"})
     cells = _by_cell([NamedRun("run", load_run(path))])
     (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
-    assert (calm.unsettled, drifts.unsettled) == (False, True)
-    assert not calm.text.startswith("about")
-    assert drifts.text == "about 2.00k IOPS (unsettled, trials 2.00k IOPS … 2.00k IOPS)"
+    assert (calm.cell.is_unsettled, drifts.cell.is_unsettled) == (False, True)
+    assert not result_text(calm.cell, "iops").startswith("about")
+    assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (unsettled, trials 2.00k IOPS … 2.00k IOPS)"

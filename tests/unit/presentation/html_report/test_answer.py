@@ -1,4 +1,4 @@
-"""The sentence that a page begins with."""
+"""The answer at the top of the page."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ def _answer(path: Path, **asked: Any) -> Headline:
     return answer(load_run(made, lenient=True))
 
 
-def test_the_best_is_the_rankings_best_with_its_figure(tmp_path: Path) -> None:
+def test_the_best_is_the_rankings_best_with_its_result(tmp_path: Path) -> None:
     found = _answer(tmp_path)
     run = load_run(tmp_path / "run", lenient=True)
     ranking = rank(run, find_goal(run.campaign, None, None), metric=None, effect=0.02)
@@ -45,12 +45,12 @@ def test_one_trial_has_no_interval_and_says_so(tmp_path: Path) -> None:
 
 def test_all_refuted_concludes_nothing_and_names_a_fix(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=all_trials("refuted"))
-    assert found.sentence.startswith("Nothing can be concluded. All 6 figures")
+    assert found.sentence.startswith("Nothing can be concluded. All 6 results")
     assert "Fix: write it anew" in found.rest
     assert found.tone == "nothing"
 
 
-def test_nothing_measured_says_how_to_go_on(tmp_path: Path) -> None:
+def test_nothing_measured_says_how_to_continue(tmp_path: Path) -> None:
     found = _answer(tmp_path, trials=[])
     assert found.sentence == "Nothing has been measured yet: 0 of 12 trials are done."
     assert found.rest == (f"To continue: poolproof resume {tmp_path / 'run'}",)
@@ -63,7 +63,7 @@ def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
     )
 
 
-def test_of_trials_that_cannot_be_read_nobody_is_told_to_go_on(tmp_path: Path) -> None:
+def test_unreadable_trials_are_no_reason_to_resume(tmp_path: Path) -> None:
     """To resume a run whose lines are damaged is refused."""
     path = make_run(tmp_path / "run", all_trials())
     lines = (path / "trials.jsonl").read_bytes().splitlines(keepends=True)
@@ -87,10 +87,10 @@ def test_without_a_goal_and_without_one_winner_it_says_so(tmp_path: Path) -> Non
     assert found.sentence == "No layout is best overall: each workload has its own answer."
 
 
-def test_where_one_workload_alone_has_a_figure_the_answer_is_its(tmp_path: Path) -> None:
+def test_the_only_workload_with_a_result_gives_the_answer(tmp_path: Path) -> None:
     campaign = CAMPAIGN.replace("goal: reads\n", "")
     found = _answer(tmp_path, campaign=campaign, trials=[trial("one", "reads")])
-    assert found.sentence.startswith("Only reads, one of 2 workloads, has a valid figure. one: 1.01k IOPS (one trial")
+    assert found.sentence.startswith("Only reads, one of 2 workloads, has a valid result. one: 1.01k IOPS (one trial")
     assert "1 trial, 10.0 s of fio." in found.rest
 
 
@@ -104,7 +104,7 @@ def test_a_longer_schedule_is_named_with_its_cost(tmp_path: Path) -> None:
     ]
 
 
-def test_a_fixed_schedule_is_not_held_against_itself_nor_against_a_part_of_a_run(tmp_path: Path) -> None:
+def test_a_fixed_schedule_is_not_compared_with_itself_or_with_a_part_of_a_run(tmp_path: Path) -> None:
     fixed = _answer(tmp_path / "fixed")
     assert "12 trials, 2 min of fio." in fixed.rest
     until = CAMPAIGN.replace("time: 5s, trials: 2", "until: 3%, max: 60s, trials: 2..6")
@@ -128,7 +128,7 @@ def test_more_trials_of_one_cell_do_not_make_up_for_another_that_lacks_some(tmp_
     assert not any("fixed schedule" in line for line in found.rest)
 
 
-def test_a_run_that_goes_on_is_not_called_stopped(tmp_path: Path) -> None:
+def test_a_run_in_progress_is_not_called_stopped(tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", all_trials()[:3])
     with RunDirectory.open(path).locked():
         assert "3 of 12 trials are done; the run is in progress." in answer(load_run(path, lenient=True)).rest
@@ -162,7 +162,7 @@ def test_a_mix_is_answered_by_speed_and_by_what_is_lacking(tmp_path: Path) -> No
 
 def test_where_every_layout_lacks_something_each_workload_speaks_for_itself(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=MIX, trials=_mix("bare-a one pair"))
-    assert found.sentence == "No layout is best overall: none has a valid figure for all 6 workloads."
+    assert found.sentence == "No layout is best overall: none has a valid result for all 6 workloads."
     assert "Best or tied for best, by number of workloads (of 6): bare-a in 5." in found.rest
     assert "Left out: bare-a, one, pair: 1 refuted of 6." in found.rest
     assert found.tone == "open"

@@ -1,4 +1,4 @@
-"""The byte account as a flow: what goes in comes out, and what does not has a name."""
+"""The byte accounting as a flow: every stage adds up, and bytes that are lost or added have a cause."""
 
 from dataclasses import replace
 
@@ -51,20 +51,20 @@ def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
     assert flow.verdict == "the disks wrote 10 % of what they should have for fio's bytes"
 
 
-def test_the_strongest_finding_that_knows_names_the_leak() -> None:
+def test_the_strongest_finding_that_explains_it_names_the_cause() -> None:
     flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
     assert flow.lost.endswith(": nothing but zeros: not stored")
     assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(": overwritten in memory, or shrunk on the way")
 
 
-def test_what_is_written_besides_comes_in_after_the_copies() -> None:
+def test_additional_writes_are_added_after_the_copies() -> None:
     flow = _one(_writing(10 * MIB, [30 * MIB, 30 * MIB], 2))
     assert (flow.extra_bytes, flow.lost) == (40 * MIB, "")
-    assert flow.extra.startswith("40 MiB written besides")
+    assert flow.extra.startswith("40 MiB written in addition")
     assert flow.verdict.startswith("the disks wrote 3 times what")
 
 
-def test_late_writes_are_told() -> None:
+def test_late_writes_are_reported() -> None:
     late = replace(leaf("a", 0, 100 * MIB), write_bytes=40 * MIB)
     flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(late,)))
     assert flow.leaves[0].late_bytes == 60 * MIB
@@ -90,7 +90,7 @@ def test_the_trials_of_a_cell_add_up_but_not_the_failed_ones() -> None:
     assert flow.leaves[0].moved_bytes == 200 * MIB
 
 
-def test_the_disk_below_a_loop_file_is_told() -> None:
+def test_the_disk_below_a_loop_file_is_reported() -> None:
     below = replace(leaf("a", 0, 100 * MIB), below_device="vda", below_drained_write_bytes=3 * MIB)
     flow = _one(replace(_writing(100 * MIB, [100 * MIB], 1), leaves=(below,)))
     assert flow.leaves[0].below == "vda below it wrote 3 MiB"

@@ -1,4 +1,4 @@
-"""The section of the page on how near each figure is to what its disks can do."""
+"""The section of the page on how near each result is to the limit of its disks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,28 +19,30 @@ def _section(run: Path) -> LimitSection:
     return limit_section(seen, tuple(seen.cells))
 
 
-def test_each_cell_has_its_share_and_says_how_its_limit_comes_about(tmp_path: Path) -> None:
+def test_each_cell_has_its_share_and_the_computation_of_its_limit(tmp_path: Path) -> None:
     found = _section(make_calibrated(tmp_path / "run"))
-    rows = {(row.layout, row.workload): row for row in found.rows}
-    assert [(row.share, row.limit) for row in rows.values()] == [
+    rows = {row[:2]: row[2:] for row in found.rows}
+    assert [(share, limit) for _, limit, share, _ in rows.values()] == [
         ("51%", "2.00k IOPS"),
         ("50%", "8.31 MB/s"),
         ("76%", "2.00k IOPS"),
         ("150%", "4.16 MB/s"),
     ]
-    assert rows["pair", "reads"].how == (
+    assert rows["pair", "reads"][-1] == (
         "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it"
     )
-    assert rows["pair", "stream"].how == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b limits it"
+    assert rows["pair", "stream"][-1] == "a 8.31 MB/s ÷ 1; b 4.16 MB/s ÷ 1: b limits it"
     drawn = LIMIT.rows(load_run(tmp_path / "run"))
-    assert [(row[0], row[1], row[3]) for row in drawn] == [(row.layout, row.workload, row.share) for row in found.rows]
+    assert [(row[0], row[1], row[3]) for row in drawn] == [
+        (layout, workload, share) for layout, workload, _, _, share, _ in found.rows
+    ]
 
 
-def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path: Path) -> None:
+def test_the_disks_alone_are_in_their_own_table_only(tmp_path: Path) -> None:
     run = make_calibrated(tmp_path / "run")
     found, seen = _section(run), load_run(run, lenient=True)
-    assert [(row.disk, row.workload, row.verdict) for row in found.bare] == [
-        (disk, workload, "sound") for disk in ("a", "b") for workload in ("reads", "stream")
+    assert [(disk, workload, verdict) for disk, workload, _, verdict in found.bare] == [
+        (disk, workload, "✓ sound") for disk in ("a", "b") for workload in ("reads", "stream")
     ]
     assert {cell.layout for cell in load_run(run).cells} == {"one", "pair"}
     said = answer(seen)
@@ -48,7 +50,7 @@ def test_the_disks_alone_stand_in_a_table_of_their_own_and_nowhere_else(tmp_path
     assert seen.wanted == len(seen.trials) == 16
 
 
-def test_more_than_the_disks_give_is_said_with_the_reason(tmp_path: Path) -> None:
+def test_more_than_the_disks_deliver_is_explained(tmp_path: Path) -> None:
     found = _section(make_calibrated(tmp_path / "run", with_cache=True))
     assert found.over[0] == (
         "reads on pair: 609%, more than its disks deliver alone. "
@@ -56,14 +58,14 @@ def test_more_than_the_disks_give_is_said_with_the_reason(tmp_path: Path) -> Non
     )
 
 
-def test_a_refuted_figure_stands_in_the_table_and_not_in_the_chart(tmp_path: Path) -> None:
+def test_a_refuted_result_is_in_the_table_and_not_in_the_chart(tmp_path: Path) -> None:
     trials = [*disks_alone(), *(trial("one", "stream", number, "refuted") for number in (1, 2))]
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
-    assert [row.mark for row in found.rows] == ["✗"]
+    assert [row[2][0] for row in found.rows] == ["✗"]
     assert LIMIT.rows(load_run(tmp_path / "run")) == []
 
 
-def test_a_run_of_which_only_disks_alone_are_done_is_a_page_all_the_same(tmp_path: Path) -> None:
+def test_a_run_with_only_single_disks_done_has_a_page(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
     said = answer(load_run(run, lenient=True))
     assert said.sentence == "No layout has been measured yet: 8 of 16 trials are done, all on single disks."
@@ -80,7 +82,7 @@ def test_the_jobs_that_repeat_the_run_are_those_of_layouts(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("with_layouts", [False, True])
-def test_a_run_that_is_going_on_says_what_is_not_known_yet(tmp_path: Path, with_layouts: bool) -> None:
+def test_a_run_in_progress_says_what_is_not_known_yet(tmp_path: Path, with_layouts: bool) -> None:
     trials = list(disks_alone())[:4]
     trials += [trial("pair", "reads", number) for number in (1, 2)] if with_layouts else []
     found = _section(make_run(tmp_path / "run", trials, campaign=CALIBRATED))
@@ -88,7 +90,7 @@ def test_a_run_that_is_going_on_says_what_is_not_known_yet(tmp_path: Path, with_
     assert found.without == (("pair: b was not measured alone",) if with_layouts else ())
 
 
-def test_a_directory_is_said_to_have_no_limit(tmp_path: Path) -> None:
+def test_a_directory_has_no_limit(tmp_path: Path) -> None:
     campaign = CALIBRATED.replace("one: a | ext4", "one: dir /srv")
     own = [trial("one", workload) for workload in ("reads", "stream")]
     own = [replace(each, leaves=tuple(replace(disk, device="vda") for disk in each.leaves)) for each in own]

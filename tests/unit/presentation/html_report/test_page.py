@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -61,13 +62,19 @@ class _Elements(HTMLParser):
         return " ".join(" ".join(self.words).split())
 
 
-def test_the_sections_stand_in_the_order_of_their_weight(tmp_path: Path) -> None:
+def _rows(packed: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """Unpack rows as the page's script does."""
+    columns = [[each[0][at] for at in each[1]] if isinstance(each[0], list) else each for each in packed]
+    return zip(*columns, strict=True)
+
+
+def test_the_sections_are_in_the_order_of_their_weight(tmp_path: Path) -> None:
     page = _page(make_run(tmp_path / "run", all_trials()))
     sections = [attributes["id"] for tag, attributes in _Elements(page).elements if tag == "section"]
     assert sections == ["answer", "map", "curves", "account", "time", "disks", "limit", "findings", "repeat"]
 
 
-def test_nothing_is_asked_of_a_network(tmp_path: Path) -> None:
+def test_nothing_is_fetched(tmp_path: Path) -> None:
     elements = _Elements(_page(make_run(tmp_path / "run", all_trials()))).elements
     outside = [attributes for _, attributes in elements if attributes.get("src") or attributes.get("srcset")]
     links = [attributes["href"] for tag, attributes in elements if tag in ("link", "a") and attributes.get("href")]
@@ -76,13 +83,15 @@ def test_nothing_is_asked_of_a_network(tmp_path: Path) -> None:
     assert any("default-src 'none'" in str(attributes.get("content")) for tag, attributes in elements if tag == "meta")
 
 
-def test_every_cell_is_there_once_with_its_figure_and_its_flow(tmp_path: Path) -> None:
+def test_every_cell_is_there_once_with_its_result_and_its_flow(tmp_path: Path) -> None:
     data = _data(_page(make_run(tmp_path / "run", all_trials())))
     assert len(data["cells"]) == 6
     pair = next(c for c in data["cells"] if (data["layouts"][c["l"]], data["workloads"][c["w"]]) == ("pair", "stream"))
     assert pair["flows"][0]["factor"] == 2
     assert [name for name, *_ in pair["flows"][0]["leaves"]] == ["a", "b"]
-    assert pair["m"]["bandwidth"][0] == pytest.approx(1522.5 * 4096, rel=1e-3)
+    (layouts,) = [chart for chart in data["charts"] if chart["name"] == "layouts"]
+    values = {(layout, workload): value for layout, workload, value, *_ in _rows(layouts["rows"]["bandwidth"])}
+    assert values["pair", "stream"] == pytest.approx(1522.5 * 4096, rel=1e-3)
 
 
 def test_names_with_markup_stay_names(tmp_path: Path) -> None:
@@ -145,7 +154,7 @@ def test_trials_of_another_schema_are_left_out_and_counted(tmp_path: Path) -> No
     assert "newer poolproof" in _Elements(_page(run)).text
 
 
-def test_without_run_json_the_campaign_still_tells_what_was_asked(tmp_path: Path) -> None:
+def test_without_run_json_the_page_uses_the_campaign(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", all_trials())
     (run / "run.json").unlink()
     page = _Elements(_page(run)).text
@@ -153,7 +162,7 @@ def test_without_run_json_the_campaign_still_tells_what_was_asked(tmp_path: Path
     assert "bare-a is best" in page
 
 
-def test_a_newer_run_json_names_the_mend_and_goes_on(tmp_path: Path) -> None:
+def test_a_newer_run_json_is_reported_with_the_fix(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", all_trials())
     text = (run / "run.json").read_text(encoding="utf-8")
     (run / "run.json").write_text(text.replace('"schema": 1', '"schema": 9'), encoding="utf-8")
@@ -176,7 +185,7 @@ def test_no_run_at_all_is_an_error_with_a_next_step(tmp_path: Path) -> None:
     assert caught.value.hint
 
 
-def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", [])
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match="cannot be written"):
@@ -196,7 +205,7 @@ def test_the_command_says_where_the_page_is(tmp_path: Path, capsys: pytest.Captu
 def test_layouts_of_a_disk_alone_give_the_limit(tmp_path: Path) -> None:
     data = _data(_page(make_run(tmp_path / "run", all_trials())))
     (limit,) = [chart for chart in data["charts"] if chart["name"] == "limit"]
-    shares = {(layout, workload): share for layout, workload, share, *_ in limit["rows"]}
+    shares = {(layout, workload): share for layout, workload, share, *_ in _rows(limit["rows"])}
     assert shares == {("one", "reads"): pytest.approx(0.5), ("one", "stream"): pytest.approx(0.5)}
 
 
@@ -208,7 +217,7 @@ def test_without_bare_disks_the_page_says_how_to_get_them(tmp_path: Path) -> Non
     assert "measure: {calibrate: true}" in page.text
 
 
-def test_claims_stand_with_their_source_and_result(tmp_path: Path) -> None:
+def test_claims_have_their_source_and_result(tmp_path: Path) -> None:
     claim = "expect:\n  - {claim: half each, source: Somebody, that: 'read_share(pair, reads, a) = 50% ± 1%'}\n"
     page = _Elements(_page(make_run(tmp_path / "run", all_trials(), campaign=CAMPAIGN + claim)))
     assert "claims" in [attributes.get("id") for _, attributes in page.elements]
@@ -223,13 +232,13 @@ def test_very_long_names_and_many_layouts_make_a_page(tmp_path: Path) -> None:
     assert long in _data(_page(make_run(tmp_path / "run", trials, campaign=campaign)))["layouts"]
 
 
-def test_a_run_that_cannot_be_parsed_names_the_mend(tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_parsed_is_an_error(tmp_path: Path) -> None:
     made = RunDirectory.create(tmp_path / "run", "nonsense: [", replace(RECORD, campaign="nonsense: ["))
     with pytest.raises(RunError, match="cannot read the campaign"):
         load_run(made.path, lenient=True)
 
 
-def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(tmp_path: Path) -> None:
+def test_the_layers_between_fio_and_the_disks_are_listed_if_they_were_counted(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", all_trials())
     levels = (
         Level("fio", "fio", 0, 0, 100),
@@ -246,7 +255,7 @@ def test_the_layers_between_fio_and_the_disks_are_told_where_they_were_counted(t
     assert found["pair", "stream"] == []
 
 
-def test_findings_count_cells_by_what_they_did_to_the_figure(tmp_path: Path) -> None:
+def test_findings_count_cells_by_their_effect(tmp_path: Path) -> None:
     trials = [*all_trials()[:8], trial("pair", "reads", 1, "refuted"), trial("pair", "stream", 1, "suspect")]
     page = _Elements(_page(make_run(tmp_path / "run", trials)))
     assert "refutes 1 cell, suspects 1 cell" in page.text

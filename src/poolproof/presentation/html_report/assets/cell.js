@@ -22,29 +22,27 @@ P.open = (number, go) => {
 };
 
 P.cellHead = (cell) => {
-  const near = P.shareText(cell, "; ");
-  const share = near && `${near} of this workload`;
+  const share = P.shareText(cell, "; ");
   const trials = cell.t.map(([number, mark, text]) => `${mark} ${text}`).join(", ");
   P.byId("cell-head").replaceChildren(
-    P.make("p", { class: "cell-line" }, `${P.nameOf(cell)}: ${cell.f.replace(/^\[|\]$/g, "")} `, P.make("span", { class: `v-${cell.v}` }, `${cell.k} ${cell.v}`)),
-    P.make("p", { class: "quiet" }, `${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share}`),
-    ...(cell.u ? [P.unsettledBlock(cell)] : []));
+    P.make("p", { class: "cell-line" }, `${P.nameOf(cell)}: ${cell.f.replace(/^\[|\]$/g, "")} `, P.make("span", { class: `v-${cell.v}` }, `${P.data.marks[cell.v]} ${cell.v}`)),
+    P.quiet(`${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share && `${share} of this workload`}`),
+    cell.u ? P.unsettledBlock(cell) : "");
 };
 
 P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettled" },
-  P.make("p", {}, P.make("span", { class: "mark", "aria-hidden": "true" }, "~"), " This figure is unsettled: its trials did not reach the requested precision. Do not rely on its mean."),
+  P.make("p", {}, P.mark("~"), " This result is unsettled: its trials did not reach the requested precision. Do not rely on its mean."),
   ...cell.u.map(([name, sentence]) => P.make("p", {}, P.make("code", {}, name), ": ", ...P.coded(sentence))));
 
 P.cellFindings = (cell) => {
   const found = cell.x.map((number) => P.data.findings[number]);
-  const strong = found.filter(([, effect]) => effect !== "notes");
   const notes = found.filter(([, effect]) => effect === "notes");
   P.byId("cell-findings").replaceChildren(
-    ...strong.map(([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
+    ...found.filter((each) => !notes.includes(each)).map(([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
       P.make("p", {}, P.make("code", {}, rule), ` ${effect} it: `, ...P.coded(message)),
-      P.make("p", { class: "quiet" }, "fix: ", ...P.coded(fix)))),
-    ...(notes.length ? [P.make("details", { class: "behind" }, P.make("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} (verdict unaffected)`),
-      ...notes.map(([rule, , message]) => P.make("p", {}, P.make("code", {}, rule), " ", ...P.coded(message))))] : []));
+      P.quiet("fix: ", ...P.coded(fix)))),
+    notes.length ? P.make("details", { class: "behind" }, P.make("summary", {}, `${P.count(notes.length, "note")} (verdict unaffected)`),
+      ...notes.map(([rule, , message]) => P.make("p", {}, P.make("code", {}, rule), " ", ...P.coded(message)))) : "");
 };
 
 P.trialChoices = (number) => {
@@ -61,16 +59,13 @@ P.drawCell = (number) => {
   const trial = (P.data.trials[number] || [])[Number(P.byId("trial").value) || 0];
   P.byId("time-note").textContent = trial ? `Trial ${trial.number}.` : "This page has no samples of this cell.";
   const tables = { time: [], disks: [] };
-  for (const chart of P.chartsOf("cell")) {
-    const rows = cell.charts[chart.name];
-    P.drawRows(chart, rows, P.nameOf(cell));
-    if (rows.length) tables[chart.section].push(P.chartTable(chart, rows));
-  }
-  for (const chart of P.chartsOf("trial")) {
+  for (const chart of [...P.chartsOf("cell"), ...P.chartsOf("trial")]) {
     const made = trial?.charts[chart.name];
-    const rows = made ? P.rowsOfLines(made.lines, trial.times) : [];
-    P.byId(`${chart.name}-note`).textContent = made ? made.note : "";
-    P.drawTrial(chart, rows, trial, P.nameOf(cell));
+    const ofCell = chart.scope === "cell";
+    const rows = ofCell ? P.rows(cell.charts[chart.name]) : made ? P.rowsOfLines(made.lines, trial.times) : [];
+    P.byId(`${chart.name}-note`).textContent = made?.note ?? "";
+    if (ofCell) P.drawRows(chart, chart.spec, rows, `${chart.title} of ${P.nameOf(cell)}`);
+    else P.drawTrial(chart, rows, trial, P.nameOf(cell));
     if (rows.length) tables[chart.section].push(P.chartTable(chart, rows));
   }
   for (const [section, parts] of Object.entries(tables)) {
@@ -79,7 +74,7 @@ P.drawCell = (number) => {
 };
 
 P.drawTrial = (chart, rows, trial, of) => {
-  const names = [...new Set(rows.map((row) => row[1]))];
+  const names = P.unique(rows.map((row) => row[1]));
   P.chart(`${chart.name}-chart`, (holder) => (rows.length ? {
     spec: P.withDomain({ ...P.only(chart.spec, chart.columns[1][0], names), width: P.widthFor(holder) - 80 }, trial.domain),
     rows: { points: P.records(chart, rows), phases: trial.phases },

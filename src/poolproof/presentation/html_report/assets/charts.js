@@ -24,24 +24,35 @@ P.filled = (spec, rows) => {
 P.rowsOfLines = (lines, times) => lines.flatMap(({ at, values }) => Object.entries(values).flatMap(([name, own]) =>
   own.flatMap((value, number) => (value === null ? [] : [[(at ?? times)[number], name, value]]))));
 
+// Rows from their columns; a column whose values repeat has its different values and their numbers.
+P.rows = (packed) => {
+  const columns = packed.map((column) => (Array.isArray(column[0]) ? column[1].map((number) => column[0][number]) : column));
+  return (columns[0] ?? []).map((_, row) => columns.map((column) => column[row]));
+};
+
 P.records = (chart, rows) => rows.map((row) => Object.fromEntries(chart.columns.map(([field], number) => [field, row[number]])));
 
-// Draws a chart of the run or of a cell: panels in as many columns as fit, anything else at most as wide as the page.
-P.drawRows = (chart, rows, of) => P.chart(`${chart.name}-chart`, (holder) => {
-  if (!rows.length) return null;
-  const spec = { ...chart.spec };
-  if (spec.facet) spec.columns = Math.max(1, Math.min(4, Math.floor(P.widthFor(holder) / (spec.spec.width + 120))));
-  else spec.width = Math.min(spec.width, P.widthFor(holder) - 130);
-  return { spec, rows: { points: P.records(chart, rows) }, label: `${chart.title}${of ? ` of ${of}` : ""}; the table below has the same data` };
-});
+// Draws a chart of the run, of a cell or of a metric, as wide as the page allows.
+P.drawRows = (chart, spec, rows, of) => P.chart(`${chart.name}-chart`, (holder) => (rows.length ? {
+  spec: P.fitted(structuredClone(spec), P.widthFor(holder), chart.scope === "metric"),
+  rows: { points: P.records(chart, rows) },
+  label: `${of}; the table below has the same data`,
+} : null));
 
-P.format = {
-  "": (value) => `${value}`,
-  s: (value) => P.seconds(value),
-  "MB/s": (value) => P.rate(value * 1e6),
-  "%": (value) => `${value} %`,
-  share: (value) => P.percent(value),
+// Panels in as many columns as fit, with room for a legend next to them or, on a narrow page, with the legend below.
+P.fitted = (spec, width, shrinks) => {
+  if (!spec.facet) return { ...spec, width: Math.min(spec.width, width - 130) };
+  const legends = [];
+  P.walk(spec, (node) => { if (node.legend?.title) legends.push(node.legend); });
+  const narrow = width < 700;
+  const room = width - (legends.length && !narrow ? 230 : 0);
+  spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(room / (spec.spec.width + (legends.length ? 30 : 120)))));
+  if (narrow && shrinks) spec.spec.width = Math.max(150, Math.min(spec.spec.width, width - 130));
+  if (narrow) legends.forEach((legend) => Object.assign(legend, { orient: "bottom", columns: 1 }));
+  return spec;
 };
+
+P.format = { "": (value) => `${value}`, s: P.seconds, "MB/s": (value) => P.rate(value * 1e6), "%": (value) => `${value} %`, share: P.percent };
 P.MOST_TABLE_ROWS = 25;
 
 // The table behind a chart. A pivot table has the first column as rows, the second as columns, and further ones at the end.
@@ -51,7 +62,7 @@ P.chartTable = (chart, rows) => {
     const shown = chart.columns.flatMap(([, heading], number) => (heading ? [number] : []));
     return P.table(shown.map((number) => chart.columns[number][1]), rows.map((row) => shown.map((number) => text(row, number))), chart.title);
   }
-  const names = [...new Set(rows.map((row) => row[1]))];
+  const names = P.unique(rows.map((row) => row[1]));
   const found = new Map();
   for (const row of rows) {
     const made = found.get(row[0]) || { head: text(row, 0), cells: {} };
@@ -59,27 +70,10 @@ P.chartTable = (chart, rows) => {
     made.rest = row.slice(3);
     found.set(row[0], made);
   }
-  let lines = [...found.values()];
-  if (chart.scope === "trial") {
-    const step = Math.max(1, Math.ceil(lines.length / P.MOST_TABLE_ROWS));
-    lines = lines.filter((_, number) => number % step === 0);
-  }
+  const step = chart.scope === "trial" ? Math.max(1, Math.ceil(found.size / P.MOST_TABLE_ROWS)) : 1;
+  const lines = [...found.values()].filter((_, number) => number % step === 0);
   const head = [chart.columns[0][1], ...names, ...chart.columns.slice(3).map(([, heading]) => heading)];
   return P.table(head, lines.map((line) => [line.head, ...names.map((name) => line.cells[name] ?? "–"), ...line.rest]), chart.title);
-};
-
-P.rate = (bytes) => {
-  let value = bytes;
-  for (const unit of ["B/s", "kB/s", "MB/s", "GB/s"]) {
-    if (value < 1000 || unit === "GB/s") return `${Number(value.toPrecision(3))} ${unit}`;
-    value /= 1000;
-  }
-};
-
-P.seconds = (value) => {
-  const size = Math.abs(value);
-  for (const [unit, factor] of [["s", 1], ["ms", 1e-3], ["µs", 1e-6]]) if (size >= factor || !size) return `${Number((value / factor).toPrecision(3))} ${unit}`;
-  return `${Number((value / 1e-9).toPrecision(3))} ns`;
 };
 
 // On a dark page, dark colours are replaced by lighter ones.

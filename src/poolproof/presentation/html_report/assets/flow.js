@@ -28,8 +28,8 @@ P.drawFlows = (cell) => {
   holder.replaceChildren(...flows.flatMap((flow, number) => [
     P.make("p", { class: "flow-verdict" }, `${P.did(flow)}: ${flow.verdict}.`),
     P.drawFlow(flow, number, Math.max(320, holder.clientWidth || 800)),
-    flow.late ? P.make("p", { class: "quiet" }, `Hatched at the disks: ${flow.late}.`) : "",
-  ]), ...(levels ? [P.make("p", { class: "quiet" }, levels)] : []));
+    flow.late ? P.quiet(`Hatched at the disks: ${flow.late}.`) : "",
+  ]), ...(levels ? [P.quiet(levels)] : []));
 };
 
 // What the layers between fio and the disks counted, as text.

@@ -1,8 +1,9 @@
 "use strict";
 // The page of many runs: the list of changes, and the chart and table of a chosen cell.
-P.run = (number) => P.data.runs[number];
-P.point = ([run, value, low, high, counts, verdict, text, reason, word, factor, unsettled]) =>
-  ({ run: P.run(run), number: run, value, low, high, counts, verdict, text, reason, word, factor, unsettled });
+P.point = (row) => {
+  const point = Object.fromEntries(P.data.columns.map((name, number) => [name, row[number]]));
+  return { ...point, number: point.run, run: P.data.runs[point.run] };
+};
 P.where = (series) => [series.campaign, series.machine].join("\u0000");
 P.machines = () => new Set(P.data.series.map((each) => each.machine)).size;
 P.campaignText = (series) => P.machines() > 1 ? `${series.campaign} on ${series.machine}` : series.campaign;
@@ -14,19 +15,13 @@ P.drawChanges = () => {
   const found = P.data.series.flatMap((series, index) => series.points.map(P.point).filter(P.isMarked).map((point) => ({ series, index, point })));
   found.sort((a, b) => b.point.number - a.point.number || (a.point.word < b.point.word ? 1 : -1));
   if (!found.length) return;
-  const rows = found.slice(0, P.MOST_CHANGES).map(({ series, index, point }) => P.make("tr", {},
-    P.make("th", { scope: "row" }, P.make("button", { type: "button", "data-series": index }, `${series.workload} on ${series.layout}`)),
-    P.make("td", {}, P.campaignText(series)),
-    P.make("td", {}, `${point.word === "slower" ? "▼" : "▲"} ${point.word}`),
-    P.make("td", { class: "number" }, point.factor),
-    P.make("td", {}, point.text),
-    P.make("td", {}, `${P.day(point.run)}, ${point.run.name}`),
-    P.make("td", {}, point.run.changed.join("; ") || "none recorded")));
-  const headings = ["cell", "campaign", "change", "speed", "figure", "since run", "other changes"];
-  const table = P.make("table", { class: "plain" },
-    P.make("thead", {}, P.make("tr", {}, ...headings.map((name) => P.make("th", { scope: "col" }, name)))), P.make("tbody", {}, ...rows));
+  const rows = found.slice(0, P.MOST_CHANGES).map(({ series, index, point }) => [
+    P.make("button", { type: "button", "data-series": index }, `${series.workload} on ${series.layout}`),
+    P.campaignText(series), `${point.word === "slower" ? "▼" : "▲"} ${point.word}`, point.factor, point.text,
+    `${P.day(point.run)}, ${point.run.name}`, point.run.changed.join("; ") || "none recorded"]);
+  const table = P.table(["cell", "campaign", "change", "speed", "result", "since run", "other changes"], rows);
   const more = found.length - rows.length;
-  P.byId("changes-table").replaceChildren(table, more ? P.make("p", { class: "quiet" }, `and ${more} older ones`) : "");
+  P.byId("changes-table").replaceChildren(table, more ? P.quiet(`and ${more} older ones`) : "");
   P.byId("changes-table").addEventListener("click", (event) => {
     const button = event.target.closest("button[data-series]");
     if (button) P.openSeries(Number(button.dataset.series), true);
@@ -39,7 +34,7 @@ P.fillControls = (chosen) => {
   const { series } = P.data;
   const here = series.filter((each) => P.where(each) === P.where(chosen));
   P.options(P.byId("campaign"), P.uniqueBy(series, P.where).map((each) => [P.where(each), P.campaignText(each)]), P.where(chosen));
-  P.options(P.byId("layout"), [...new Set(here.map((each) => each.layout))].map((name) => [name, name]), chosen.layout);
+  P.options(P.byId("layout"), P.unique(here.map((each) => each.layout)).map((name) => [name, name]), chosen.layout);
   const own = here.filter((each) => each.layout === chosen.layout);
   P.options(P.byId("workload"), own.map((each) => [each.workload, each.workload]), chosen.workload);
 };
@@ -57,16 +52,14 @@ P.openSeries = (index, jump) => {
   P.fillControls(series);
   const points = series.points.map(P.point);
   const rows = points.filter((point) => point.value !== null).map((point) => ({
-    begun_at: point.run.begun_at, run: point.run.name, versions: point.run.versions, value: point.value, low: point.low,
-    high: point.high, line: point.counts && !point.unsettled ? point.value : null, verdict: point.verdict,
-    change: P.isMarked(point) ? point.word : "", text: point.text,
+    ...point, begun_at: point.run.begun_at, run: point.run.name, versions: point.run.versions, change: P.isMarked(point) ? point.word : "",
   }));
   const label = `${P.data.metrics[series.metric]} of ${series.workload} on ${series.layout} over ${points.length} runs`;
   P.chart("history-chart", (holder) => ({ spec: { ...P.data.specs[series.metric], width: Math.max(260, Math.min(P.widthFor(holder) - 90, 1000)) }, rows: { points: rows }, label }));
   const table = points.map((point) => [P.day(point.run), point.run.name, point.run.versions,
     point.counts ? point.text : `(${point.text})`, `${P.data.marks[point.verdict]} ${point.verdict}`,
     point.reason || [point.word, point.factor].filter(Boolean).join(" "), point.run.changed.join("; ")]);
-  P.byId("history-table").replaceChildren(P.table(["begun", "run", "versions", "figure", "verdict", "vs previous run", "other changes"], table, label));
+  P.byId("history-table").replaceChildren(P.table(["begun", "run", "versions", "result", "verdict", "vs previous run", "other changes"], table, label));
   P.say(label);
   if (jump) P.byId("cell").scrollIntoView();
 };

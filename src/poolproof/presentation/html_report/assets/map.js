@@ -84,24 +84,24 @@ P.mapCell = (number, layout, column, breaks, few) => {
   const made = P.make("td", {
     class: `v-${cell.v}${cell.c ? "" : " bare"}${cell.u ? " unsettled" : ""}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
     "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${P.shareText(cell, ", ")}`,
-  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u ? "~" : ""}${cell.k}`));
+  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u ? "~" : ""}${P.data.marks[cell.v]}`));
   if (cell.c) {
     made.style.setProperty("--heat", cell.c);
     made.style.setProperty("--on", cell.i);
   }
-  if (few) made.append(` ${P.shortFigure(cell)}`);
+  if (few) made.append(` ${P.shortResult(cell)}`);
   return made;
 };
 
-// How near a cell is to the best of its workload; approximate if it did not settle.
+// How near a cell is to the best of its workload; approximate if it is unsettled.
 P.shareText = (cell, before) => {
   if (cell.s === null) return "";
   if (cell.u && cell.s === 1) return `${before}about the best (none settled)`;
   return `${before}${cell.s === 1 ? "the best" : `${cell.u ? "about " : ""}${P.percent(cell.s)} of the best`}`;
 };
 
-// The figure without its interval; a refuted one is in parentheses.
-P.shortFigure = (cell) => {
+// The result without its interval; a refuted one is in parentheses.
+P.shortResult = (cell) => {
   const plain = cell.f.replace(/^\[|\]$/g, "").replace(/ \(.*$/, "");
   return cell.f.startsWith("[") ? `(${plain})` : plain;
 };
@@ -152,7 +152,7 @@ P.mapTips = (table) => {
     const cell = event.target.closest?.("td[data-cell]");
     if (!cell) return;
     const about = P.data.cells[Number(cell.dataset.cell)];
-    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${about.k} ${about.v}${P.shareText(about, ", ")}`;
+    tip.textContent = `${P.nameOf(about)}\n${about.f}\n${P.data.marks[about.v]} ${about.v}${P.shareText(about, ", ")}`;
     const box = cell.getBoundingClientRect();
     tip.hidden = false;
     const left = Math.min(box.left + window.scrollX, window.scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
@@ -171,10 +171,8 @@ P.mapLegend = () => {
   ramp.style.background = `linear-gradient(to right, ${P.data.heat.join(", ")})`;
   P.byId("map-legend").replaceChildren(
     P.make("span", {}, "the best", ramp, "1/100 of the best or less"),
-    ...[["✓", "sound"], ["?", "unproven"], ["!", "suspect"], ["✗", "refuted"], ["–", "failed"]]
-      .map(([mark, word]) => P.make("span", { class: `v-${word}` }, P.make("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`)),
-    ...(P.data.cells.some((cell) => cell.u)
-      ? [P.make("span", { class: "unsettled" }, P.make("span", { class: "mark", "aria-hidden": "true" }, "~"), " unsettled")] : []));
+    ...Object.entries(P.data.marks).map(([word, mark]) => P.make("span", { class: `v-${word}` }, P.mark(mark), ` ${word}`)),
+    P.data.cells.some((cell) => cell.u) ? P.make("span", { class: "unsettled" }, P.mark("~"), " unsettled") : "");
 };
 
 P.markOpen = (number) => {

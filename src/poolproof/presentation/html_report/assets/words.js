@@ -1,25 +1,22 @@
 "use strict";
 // Used by all parts of the page: its data, formatted numbers, elements, tables.
-const P = { data: null, cell: -1 };
-{
-  const found = document.getElementById("data");
-  if (found) P.data = JSON.parse(found.textContent);
-}
+const P = { data: JSON.parse(document.getElementById("data")?.textContent ?? "null"), cell: -1 };
 
-P.size = (bytes) => {
-  let value = bytes;
-  for (const unit of ["B", "KiB", "MiB", "GiB", "TiB"]) {
-    if (Math.abs(value) < 1024 || unit === "TiB") {
-      return `${unit === "B" || value >= 100 ? Math.round(value) : Number(value.toPrecision(3))} ${unit}`;
-    }
-    value /= 1024;
-  }
-};
+P.digits = (value, digits) => Number(value.toPrecision(digits));
 
-P.percent = (share) => {
-  const value = 100 * share;
-  return `${value >= 10 ? Math.round(value) : Number(value.toPrecision(2))} %`;
+// A value in the first unit in which it is less than `step`.
+P.scaled = (value, step, units, text) => {
+  const index = units.findIndex((_, number) => Math.abs(value) < step ** (number + 1));
+  const last = index < 0 ? units.length - 1 : index;
+  return `${text(value / step ** last, last)} ${units[last]}`;
 };
+P.size = (bytes) => P.scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB"], (value, unit) => (!unit || value >= 100 ? Math.round(value) : P.digits(value, 3)));
+P.rate = (bytes) => P.scaled(bytes, 1000, ["B/s", "kB/s", "MB/s", "GB/s"], (value) => P.digits(value, 3));
+P.seconds = (value) => (value ? P.scaled(value * 1e9, 1000, ["ns", "µs", "ms", "s"], (scaled) => P.digits(scaled, 3)) : "0 s");
+P.percent = (share) => `${share >= 0.1 ? Math.round(100 * share) : P.digits(100 * share, 2)} %`;
+
+// `2 trials`; the plural is regular unless it is given.
+P.count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
 
 P.byId = (id) => document.getElementById(id);
 
@@ -33,6 +30,8 @@ P.make = (tag, attributes = {}, ...children) => {
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
 };
+P.quiet = (...children) => P.make("p", { class: "quiet" }, ...children);
+P.mark = (text) => P.make("span", { class: "mark", "aria-hidden": "true" }, text);
 
 // Text between backticks is code; a single backtick stays as it is.
 P.coded = (text) => {
@@ -41,19 +40,18 @@ P.coded = (text) => {
   return parts.map((part, number) => (number % 2 ? P.make("code", {}, part) : part)).filter((part) => part !== "");
 };
 
-P.table = (headings, rows, caption) => {
-  const cell = (value, number) => number === 0
-    ? P.make("th", { scope: "row" }, String(value))
-    : P.make("td", { class: typeof value === "number" ? "number" : null }, String(value ?? "–"));
-  return P.make("table", { class: "plain" },
-    caption ? P.make("caption", { class: "away" }, caption) : null,
-    P.make("thead", {}, P.make("tr", {}, ...headings.map((name) => P.make("th", { scope: "col" }, name)))),
-    P.make("tbody", {}, ...rows.map((row) => P.make("tr", {}, ...row.map(cell)))));
-};
+// A table of texts or elements; the first column has the names of the rows.
+P.table = (headings, rows, caption) => P.make("table", { class: "plain" },
+  caption ? P.make("caption", { class: "away" }, caption) : null,
+  P.make("thead", {}, P.make("tr", {}, ...headings.map((name) => P.make("th", { scope: "col" }, name)))),
+  P.make("tbody", {}, ...rows.map((row) => P.make("tr", {},
+    ...row.map((value, number) => P.make(number ? "td" : "th", { scope: number ? null : "row" }, value ?? "–"))))));
 
 P.options = (select, entries, chosen) => {
   select.replaceChildren(...entries.map(([value, text]) => P.make("option", { value, selected: String(value) === String(chosen) }, text)));
 };
+
+P.unique = (values) => [...new Set(values)];
 
 P.nameOf = (cell) => `${P.data.workloads[cell.w]} on ${P.data.layouts[cell.l]}`;
 

@@ -1,15 +1,18 @@
-"""The first charts: what is drawn, and what is not."""
+"""The curves and the map: what is drawn, and what is not."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
-from poolproof.presentation.charts.curves import CurvePoint, curve_points, curves
+from poolproof.presentation.charts.curves import CHART
 from poolproof.presentation.charts.metrics import axis_value
+from poolproof.presentation.charts.model import filled, specification
 from poolproof.presentation.html_report.cells import Tile, heat_colour, ink_on, tiles
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
@@ -41,6 +44,10 @@ def run(tmp_path: Path) -> LoadedRun:
                 verdict: Verdict = "refuted" if refuted else "sound"
                 made.append(Trial(layout, workload.name, number, verdict, (), workload.metric, figures))
     return load_run(made.path)
+
+
+def _points(run: LoadedRun) -> list[dict[str, Any]]:
+    return CHART.records(CHART.rows(run, "iops"))
 
 
 def _tile(run: LoadedRun, layout: str, workload: str) -> Tile:
@@ -77,19 +84,25 @@ def test_without_a_block_size_another_count_makes_the_axis() -> None:
 
 
 def test_points_come_in_the_order_of_the_axis_with_their_intervals(run: LoadedRun) -> None:
-    points = curve_points(run.cells, run.campaign.workloads, "iops")
-    own = [point for point in points if (point.layout, point.panel) == ("two", "randread, async")]
-    assert [point.at for point in own] == ["512", "4k", "1m"]
-    assert own[0].value == 510
-    assert own[0].low is not None
-    assert own[0].low < 510
+    own = [point for point in _points(run) if (point["layout"], point["panel"]) == ("two", "randread, async")]
+    assert [point["at"] for point in own] == ["512", "4k", "1m"]
+    assert own[0]["value"] == 510
+    assert own[0]["low"] < 510
 
 
 def test_a_refuted_point_has_no_line_through_it(run: LoadedRun) -> None:
-    points = curve_points(run.cells, run.campaign.workloads, "iops")
-    refuted = [point for point in points if point.verdict == "refuted"]
-    assert [(point.layout, point.at, point.line) for point in refuted] == [("one", "1m", None)]
-    assert all(point.line == point.value for point in points if point.verdict == "sound")
+    refuted = [point for point in _points(run) if not point["counts"]]
+    assert [(point["layout"], point["at"], point["verdict"]) for point in refuted] == [("one", "1m", "refuted")]
+    assert _line_lengths(run, "two") == [3, 3, 3, 3]
+    assert _line_lengths(run, "one") == [3, 2, 3, 3]
+
+
+def _line_lengths(run: LoadedRun, layout: str) -> list[int]:
+    """Return how many points each line of a layout has in the drawing."""
+    rows = [row for row in CHART.rows(run, "iops") if row[0] == layout]
+    drawn = vl_convert.vegalite_to_svg(look.dressed(specification(CHART, rows, run)))
+    paths = re.findall(r'<path[^>]*aria-roledescription="line mark"[^>]* d="([^"]*)"', drawn)
+    return [path.count("L") + 1 for path in paths]
 
 
 def test_latency_is_drawn_in_seconds() -> None:
@@ -98,18 +111,15 @@ def test_latency_is_drawn_in_seconds() -> None:
 
 
 def test_the_curves_hold_their_points_hollow_and_filled(run: LoadedRun) -> None:
-    points = curve_points(run.cells, run.campaign.workloads, "iops")
-    chart = curves(points, "iops", layouts=["one", "two", "three"], workloads=run.campaign.workloads)
-    spec = look.dressed(chart)
+    spec = look.dressed(filled(CHART, run))
     marks = [mark for mark in _marks(spec) if mark["type"] == "point"]
     assert sorted(mark["filled"] for mark in marks) == [False, True]
-    assert len(spec["data"]["values"]) == len(points) == 3 * 12
+    assert len(spec["data"]["values"]) == 3 * 12
     assert spec["config"]["background"] == "#ffffff"
 
 
 def test_curves_of_nothing_are_a_chart_too(run: LoadedRun) -> None:
-    nothing: tuple[CurvePoint, ...] = ()
-    spec = look.bare(curves(nothing, "p99", layouts=["one"], workloads=run.campaign.workloads, scale="linear"))
+    spec = look.bare(specification(CHART, (), run, metric="p99", scale="linear"))
     assert spec["data"]["values"] == []
 
 

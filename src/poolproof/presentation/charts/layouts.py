@@ -1,0 +1,66 @@
+"""A metric of every layout, with a panel for each workload; for workloads that are not points of a curve."""
+
+from typing import Any
+
+import altair as alt
+
+from poolproof.metrics import MetricId
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.axis_positions import places
+from poolproof.presentation.charts.metrics import IS_RELIABLE, RESULT, label_expression, result_row, title
+from poolproof.presentation.charts.model import Column, MetricChart, Row, Scale
+from poolproof.results.runs.loading import LoadedRun
+
+
+def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
+    names = {workload.name for workload in run.campaign.workloads} - places(run.campaign.workloads).keys()
+    return [
+        (cell.layout, cell.workload, *result)
+        for cell in run.cells
+        if cell.workload in names and (result := result_row(cell, metric))
+    ]
+
+
+def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
+    """Draw results that do not count or are unsettled hollow, intervals as bars, and every axis from 0."""
+    layouts = [layout.name for layout in run.campaign.layouts]
+    x = alt.X(
+        "value:Q",
+        title=title(metric),
+        scale=alt.Scale(zero=True),
+        axis=alt.Axis(labelExpr=label_expression(metric), tickCount=4),
+    )
+    base = alt.Chart().encode(
+        y=alt.Y("layout:N", title=None, scale=alt.Scale(domain=layouts)),
+        color=alt.Color("layout:N", scale=look.series_scale(layouts, look.SERIES), legend=None),
+        tooltip=look.tooltips("layout", "workload", "text", "verdict"),
+    )
+    shape = alt.Shape("layout:N", scale=look.series_scale(layouts, look.SHAPES), legend=None)
+    intervals = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=5, opacity=0.35)
+    points = [
+        base.transform_filter(IS_RELIABLE if filled else f"!({IS_RELIABLE})")
+        .mark_point(filled=filled, size=90, strokeWidth=2, opacity=1)
+        .encode(x=x, shape=shape)
+        for filled in (True, False)
+    ]
+    workloads = [workload.name for workload in run.campaign.workloads]
+    return (
+        alt.layer(intervals.encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")), *points)
+        .properties(width=240, height=alt.Step(24), data=data)
+        .facet(facet=alt.Facet("workload:N", title=None, sort=workloads), columns=3)
+        .resolve_scale(x="independent")
+        .resolve_axis(x="independent")
+    )
+
+
+CHART = MetricChart(
+    name="layouts",
+    title="Layouts",
+    description="No workload varies over block size here, so each workload has its own panel.",
+    columns=(Column("layout", "layout"), Column("workload", "workload"), *RESULT),
+    rows=_rows,
+    draw=_draw,
+    scales=("linear",),
+    is_shown=lambda run: not places(run.campaign.workloads),
+    order=20,
+)

@@ -1,0 +1,237 @@
+"""The page of many runs: what changed, when and with which versions.
+
+A cell is followed over runs of one campaign on one machine. A change is marked if `compare` of the run with the latest
+earlier one that has a result would say slower or faster.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from poolproof.load.generators import generator_versions
+from poolproof.metrics import MetricId, metric_of
+from poolproof.presentation.charts import theme as look
+from poolproof.presentation.charts.metrics import (
+    IS_RELIABLE,
+    RESULT,
+    label_expression,
+    result_row,
+    result_text,
+    title,
+)
+from poolproof.presentation.html_report.assets import rendered, write_page
+from poolproof.presentation.terminal.words import factor_text, per_cent_whole
+from poolproof.results.compare.measured import Measured, measured
+from poolproof.results.compare.run_differences import run_differences
+from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.summary import Cell
+from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide, difference
+from poolproof.statistics.intervals import Interval
+
+_SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
+_COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
+_WORSE, _BETTER = "#b30000", "#009e73"
+_DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
+"""Vega's own labels show 19:30 as 07:30, without the day."""
+
+
+@dataclass(frozen=True)
+class NamedRun:
+    """A run with its name in the list."""
+
+    name: str
+    run: LoadedRun
+
+    @property
+    def campaign(self) -> tuple[str, str]:
+        """Return the campaign and what identifies the machine: runs that share both are compared."""
+        return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
+
+    @property
+    def begun_at(self) -> str:
+        return self.run.record.begun_at
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """A result compared with the one before: the decision, the ratio of speeds, and the number of that earlier run."""
+
+    decision: ComparisonDecision
+    speed: Interval
+    since: int
+
+    @property
+    def is_marked(self) -> bool:
+        """True if it changed significantly."""
+        return self.decision.word in ("slower", "faster")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cell in one run, by the run's number. `reason`: why it has no result that can be compared.
+
+    `change` is None for the first result and for one that does not count.
+    """
+
+    run: int
+    cell: Cell
+    reason: str
+    change: ChangePoint | None = None
+
+
+@dataclass(frozen=True)
+class CellHistory:
+    """A cell over its runs."""
+
+    campaign: str
+    machine: str
+    layout: str
+    workload: str
+    metric: MetricId
+    points: tuple[Point, ...]
+
+
+_Key = tuple[str, str, str, str]
+"""Campaign, machine, layout, workload."""
+
+
+def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
+    """Write the page of these runs to `out`; return what it shows. `left_out` are sentences on what it does not show.
+
+    Raises:
+        RunError: the page can't be written.
+    """
+    ordered = in_order(runs)
+    series = series_of(ordered)
+    metrics = dict.fromkeys(each.metric for each in series)
+    values = {
+        "runs": ordered,
+        "series": series,
+        "changes": sum(point.change is not None and point.change.is_marked for each in series for point in each.points),
+        "effect": per_cent_whole(LEAST_EFFECT),
+        "left_out": left_out,
+    }
+    data = {
+        "runs": [_run(named, changed) for named, changed in zip(ordered, differences_before(ordered), strict=True)],
+        "series": [_series(each) for each in series],
+        "columns": _COLUMNS,
+        "metrics": {metric: metric_of(metric).title for metric in metrics},
+        "specs": {metric: look.bare(history_chart((), metric)) for metric in metrics},
+    }
+    text = rendered("history.html.j2", _SCRIPTS, values, data, draws=bool(series))
+    write_page(out, text, "choose another file with --page FILE.html")
+    return series
+
+
+def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
+    """Sort by date, then by name: the order in which `series_of` numbers the runs."""
+    return tuple(sorted(runs, key=lambda each: (each.begun_at, each.name)))
+
+
+def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
+    """Return every cell of the runs, which are in order."""
+    points: dict[_Key, list[Point]] = {}
+    last: dict[_Key, tuple[int, Measured]] = {}
+    for number, named in enumerate(runs):
+        here = {(*named.campaign, cell.layout, cell.workload): cell for cell in named.run.cells}
+        found = {key: measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
+        now = {key: each for key, each in found.items() if isinstance(each, Measured)}
+        changes = _changes(now, last)
+        for key, cell in here.items():
+            reason = found[key]
+            point = Point(number, cell, reason if isinstance(reason, str) else "", changes.get(key))
+            points.setdefault(key, []).append(point)
+        last |= {key: (number, each) for key, each in now.items()}
+    return tuple(CellHistory(*key, own[0].cell.metric, tuple(own)) for key, own in points.items())
+
+
+def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, ChangePoint]:
+    """Decide together about all cells that are compared with the same earlier run, as `compare` does."""
+    groups: dict[int, dict[_Key, Difference]] = {}
+    for key, each in now.items():
+        if key in last and last[key][1].metric == each.metric:
+            since, before = last[key]
+            groups.setdefault(since, {})[key] = difference(each.log, before.log)
+    return {
+        key: ChangePoint(decision, apart.interval, since)
+        for since, group in groups.items()
+        for (key, apart), decision in zip(group.items(), decide(list(group.values()), LEAST_EFFECT), strict=True)
+    }
+
+
+def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
+    """Yield for each run how it differs from the previous run of the same campaign and machine."""
+    before: dict[tuple[str, str], LoadedRun] = {}
+    for named in runs:
+        earlier = before.get(named.campaign)
+        found = run_differences(earlier, named.run) if earlier is not None else ()
+        yield tuple(f"{each.what}: {each.a} → {each.b}" for each in found)
+        before[named.campaign] = named.run
+
+
+def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
+    """Return the chart of a cell, with dates on the x axis and the metric from 0.
+
+    Intervals are bars, changes are triangles, and results that are not reliable are hollow. A point has `begun_at`,
+    `run`, `versions`, the fields of `RESULT`, and `change`: empty, slower or faster.
+    """
+    days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
+    y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
+    base = alt.Chart().encode(
+        x=alt.X("begun_at:T", title=None, axis=days, scale=alt.Scale(nice=True)),
+        color=alt.value(look.SERIES[0]),
+        tooltip=look.tooltips("run", "begun_at", "versions", "text", "verdict", "change"),
+    )
+    reliable = base.transform_filter(IS_RELIABLE)
+    unreliable = base.transform_filter(f"!({IS_RELIABLE})")
+    bars = base.transform_filter("datum.low !== null").mark_rule(strokeWidth=5, opacity=0.3)
+    layers = [bars.encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")), reliable.mark_line(strokeWidth=2).encode(y=y)]
+    layers += [
+        group.transform_filter("datum.change === ''")
+        .mark_point(filled=filled, size=60, strokeWidth=1.8, opacity=1)
+        .encode(y=y)
+        for group, filled in ((reliable, True), (unreliable, False))
+    ]
+    layers += [
+        base.transform_filter(f"datum.change === '{word}'")
+        .mark_point(filled=True, size=190, opacity=1, shape=shape)
+        .encode(y=y, color=alt.value(colour))
+        for word, shape, colour in (("slower", "triangle-down", _WORSE), ("faster", "triangle-up", _BETTER))
+    ]
+    return alt.layer(*layers).properties(width=760, height=320, data=alt.InlineData(values=list(points)))
+
+
+def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
+    record = named.run.record
+    versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
+    versions += [f"OpenZFS {record.lab.zfs}"] if record.lab else []
+    return {
+        "name": named.name,
+        "begun_at": named.begun_at,
+        "host": record.host,
+        "versions": ", ".join(version for version in versions if version),
+        "changed": changed,
+    }
+
+
+def _series(each: CellHistory) -> dict[str, Any]:
+    return {
+        "campaign": each.campaign,
+        "machine": each.machine,
+        "layout": each.layout,
+        "workload": each.workload,
+        "metric": each.metric,
+        "points": [_point(point, each.metric) for point in each.points],
+    }
+
+
+def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
+    """Return the values of `_COLUMNS`: as a list, because there are thousands of points."""
+    cell, change = point.cell, point.change
+    nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
+    result = result_row(cell, metric) or nothing
+    word, factor = (change.decision.word, factor_text(change.speed)) if change else ("", "")
+    return point.run, *result, point.reason, word, factor
