@@ -201,14 +201,12 @@ def test_what_did_not_settle_is_marked_and_says_why(opened: Opening, unsettled_p
     assert not _serious(page)
 
 
-def test_curves_of_what_did_not_settle_are_hollow_and_the_bars_name_their_confidence(
-    opened: Opening, unsettled_page: Path
-) -> None:
+def test_unsettled_results_are_hollow_and_the_bars_name_their_confidence(opened: Opening, unsettled_page: Path) -> None:
     page = opened(unsettled_page)
     page.page.select_option("#metric", "p99")
-    assert "Bars are 95 % intervals" in page.text("#curves-note")
+    assert "Bars are 95 % intervals" in page.text("#layouts-note")
     page.page.select_option("#metric", "iops")
-    note = page.text("#curves-note")
+    note = page.text("#layouts-note")
     assert "1 unsettled result is drawn hollow and unconnected, without an interval" in note
     assert "Bars are 90 % intervals for workloads compared by it, 95 % for others." in note
     points = page.chart("layouts-chart").locator("g.mark-symbol.role-mark path")
