@@ -9,8 +9,8 @@ from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import factor_text, per_cent_whole
-from poolproof.results.compare.ranking import Excluded, Goal, Ranking, find_goal, rank
 from poolproof.results.compare.measured import in_groups
+from poolproof.results.compare.ranking import Excluded, Goal, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey, Trial

@@ -8,8 +8,8 @@ from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.errors import UsageError
 from poolproof.presentation.charts.metrics import result_text
-from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
+from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
 from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
