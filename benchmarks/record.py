@@ -22,7 +22,7 @@ from benchmarks import recordings
 from benchmarks.quick_txg_lab import TXG_S, run_in_lab
 from benchmarks.recordings import Head, Recorded
 from poolproof import process
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Volume
 from poolproof.facts.machine import Machine, survey
 from poolproof.hosts.base import Host

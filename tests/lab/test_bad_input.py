@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.errors import CampaignError, HostError
 from poolproof.layers import tree
 from tests.unit.layers.ground import SITE, device

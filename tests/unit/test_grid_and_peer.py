@@ -7,7 +7,7 @@ import pytest
 from benchmarks.bench_fio_peer import BLOCKS, MODES, Measured, lines, printed_by_poolproof
 from benchmarks.bench_grid import FIXED_S, LIMIT_S, expected, grid, spent
 
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.results.runs.directory import RunDirectory

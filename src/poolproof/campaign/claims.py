@@ -14,9 +14,9 @@ from poolproof.campaign.document import (
     Spot,
     YamlList,
     YamlMapping,
+    check_keys,
     expect_mapping,
     expect_scalar,
-    unknown_key,
 )
 from poolproof.campaign.expression import TextSpan, pointed
 from poolproof.campaign.names import did_you_mean, listed
@@ -148,9 +148,7 @@ def read_claims(node: Node) -> tuple[Claim, ...]:
 
 
 def _claim(table: YamlMapping) -> Claim:
-    for key, _ in table.entries:
-        if key.text not in _KEYS:
-            raise unknown_key(key, _KEYS, "a claim")
+    check_keys(table, _KEYS, "a claim")
     texts = {key: _text(table, key) for key in _KEYS}
     that = parse_claim(texts["that"].text, texts["that"].spot)
     return Claim(texts["claim"].text, texts["source"].text, texts["that"].text, that)

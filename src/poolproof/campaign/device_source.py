@@ -2,7 +2,7 @@
 
 import re
 
-from poolproof.campaign.document import Node, Scalar, Spot, YamlMapping, describe, expect_scalar, unknown_key
+from poolproof.campaign.document import Node, Scalar, Spot, YamlMapping, check_keys, describe, expect_scalar
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed
 from poolproof.errors import CampaignError
@@ -50,9 +50,7 @@ def _from_text(text: str, spot: Spot) -> DeviceSource:
 
 
 def _from_table(name: str, table: YamlMapping) -> DeviceSource:
-    for key, _ in table.entries:
-        if key.text not in (*KINDS, "size"):
-            raise unknown_key(key, (*KINDS, "size"), f"device `{name}`")
+    check_keys(table, (*KINDS, "size"), f"device `{name}`")
     kinds = [key for key, _ in table.entries if key.text != "size"]
     if len(kinds) != 1:
         found = listed(f"`{key.text}`" for key in kinds) if kinds else "none of them"

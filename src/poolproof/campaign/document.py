@@ -1,4 +1,4 @@
-"""YAML text parsed into scalars, lists and mappings that know their line; values stay exactly as written.
+"""YAML text parsed into scalars, lists and mappings with their lines; values stay exactly as written.
 
 `0777`, `2300` and `1_000` are text here: the key decides what is a number, not YAML.
 """
@@ -28,7 +28,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where something is written: a file and a line number from 1, or a command-line option (line 0)."""
+    """A place where part of a campaign is written: a file and a line from 1, or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -42,7 +42,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as written. `plain` values have no quotes, so `true` is a flag and `~` is nothing."""
+    """One value as written. A `plain` value has no quotes, so `true` is a flag and `~` is nothing."""
 
     text: str
     plain: bool
@@ -139,13 +139,16 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
     return flag
 
 
-def unknown_key(key: Scalar, known: Sequence[str], what: str) -> CampaignError:
-    """Return the error for a key that does not exist in `what`."""
-    if key.text in _OF_MEASURE:
-        hint = f"write measure: {{{_OF_MEASURE[key.text]}}}"
-        return key.spot.mistake(f"`{key.text}` belongs in `measure`, not in {what}", hint)
-    guess = did_you_mean(key.text, known)
-    return key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
+def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
+    """Raise CampaignError if the mapping has a key that does not exist in `what`."""
+    for key, _ in table.entries:
+        if key.text in known:
+            continue
+        if key.text in _OF_MEASURE:
+            hint = f"write measure: {{{_OF_MEASURE[key.text]}}}"
+            raise key.spot.mistake(f"`{key.text}` belongs in `measure`, not in {what}", hint)
+        guess = did_you_mean(key.text, known)
+        raise key.spot.mistake(f"unknown key `{_short(key.text)}` in {what}{guess}", f"expected {listed(known)}")
 
 
 class _Converter:
@@ -158,9 +161,8 @@ class _Converter:
 
     def convert(self, node: Any) -> Node:
         if id(node) in self._open:
-            raise self._spot(node).mistake(
-                "this alias refers to a value that contains the alias", "write the value out"
-            )
+            spot = Spot(self._origin, node.start_mark.line + 1)
+            raise spot.mistake("this alias refers to a value that contains the alias", "write the value out")
         if id(node) not in self._done:
             self._open.add(id(node))
             self._done[id(node)] = self._convert(node)
@@ -168,16 +170,13 @@ class _Converter:
         return self._done[id(node)]
 
     def _convert(self, node: Any) -> Node:
-        spot = self._spot(node)
+        spot = Spot(self._origin, node.start_mark.line + 1)
+        if node.id == "sequence":
+            return YamlList(tuple(self.convert(item) for item in node.value), spot)
         if node.id == "scalar":
             if _UNFIT.search(node.value):
                 raise spot.mistake("this text contains a control character", "remove the escape")
             return Scalar(node.value, node.style is None, spot)
-        if node.id == "sequence":
-            return YamlList(tuple(self.convert(item) for item in node.value), spot)
-        return YamlMapping(self._entries(node), spot)
-
-    def _entries(self, node: Any) -> tuple[tuple[Scalar, Node], ...]:
         entries: dict[str, tuple[Scalar, Node]] = {}
         for key_node, value_node in node.value:
             key = self.convert(key_node)
@@ -186,16 +185,12 @@ class _Converter:
             if key.text in entries:
                 first = entries[key.text][0].spot.line
                 raise key.spot.mistake(f"`{_short(key.text)}` is already defined on line {first}", "keep one of them")
-            entries[key.text] = (key, _at_key(key, self.convert(value_node)))
-        return tuple(entries.values())
-
-    def _spot(self, node: Any) -> Spot:
-        return Spot(self._origin, node.start_mark.line + 1)
-
-
-def _at_key(key: Scalar, value: Node) -> Node:
-    """Give a missing value the line of its key; YAML reports the line where the next node begins."""
-    return replace(value, spot=key.spot) if isinstance(value, Scalar) and not value.text else value
+            value = self.convert(value_node)
+            if isinstance(value, Scalar) and not value.text:
+                # YAML reports a missing value on the line where the next node begins.
+                value = replace(value, spot=key.spot)
+            entries[key.text] = (key, value)
+        return YamlMapping(tuple(entries.values()), spot)
 
 
 def _syntax(error: MarkedYAMLError, text: str, origin: str) -> CampaignError:

@@ -1,12 +1,39 @@
-"""A layout expression as a tree: `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`.
+"""Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`: as trees and as text.
 
-The tree has stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each argument
-remembers its position in the text, for error messages; equality ignores it.
+A tree has stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each argument
+has its position in the text, for error messages; equality ignores it. The grammar is grammar.lark. lark is imported
+when the first expression is parsed, so commands that parse none start faster.
 """
 
+import functools
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from poolproof.errors import CampaignError
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+
+GRAMMAR_FILE = Path(__file__).with_name("grammar.lark")
+_DEEPEST = 32
+_CHUNK = re.compile(r"[^\s|()]+")
+_UNFIT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_NEEDS_QUOTES = re.compile(r'[\s|()="]')
+_EXPECTED = {
+    "BARE": "a word",
+    "QUOTED": "a word",
+    "OPTION": "key=value",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "VBAR": "`|`",
+    "$END": "the end",
+}
+_OPTION = "write an option like: compression=lz4"
+_QUOTED = 'write a word with spaces like: dir "/srv/my data"'
+_BRACES = "write choices like: compression={lz4,zstd}"
+_EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | ext4"
 
 
 @dataclass(frozen=True)
@@ -77,12 +104,102 @@ def pointed(text: str, span: TextSpan, message: str) -> str:
 
 def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
     """Return the error that names the file and line of an expression, if known, and points at the span."""
+    file, _, line = expression.origin.rpartition(":")
+    if not hint and file and line.isdigit():
+        hint = f"fix it, then check the campaign without running it: poolproof check {file}"
     prefix = f"{expression.origin}: " if expression.origin else ""
-    return CampaignError(prefix + pointed(expression.text, span, message), hint or _how_to_check(expression.origin))
+    hint = hint or "to see what a run would do, without doing it: poolproof run … --dry-run"
+    return CampaignError(prefix + pointed(expression.text, span, message), hint)
 
 
-def _how_to_check(origin: str) -> str:
-    file, _, line = origin.rpartition(":")
-    if file and line.isdigit():
-        return f"fix it, then check the campaign without running it: poolproof check {file}"
-    return "to see what a run would do, without doing it: poolproof run … --dry-run"
+def parse_expression(text: str, origin: str = "") -> Expression:
+    """Return the tree of a layout expression. Braces are not expanded.
+
+    `origin` says where the text is written, for error messages: "campaign.yaml:12".
+
+    Raises:
+        CampaignError: the text is not a layout expression; the message points at the word.
+    """
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+    source = Expression((), text, origin)
+    unfit = _UNFIT.search(text)
+    if unfit:  # no command line can contain it
+        raise mistake_in(source, TextSpan(*unfit.span()), f"expected words, found the character {unfit[0]!r}", _EXAMPLE)
+    depth = 0
+    for match in re.finditer(r'"[^"]*"|[()]', text):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if depth > _DEEPEST:
+            message = f"expected at most {_DEEPEST} nested parentheses"
+            raise mistake_in(source, TextSpan(*match.span()), message, _EXAMPLE)
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedToken as error:
+        raise _wrong_place(source, error.token, error.accepts or error.expected) from None
+    except UnexpectedCharacters as error:
+        raise _not_a_word(source, error.pos_in_stream or 0) from None
+    return _expression(tree, source)
+
+
+def format_expression(expression: Expression) -> str:
+    """Return the canonical line: one space between items, and quotes only around words that need them."""
+    return " | ".join(" ".join(map(_format_argument, stage.arguments)) for stage in expression.stages)
+
+
+def _format_argument(argument: Argument) -> str:
+    if isinstance(argument, Word):
+        return f'"{argument.text}"' if _NEEDS_QUOTES.search(argument.text) else argument.text
+    if isinstance(argument, Group):
+        return f"({format_expression(argument.expression)})"
+    needs_quotes = not argument.value or _NEEDS_QUOTES.search(argument.value.replace("=", ""))
+    return f'{argument.key}="{argument.value}"' if needs_quotes else f"{argument.key}={argument.value}"
+
+
+@functools.cache
+def _parser() -> "Lark":
+    from lark import Lark
+
+    return Lark(GRAMMAR_FILE.read_text(encoding="utf-8"), start="layout", parser="lalr")
+
+
+def _wrong_place(source: Expression, token: "Token", expected: set[str]) -> CampaignError:
+    if token.type == "$END":
+        span, found = TextSpan(len(source.text), len(source.text)), "the end"
+    else:
+        span, found = TextSpan(token.start_pos or 0, token.end_pos or 0), f"`{token}`"
+    wanted = " or ".join(dict.fromkeys(text for name, text in _EXPECTED.items() if name in expected))
+    message = f"expected {wanted}, found {found}"
+    if token.type == "OPTION":
+        message = f"expected a layer or a device before any option, found {found}"
+    elif not wanted:
+        message = f"expected a word, key=value or `|`, found an unmatched {found}"
+    return mistake_in(source, span, message, _EXAMPLE)
+
+
+def _not_a_word(source: Expression, start: int) -> CampaignError:
+    """Return the error for text that is neither a word nor an option."""
+    match = _CHUNK.match(source.text, start)
+    end = match.end() if match else start + 1
+    found = source.text[start:end]
+    expected, hint = "a word or key=value", _BRACES
+    if '"' in found:
+        expected, hint = "quotes around a whole word or a whole value", _QUOTED
+    elif found.startswith("=") or found.endswith("="):
+        expected, hint = "key=value without spaces", _OPTION
+    return mistake_in(source, TextSpan(start, end), f"expected {expected}, found `{found}`", hint)
+
+
+def _expression(tree: Any, source: Expression) -> Expression:
+    stages = tuple(Stage(tuple(_argument(item, source) for item in stage.children)) for stage in tree.children)
+    return Expression(stages, source.text, source.origin)
+
+
+def _argument(tree: Any, source: Expression) -> Argument:
+    first, last = tree.children[0], tree.children[-1]
+    span = TextSpan(first.start_pos, last.end_pos)
+    if tree.data == "group":
+        return Group(_expression(tree.children[1], source), span)
+    if tree.data == "option":
+        key, value = str(first).split("=", 1)
+        return Option(key, value.strip('"'), span)
+    return Word(str(first).strip('"'), span)

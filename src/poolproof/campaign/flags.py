@@ -1,14 +1,16 @@
-"""A campaign from command-line options, without a file."""
+"""The campaign that a command line describes: a file with options that override parts of it, or options alone."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from poolproof.campaign.braces import BraceMistake, expand_text
 from poolproof.campaign.check import check_campaign
 from poolproof.campaign.device_source import parse_device_flag
-from poolproof.campaign.document import Scalar, Spot
-from poolproof.campaign.layout import make_layouts
-from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Workload, WorkloadRequest
+from poolproof.campaign.document import Scalar, Spot, YamlMapping
+from poolproof.campaign.layout import BraceMistake, expand_text, make_layouts
+from poolproof.campaign.measure import duration, read_measure
+from poolproof.campaign.model import Campaign, Disk, Layout, Measure, Workload, WorkloadRequest
 from poolproof.campaign.names import slug
 from poolproof.campaign.workload import (
     check_family,
@@ -19,11 +21,145 @@ from poolproof.campaign.workload import (
     known_preset,
     option_text,
 )
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import KEYS, KEYS_IN_MEASURE, quick_of, read_campaign
+from poolproof.errors import UsageError
 
 _NAMED_LAYOUT = re.compile(r"\s*([^\s|()={}\"]+)=(.*)", re.DOTALL)
 _NAMED_WORKLOAD = re.compile(r"([^:=,{}]+):(.*)", re.DOTALL)
 _COMMA = re.compile(r"[{},]")
 _WORKLOAD = "write --workload etcd, --workload rw=randread,bs={4k,16k} or --workload NAME:rw=randread,bs=4k"
+_VALUE_IN_NAME = ("rw", "readwrite", "bs", "blocksize")
+_PLURALS = {"layouts": Spot("--layout"), "workloads": Spot("--workload")}
+_SPOTS = {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)}
+
+
+@dataclass(frozen=True)
+class Flags:
+    """The options that describe a campaign; None if an option was not given."""
+
+    layouts: Sequence[str] | None
+    devices: Sequence[str] | None
+    workloads: Sequence[str] | None
+    baseline: str | None
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Options that replace values in the campaign's `measure`, `budget` and `goal`; None leaves the value unchanged."""
+
+    time: str | None
+    trials: str | None
+    seed: int | None
+    quick: bool = False
+    until: str | None = None
+    confidence: str | None = None
+    least: str | None = None
+    most: str | None = None
+    steady: str | None = None
+    budget: str | None = None
+    goal: str | None = None
+    calibrate: bool = False
+
+
+def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """Return the campaign file among the plain arguments, and the workloads that the shell's brace expansion produced.
+
+    A shell expands the braces of an unquoted `--workload rw=randread,bs={4k,16k}` itself. Every word after the first
+    then has no `--workload` in front of it.
+
+    Raises:
+        UsageError: more than one campaign file.
+    """
+    workloads = [word for word in words if "=" in word and not Path(word).exists()]
+    paths = [word for word in words if word not in workloads]
+    if len(paths) > 1:
+        raise UsageError(f"{len(paths)} campaigns were given; only one can run at a time", f"poolproof run {paths[0]}")
+    return (Path(paths[0]) if paths else None), workloads
+
+
+def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
+    """Raise a UsageError if disks may be overwritten but the campaign uses no real disk."""
+    if not any(isinstance(device.source, Disk) for device in campaign.devices):
+        raise UsageError(f"--wipe {identities[0]}: the campaign uses no real disk", "leave --wipe out")
+
+
+def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:
+    """Return the campaign and its YAML text; if it came from a file, the text is that of the file.
+
+    Raises:
+        UsageError: neither a file nor options describe a campaign, or both do.
+        CampaignError: the campaign has a mistake.
+    """
+    layouts, devices, workloads = (list(each or ()) for each in (flags.layouts, flags.devices, flags.workloads))
+    is_described = bool(layouts or devices or workloads)
+    if path is not None and is_described:
+        message = "a campaign file and --layout, --device or --workload were both given"
+        raise UsageError(message, "leave one of them out")
+    if path is not None:
+        campaign = read_campaign(path)
+        return _apply(campaign, overrides, flags.baseline), path.read_text(encoding="utf-8")
+    if not is_described:
+        raise UsageError("no campaign was given", "poolproof run CAMPAIGN.yaml, or: poolproof demo")
+    campaign = campaign_from_flags(layouts, devices, workloads, baseline=flags.baseline)
+    return _apply(campaign, overrides, flags.baseline), format_campaign(campaign)
+
+
+def save_campaign(campaign: Campaign, path: Path) -> None:
+    """Write the campaign as a YAML file. Raises a UsageError if it exists or can't be written."""
+    if path.exists():
+        raise UsageError(f"{path} already exists", "name another file with --save")
+    try:
+        path.write_text(format_campaign(campaign), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}", "name another file with --save") from None
+
+
+def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Campaign:
+    if overrides.quick:
+        if campaign.quick is None:
+            raise UsageError("--quick: the campaign has no `quick` section", "--time 2s --trials 1")
+        campaign = quick_of(campaign)
+    measure = _measure(campaign.measure, overrides)
+    if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
+        names = ", ".join(layout.name for layout in campaign.layouts)
+        raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
+    # The file's budget belongs to its `until`, so both are dropped if `--time` is given.
+    budget_s = None if overrides.time is not None else campaign.budget_s
+    if overrides.budget is not None:
+        budget_s = duration(overrides.budget, Spot("--budget"), "budget")
+    result = replace(
+        campaign,
+        measure=replace(measure, calibrate=measure.calibrate or overrides.calibrate),
+        baseline=baseline or campaign.baseline,
+        goal=overrides.goal or campaign.goal,
+        budget_s=budget_s,
+        budget_origin=campaign.budget_origin if overrides.budget is None else "--budget",
+    )
+    check_campaign(result, _SPOTS)
+    return result
+
+
+def _measure(measure: Measure, overrides: Overrides) -> Measure:
+    """Parse the options as if they were in the file; errors name the option."""
+    if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
+        raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
+    given = {
+        "time": overrides.time,
+        "until": overrides.until,
+        "confidence": overrides.confidence,
+        "min": overrides.least,
+        "max": overrides.most,
+        "steady": overrides.steady,
+        "trials": overrides.trials,
+        "seed": None if overrides.seed is None else str(overrides.seed),
+    }
+    entries = tuple(
+        (Scalar(key, True, Spot(f"--{key}")), Scalar(text, False, Spot(f"--{key}")))
+        for key, text in given.items()
+        if text is not None
+    )
+    return read_measure(YamlMapping(entries, Spot("--time")), measure) if entries else measure
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
@@ -79,17 +215,17 @@ def campaign_from_flags(
         baseline=baseline,
         goal=goal,
     )
-    _check_names([device.name for device in campaign.devices], "--device", "NAME=file:8G")
-    _check_names([layout.name for layout in campaign.layouts], "--layout", "'NAME=btrfs raid1 a b'")
-    _check_names([workload.name for workload in campaign.workloads], "--workload", "NAME:rw=randread,bs=4k")
-    keys = {
-        "layouts": "--layout",
-        "workloads": "--workload",
-        "baseline": "--baseline",
-        "goal": "--goal",
-        "until": "--until",
-    }
-    check_campaign(campaign, {key: Spot(flag) for key, flag in keys.items()})
+    for named, flag, example in (
+        (campaign.devices, "--device", "NAME=file:8G"),
+        (campaign.layouts, "--layout", "'NAME=btrfs raid1 a b'"),
+        (campaign.workloads, "--workload", "NAME:rw=randread,bs=4k"),
+    ):
+        names = [each.name for each in named]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            hint = f"give one of them a name: {flag} {example}"
+            raise Spot(flag).mistake(f"two have the name `{repeated}`", hint)
+    check_campaign(campaign, {**_SPOTS, **_PLURALS})
     return campaign
 
 
@@ -137,15 +273,6 @@ def _split(text: str) -> list[str]:
 
 def _family(request: WorkloadRequest) -> str:
     """Make a name from the options that do not vary: `randread-16k-iodepth8`; `etcd` for the preset alone."""
-    return slug("-".join([request.preset or "", *_fixed(request.options)])) or "matrix"
-
-
-def _fixed(options: OptionValues) -> list[str]:
-    fixed = [(key, values[0]) for key, values in options if len(values) == 1]
-    return [value if key in ("rw", "readwrite", "bs", "blocksize") else key + value for key, value in fixed]
-
-
-def _check_names(names: Sequence[str], flag: str, example: str) -> None:
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise Spot(flag).mistake(f"two have the name `{repeated}`", f"give one of them a name: {flag} {example}")
+    fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
+    words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
+    return slug("-".join([request.preset or "", *words])) or "matrix"

@@ -10,10 +10,10 @@ from poolproof.campaign.document import (
     Scalar,
     Spot,
     YamlMapping,
+    check_keys,
     expect_flag,
     expect_mapping,
     expect_scalar,
-    unknown_key,
 )
 from poolproof.campaign.model import Measure, Until
 from poolproof.campaign.names import did_you_mean, listed
@@ -48,9 +48,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
         CampaignError: an unknown key, a value of the wrong type or out of range, or `time` together with `until`.
     """
     table = expect_mapping(node, "`measure`", _EXAMPLE)
-    for key, _ in table.entries:
-        if key.text not in KEYS:
-            raise unknown_key(key, KEYS, "`measure`")
+    check_keys(table, KEYS, "`measure`")
     given = {key.text: value for key, value in table.entries}
     default = default or Measure()
     _refuse_contradiction(table, default)

@@ -18,7 +18,7 @@ from poolproof.campaign.document import (
 )
 from poolproof.campaign.model import JobSpec, OptionValues, Workload, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed, matrix_name
-from poolproof.campaign.presets import presets
+from poolproof.campaign.presets import PRESETS
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.units import parse_size
 
@@ -54,10 +54,10 @@ def check_family(name: str, spot: Spot) -> None:
 
 def known_preset(name: str, spot: Spot) -> str:
     """Return the name; raises CampaignError if no preset has it."""
-    if name in presets():
+    if name in PRESETS:
         return name
-    guess = did_you_mean(name, presets())
-    raise spot.mistake(f"there is no preset `{name[:60]}`{guess}", f"the presets are {listed(presets())}; {_EXAMPLE}")
+    guess = did_you_mean(name, PRESETS)
+    raise spot.mistake(f"there is no preset `{name[:60]}`{guess}", f"the presets are {listed(PRESETS)}; {_EXAMPLE}")
 
 
 def known_metric(value: Scalar) -> MetricId:
@@ -161,7 +161,7 @@ def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
 
 
 def _preset(value: Node) -> str:
-    scalar = expect_scalar(value, "the name of a preset", f"the presets are {listed(presets())}")
+    scalar = expect_scalar(value, "the name of a preset", f"the presets are {listed(PRESETS)}")
     return known_preset(scalar.text, scalar.spot)
 
 
@@ -203,7 +203,7 @@ def _check_section(section: Scalar, preset: str | None) -> None:
         raise section.spot.mistake(f"`{section.text[:60]}` cannot name a job section", f"use {NAME_RULE}")
     if preset is None:
         return
-    known = [job.name for job in presets()[preset].jobs]
+    known = [job.name for job in PRESETS[preset].jobs]
     if section.text not in known:
         guess = did_you_mean(section.text, known)
         raise section.spot.mistake(
@@ -237,7 +237,7 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
         name=matrix_name(family, varies),
         family=family,
         jobs=jobs,
-        metric=request.metric or (presets()[request.preset].metric if request.preset else default_metric(jobs)),
+        metric=request.metric or (PRESETS[request.preset].metric if request.preset else default_metric(jobs)),
         varies=varies,
         cold=request.cold,
         fill=request.fill,
@@ -248,7 +248,7 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
 def _jobs(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]) -> tuple[JobSpec, ...]:
     """Return the job sections. The workload's options override the preset's, and a section's own override both."""
     if request.preset:
-        base: Sequence[JobSpec] = presets()[request.preset].jobs
+        base: Sequence[JobSpec] = PRESETS[request.preset].jobs
     else:
         base = [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
     common = _picked("", request.options, chosen)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import groupby
 from typing import TypeVar
 
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import (
     Campaign,
     DeviceSource,

@@ -1,28 +1,27 @@
 """Read a campaign file into a frozen Campaign; a mistake is one error with the file, the line and what to type."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from poolproof.campaign.check import check_campaign, check_references
-from poolproof.campaign.claims import read_claims
+from poolproof.campaign.claims import places, read_claims
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import (
     Node,
     Scalar,
-    Spot,
     YamlMapping,
+    check_keys,
     expect_mapping,
     expect_scalar,
     parse_document,
-    unknown_key,
 )
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import duration, read_measure
-from poolproof.campaign.model import Campaign, Device, Layout, Measure, Workload
-from poolproof.campaign.names import NAME_RULE, is_name, slug
-from poolproof.campaign.quick import quick_of, read_quick
-from poolproof.campaign.workload import expand_workload, read_workload
+from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
+from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed, slug
+from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
 from poolproof.errors import CampaignError
 
 KEYS = (
@@ -40,10 +39,13 @@ KEYS = (
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
 """Keys of `measure` that a check of the whole campaign may complain about."""
+QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
 _WORKLOADS = "write workloads: {etcd: etcd, reads: {rw: randread, bs: 16k}}"
+_QUICK = "write quick: {workloads: {grid: {bs: 4k}}, measure: {time: 2s, trials: 1}}"
 _EMPTY = "a campaign needs at least `layouts:` and `workloads:`"
+_GIVE_A_FILE = "give the path of a campaign's YAML file"
 _MOST_BYTES = 1024 * 1024
 
 
@@ -53,13 +55,11 @@ def read_campaign(path: Path | str) -> Campaign:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise CampaignError(
-                f"{path} is larger than 1 MiB, which no campaign is", "give the path of a campaign's YAML file"
-            )
+            raise CampaignError(f"{path} is larger than 1 MiB, the limit for a campaign", _GIVE_A_FILE)
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise CampaignError(f"{path} cannot be read: {reason}", "give the path of a campaign's YAML file") from None
+        raise CampaignError(f"{path} cannot be read: {reason}", _GIVE_A_FILE) from None
     return parse_campaign(text, str(path))
 
 
@@ -75,50 +75,63 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
         raise CampaignError(f"{origin}: the campaign is empty", _EMPTY)
     table = expect_mapping(root, "a campaign", _EMPTY)
-    for key, _ in table.entries:
-        if key.text not in KEYS:
-            raise unknown_key(key, KEYS, "the campaign")
+    check_keys(table, KEYS, "the campaign")
     campaign = _campaign(table, origin, recorded=recorded)
-    of_measure = {key: _spot_in_measure(table, key) for key in KEYS_IN_MEASURE}
+    measure = table.get("measure")
+    in_measure = measure if isinstance(measure, YamlMapping) else YamlMapping((), table.spot)
     check = check_references if recorded else check_campaign
-    check(campaign, {key: table.spot_of(key) for key in KEYS} | of_measure)
+    spots = {key: table.spot_of(key) for key in KEYS}
+    check(campaign, spots | {key: in_measure.spot_of(key) for key in KEYS_IN_MEASURE})
     if campaign.quick is not None:
-        check(quick_of(campaign), {key: table.spot_of("quick") for key in (*KEYS, *KEYS_IN_MEASURE)})
+        check(quick_of(campaign), dict.fromkeys((*KEYS, *KEYS_IN_MEASURE), table.spot_of("quick")))
     return campaign
 
 
+def quick_of(campaign: Campaign) -> Campaign:
+    """Return the short version of a campaign that has one, without the claims about cells that it omits."""
+    assert campaign.quick is not None, "checked by the caller"
+    workloads = campaign.workloads
+    if campaign.quick.workloads:
+        requests = _requests(workloads)
+        workloads = tuple(
+            workload
+            for name, changes in campaign.quick.workloads
+            for workload in expand_workload(name, _changed(requests[name], changes))
+        )
+    names = {workload.name for workload in workloads}
+    expect = tuple(claim for claim in campaign.expect if {cell[1] for cell in places(claim.that)} <= names)
+    return replace(
+        campaign, workloads=workloads, measure=campaign.quick.measure, expect=expect, quick=None, budget_s=None
+    )
+
+
 def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
-    expect, quick, workloads = table.get("expect"), table.get("quick"), _workloads(table)
-    measure = _measure(table, recorded=recorded)
+    measure, expect, quick = table.get("measure"), table.get("expect"), table.get("quick")
+    workloads = tuple(
+        workload
+        for name, value in _section(table, "workloads", _WORKLOADS)
+        for workload in expand_workload(name.text, read_workload(name, value))
+    )
+    how = read_measure(measure, recorded=recorded) if measure else Measure()
     return Campaign(
         name=_name(table, origin),
         question=_text(table, "question", "write question: Which layout is faster?") or "",
-        devices=_devices(table),
-        layouts=_layouts(table),
+        devices=tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES)),
+        layouts=tuple(_layouts(table)),
         workloads=workloads,
-        measure=measure,
+        measure=how,
         baseline=_text(table, "baseline", "write baseline: NAME-OF-A-LAYOUT"),
         goal=_text(table, "goal", "write goal: NAME-OF-A-WORKLOAD"),
         expect=read_claims(expect) if expect else (),
-        quick=read_quick(quick, workloads, measure, recorded=recorded) if quick else None,
-        budget_s=_budget(table),
+        quick=_read_quick(quick, workloads, how, recorded=recorded) if quick else None,
+        budget_s=_budget_s(table),
         budget_origin=str(table.spot_of("budget")),
     )
 
 
-def _spot_in_measure(table: YamlMapping, key: str) -> Spot:
-    measure = table.get("measure")
-    return measure.spot_of(key) if isinstance(measure, YamlMapping) else table.spot
-
-
-def _budget(table: YamlMapping) -> float | None:
+def _budget_s(table: YamlMapping) -> float | None:
     text = _text(table, "budget", "write budget: 2h")
     return None if text is None else duration(text, table.spot_of("budget"), "budget")
-
-
-def _measure(table: YamlMapping, *, recorded: bool) -> Measure:
-    node = table.get("measure")
-    return read_measure(node, recorded=recorded) if node else Measure()
 
 
 def _name(table: YamlMapping, origin: str) -> str:
@@ -142,21 +155,46 @@ def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, 
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
 
-def _devices(table: YamlMapping) -> tuple[Device, ...]:
-    return tuple(read_device(name, value) for name, value in _section(table, "devices", _DEVICES))
-
-
-def _layouts(table: YamlMapping) -> tuple[Layout, ...]:
-    found: list[Layout] = []
+def _layouts(table: YamlMapping) -> Iterator[Layout]:
     for name, value in _section(table, "layouts", _LAYOUTS):
         hint = f"write {name.text}: 'btrfs raid1 a b'; put it in quotes if it contains `{{` inside a `{{…}}` mapping"
         expression = expect_scalar(value, f"a layout expression after `{name.text}`", hint)
-        found.extend(make_layouts(name.text, expression.text, expression.spot))
-    return tuple(found)
+        yield from make_layouts(name.text, expression.text, expression.spot)
 
 
-def _workloads(table: YamlMapping) -> tuple[Workload, ...]:
-    entries = _section(table, "workloads", _WORKLOADS)
-    return tuple(
-        workload for name, value in entries for workload in expand_workload(name.text, read_workload(name, value))
+def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
+    """Read the `quick` section: which workloads `--quick` keeps, and how it changes `measure`."""
+    table = expect_mapping(node, "`quick`", _QUICK)
+    check_keys(table, QUICK_KEYS, "`quick`")
+    changed, chosen = table.get("measure"), table.get("workloads")
+    return Quick(
+        measure=read_measure(changed, measure, recorded=recorded) if changed else measure,
+        workloads=tuple(_changes(expect_mapping(chosen, "`quick: workloads`", _QUICK), workloads)) if chosen else (),
     )
+
+
+def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tuple[str, OptionValues]]:
+    requests = _requests(workloads)
+    for name, value in table.entries:
+        if name.text not in requests:
+            guess = did_you_mean(name.text, requests)
+            raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", listed(requests))
+        where = f"`quick` of workload `{name.text}`"
+        changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to keep it unchanged"), where)
+        check_size(_changed(requests[name.text], changes), name.spot)
+        yield name.text, changes
+
+
+def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
+    """Return the request of each family of workloads."""
+    return {workload.family: workload.request for workload in workloads if workload.request is not None}
+
+
+def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
+    """Return the request with these options in all its sections, replacing those it had."""
+    new = dict(changes)
+    jobs = tuple(
+        (section, tuple((key, values) for key, values in options if key not in new))
+        for section, options in request.jobs
+    )
+    return replace(request, options=tuple({**dict(request.options), **new}.items()), jobs=jobs)

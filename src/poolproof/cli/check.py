@@ -15,7 +15,7 @@ def command(
 ) -> None:
     """Check a campaign and its layout expressions, and list its cells. Nothing is run."""
     from poolproof.campaign.calibration import calibrated_device, calibration_of
-    from poolproof.campaign.grammar import format_expression
+    from poolproof.campaign.expression import format_expression
     from poolproof.campaign.yaml import read_campaign
     from poolproof.layers.least_trial import check_budget
     from poolproof.layers.tree import resolve

@@ -6,10 +6,10 @@ from poolproof.cli.output import print_answer
 
 def command(as_json: Json = False) -> None:
     """List the predefined workloads, what each represents, and its fio options."""
-    from poolproof.campaign.presets import presets
+    from poolproof.campaign.presets import PRESETS
 
     rows, lines = [], []
-    for preset in presets().values():
+    for preset in PRESETS.values():
         jobs = {job.name: dict(job.options) for job in preset.jobs}
         rows.append({"name": preset.name, "summary": preset.summary, "metric": preset.metric, "jobs": jobs})
         lines.append(f"{preset.name}: {preset.summary}")

@@ -66,7 +66,7 @@ def command(
     With --lab, the devices are disks of a virtual machine that has ZFS and every other storage system. --zfs, --ram,
     --cpus and --accel configure it.
     """
-    from poolproof.campaign.overrides import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
+    from poolproof.campaign.flags import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
 
     if (lab or keep_lab) and on != options.LOCAL:
         raise UsageError("--on and --lab were both given", "leave one of them out")

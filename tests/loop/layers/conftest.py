@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.hosts.local import LocalHost
 from poolproof.layers import tree

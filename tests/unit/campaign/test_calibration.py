@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from poolproof.campaign.calibration import all_cells, bare_name, calibrated_device, calibration_of
 from poolproof.campaign.names import is_name
-from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
-from poolproof.campaign.yaml import parse_campaign
+from poolproof.campaign.yaml import parse_campaign, quick_of
 from poolproof.errors import CampaignError
 
 CAMPAIGN = """

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.campaign.braces import expand, expand_text
-from poolproof.campaign.grammar import GRAMMAR_FILE, format_expression, parse_expression
+from poolproof.campaign.expression import GRAMMAR_FILE, format_expression, parse_expression
+from poolproof.campaign.layout import expand, expand_text
 from poolproof.campaign.measure import KEYS as MEASURE_KEYS
-from poolproof.campaign.presets import presets
+from poolproof.campaign.presets import PRESETS
 from poolproof.campaign.workload import OWN_KEYS
 from poolproof.campaign.yaml import KEYS, parse_campaign
 from poolproof.layers.catalogue import all_layers
@@ -78,5 +78,5 @@ def test_every_key_is_on_the_page() -> None:
 
 
 def test_the_presets_on_the_page_are_the_presets() -> None:
-    rows = [f"| `{each.name}` | {each.summary} | `{each.metric}` | {each.source} |" for each in presets().values()]
+    rows = [f"| `{each.name}` | {each.summary} | `{each.metric}` | {each.source} |" for each in PRESETS.values()]
     assert "| name | what it stands for | compared by | source |\n|---|---|---|---|\n" + "\n".join(rows) in CAMPAIGN

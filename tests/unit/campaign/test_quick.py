@@ -2,9 +2,8 @@
 
 import pytest
 
-from poolproof.campaign.quick import quick_of
 from poolproof.campaign.write import format_campaign
-from poolproof.campaign.yaml import parse_campaign
+from poolproof.campaign.yaml import parse_campaign, quick_of
 from poolproof.errors import CampaignError
 
 from .campaigns import campaign

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from poolproof.campaign.device_source import read_device
 from poolproof.campaign.document import Scalar, Spot, YamlMapping, parse_document
-from poolproof.campaign.expression import Expression
+from poolproof.campaign.expression import Expression, format_expression
 from poolproof.campaign.flags import campaign_from_flags
-from poolproof.campaign.grammar import format_expression
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.model import (
     Campaign,

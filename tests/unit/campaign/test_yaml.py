@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import DeviceSource, Disk, Emulated, LoopFile, Measure, Qcow2, Until
 from poolproof.campaign.yaml import parse_campaign, read_campaign
 from poolproof.errors import CampaignError

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.layers import tree
 from poolproof.layers.base import Node

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.errors import CampaignError
 from poolproof.layers import tree
 

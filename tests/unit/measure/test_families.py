@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.campaign.grammar import parse_expression
+from poolproof.campaign.expression import parse_expression
 from poolproof.layers.tree import resolve
 from poolproof.measure.conduct import families
 

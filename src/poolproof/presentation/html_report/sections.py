@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.errors import UsageError
 from poolproof.presentation.charts.metrics import result_text

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from poolproof.campaign.grammar import format_expression
+from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
 from poolproof.results.runs.loading import LoadedRun

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.braces import BraceMistake, expand, expand_text
-from poolproof.campaign.expression import Expression
-from poolproof.campaign.grammar import format_expression, parse_expression
+from poolproof.campaign.expression import Expression, format_expression, parse_expression
+from poolproof.campaign.layout import BraceMistake, expand, expand_text
 from poolproof.errors import CampaignError
 from poolproof.process import run
 

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.expression import Expression, Group, Option, Stage, TextSpan, Word
-from poolproof.campaign.grammar import format_expression, parse_expression
+from poolproof.campaign.expression import (
+    Expression,
+    Group,
+    Option,
+    Stage,
+    TextSpan,
+    Word,
+    format_expression,
+    parse_expression,
+)
 from poolproof.errors import CampaignError
 from poolproof.process import run
 
@@ -121,7 +129,7 @@ def test_only_the_line_with_the_mistake_is_shown() -> None:
 def test_lark_is_not_imported_until_an_expression_is_parsed() -> None:
     program = (
         "import sys; from poolproof.campaign.yaml import read_campaign; before = 'lark' in sys.modules;"
-        "from poolproof.campaign.grammar import parse_expression; parse_expression('a | ext4');"
+        "from poolproof.campaign.expression import parse_expression; parse_expression('a | ext4');"
         "print(before, 'lark' in sys.modules)"
     )
     assert run([sys.executable, "-c", program], timeout_s=60).stdout == "False True\n"

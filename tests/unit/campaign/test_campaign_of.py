@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.flags import Flags, Overrides, campaign_of
 from poolproof.campaign.model import Campaign
-from poolproof.campaign.overrides import Flags, Overrides, campaign_of
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, UsageError
