@@ -1,4 +1,4 @@
-"""From the kernel's counters to the byte account: real `stat` lines, and arithmetic to be checked by hand."""
+"""From the kernel's counters to the byte account: real `stat` lines, and arithmetic that can be checked by hand."""
 
 import time
 from dataclasses import replace
@@ -41,14 +41,14 @@ def test_fields_of_a_current_kernel() -> None:
     assert counters.flush_ios == 10433
 
 
-def test_an_old_kernel_counts_no_flushes_and_a_gone_device_nothing() -> None:
+def test_an_old_kernel_counts_no_flushes_and_a_removed_device_nothing() -> None:
     old = parse_counters(LINUX_4_15)
     assert old is not None and old.flush_ios == 0 and old.write_ios == 424847
     assert parse_counters("") is None
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.floats(0, 1))
-def test_between_lies_between(first: int, more: int, share: float) -> None:
+def test_an_interpolated_counter_is_between_both(first: int, more: int, share: float) -> None:
     earlier, later = Counters(read_bytes=first), Counters(read_bytes=first + more)
     assert first <= between(earlier, later, share).read_bytes <= first + more
     assert difference(later, earlier).read_bytes == more
@@ -58,7 +58,7 @@ def leaf(name: str, below: str | None = None) -> Leaf:
     return Leaf(name, f"/dev/{name}", f"/sys/{name}/stat", Below(below, f"/sys/{below}/stat") if below else None)
 
 
-def test_each_counter_file_is_read_once_with_the_disks_below_behind_the_leaves() -> None:
+def test_each_counter_file_is_read_once_with_the_disks_below_after_the_leaves() -> None:
     leaves = [leaf("a", "vda"), leaf("b", "vda"), leaf("c")]
     assert tuple(file.path for file in counter_files(leaves)) == (
         "/sys/a/stat",
@@ -99,14 +99,14 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
     assert (account.window_s, account.drain_s) == (2.0, 1.5)
 
 
-def test_idle_pauses_add_up_and_leave_the_disks_below_out() -> None:
+def test_idle_pauses_add_up_without_the_disks_below() -> None:
     quiet = CounterReading(10.0, (Counters(), Counters()))
     busy = CounterReading(12.0, (Counters(read_bytes=400, write_bytes=100), Counters(read_bytes=10**9)))
     idle = Idle().plus(quiet, busy, leaf_count=1).plus(busy, CounterReading(14.0, busy.counters), leaf_count=1)
     assert (idle.seconds, idle.read_bytes, idle.write_bytes) == (4.0, 400, 100)
 
 
-def test_the_counters_at_a_moment_are_read_off_a_straight_line() -> None:
+def test_the_counters_at_a_moment_are_interpolated() -> None:
     readings = [CounterReading(float(second), (Counters(read_bytes=second * 100),)) for second in range(5)]
     assert reading_at(readings, 2.5).counters[0].read_bytes == 250
     assert reading_at(readings, -1.0) is readings[0]

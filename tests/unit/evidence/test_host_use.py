@@ -1,4 +1,4 @@
-"""Memory and processors of a host through a trial, from real /proc texts."""
+"""Memory and processors of a host during a trial, from real /proc texts."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ ctxt 130
 
 
 class Texts(LocalHost):
-    """This host with other texts in its /proc."""
+    """This host with these texts in /proc."""
 
     def __init__(self, memory: tuple[int, int, int], cpus: tuple[str, str]) -> None:
         cached, dirty, writeback = memory
@@ -59,7 +59,7 @@ def test_a_processor_without_a_tick_was_idle() -> None:
     assert [cpu.busy for cpu in host_use(now, now, now).cpus] == [0.0, 0.0]
 
 
-def test_this_host_tells_all_of_it() -> None:
+def test_this_host_reports_everything() -> None:
     now = read_host(LocalHost())
     found = host_use(now, now, now)
     assert found.cached_end_bytes > 0

@@ -1,4 +1,4 @@
-"""The byte account level by level, from readings of the counters at each."""
+"""The byte account by level, from readings of the counters."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,7 +38,7 @@ def test_each_level_from_fio_to_the_disks() -> None:
     )
 
 
-def test_a_dataset_that_nobody_counted_is_left_out() -> None:
+def test_a_dataset_without_counters_is_left_out() -> None:
     window = Window(reading(0), reading(1), reading(2))
     assert [level.layer for level in levels_of((1, 1), [CountingPoint(DATASET, "tank", 1)], window, None)] == ["fio"]
 

@@ -1,4 +1,4 @@
-"""A rule on a counter that nobody reads yet is two new files: the counter source, and the rule."""
+"""A rule on a counter that is not read yet needs two new files: the counter source and the rule."""
 
 import json
 import sys

@@ -26,7 +26,7 @@ name                            type data
 l2_read_bytes                   4    0
 l2_write_bytes                  4    79032320
 """
-# of a pool of 2.3; that of 2.1 has the counters of trim alone
+# A pool of OpenZFS 2.3; a pool of 2.1 has only the counters of trim.
 IOSTATS = """\
 40 1 0x01 26 7072 1025639304060 1073763555450
 name                            type data
@@ -52,7 +52,7 @@ nunlinked                       4    0
 
 
 class KstatHost:
-    """Shows files whose text is given; a file that is not there shows as nothing."""
+    """A host with these files; a missing file is empty."""
 
     name = "kstats"
 
@@ -84,7 +84,7 @@ def test_a_layout_without_a_pool_reads_nothing() -> None:
     assert use_between(None, None) is None
 
 
-def test_what_moved() -> None:
+def test_the_difference_of_the_counters() -> None:
     start = read(IOSTATS)
     end = ZfsCounters(
         arc={**start.arc, "l2_read_bytes": 512, "l2_write_bytes": 79032320 + 8192},
@@ -102,7 +102,7 @@ def test_what_moved() -> None:
     )
 
 
-def test_what_passed_a_dataset() -> None:
+def test_the_bytes_of_a_dataset() -> None:
     def at(read: int, written: int) -> ZfsCounters | None:
         text = OBJSET.format(writes=3, written=written, read=read)
         return read_zfs(KstatHost({f"{KSTATS}/tank/objset-0x36": text}), ["tank"], ["tank/objset-0x36"])
@@ -118,7 +118,7 @@ def test_a_dataset_that_is_gone_is_left_out() -> None:
     assert use.datasets == ()
 
 
-def test_counters_that_a_release_does_not_have_are_not_known() -> None:
+def test_counters_that_a_release_does_not_have_are_none() -> None:
     use = use_between(read(IOSTATS_2_1), read(IOSTATS_2_1))
     assert use is not None
     assert (use.direct_read_bytes, use.arc_read_bytes) == (None, None)

@@ -1,4 +1,4 @@
-"""Cases written by hand: job options as on a command line, and the bytes of the account."""
+"""Builders for cases: job options as on a command line, and the bytes of the account."""
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.load.fio.job import Job
@@ -13,19 +13,19 @@ EXT4 = Target("ext4", ram_bytes=8 * GIB)
 
 
 def job(text: str, name: str = "job") -> LoadPart:
-    """`rw=write bs=1m size=256m` as a job. Options that take no value are written `name=1`."""
+    """Return the job with options such as `rw=write bs=1m size=256m`. An option without a value is written `name=1`."""
     return part_of(Job(name, dict(word.split("=", 1) for word in text.split())))
 
 
 def jobs(*texts: str) -> Load:
-    """A run of one job, or of several, named a, b, c."""
+    """Return a run of one job, or of several jobs named a, b, c."""
     if len(texts) == 1:
         return Load((job(texts[0]),))
     return Load(tuple(job(text, name) for text, name in zip(texts, "abcdefgh", strict=False)))
 
 
 def leaf(device: str = "vda", **figures: object) -> LeafUse:
-    """A disk that did nothing, except what is said."""
+    """Return a disk that did only what `figures` say."""
     nothing: dict[str, object] = {
         "read_bytes": 0, "write_bytes": 0, "drained_write_bytes": 0, "read_ios": 0, "write_ios": 0, "flush_ios": 0,
         "utilisation": 0.0, "latency_s": None,
@@ -51,7 +51,7 @@ def account(
 def counted(
     read: tuple[float, float] = (0, 0), write: tuple[float, float, float] = (0, 0, 0), factor: float = 1.0
 ) -> Evidence:
-    """The account of one disk, and the disk."""
+    """Return the evidence of one disk: its account and what it did."""
     return Evidence(
         account(read, write, factor),
         (leaf(read_bytes=int(read[1]), write_bytes=int(write[1]), drained_write_bytes=int(write[2])),),
@@ -60,7 +60,7 @@ def counted(
 
 def direction(moved_bytes: float = 0, seconds: float = 2.0, bs: int = 4096, p50_ns: float | None = None,
               mean_ns: float | None = None, **more: object) -> Direction:  # fmt: skip
-    """What fio says of one direction, its rates by arithmetic."""
+    """Return fio's results for one direction, with the rates computed from bytes and seconds."""
     ios = int(moved_bytes // bs)
     percentiles = {50.0: p50_ns} if p50_ns is not None else {}
     latency = Latency(samples=ios, mean_ns=mean_ns, percentiles_ns=percentiles)
@@ -72,5 +72,5 @@ def direction(moved_bytes: float = 0, seconds: float = 2.0, bs: int = 4096, p50_
 
 
 def said(read: Direction | None = None, write: Direction | None = None, name: str = "job", **more: object) -> Outcome:
-    """A result of one job."""
+    """Return the result of one job."""
     return Outcome("fio-3.33", (PartOutcome(name=name, read=read, write=write, **more),))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""How findings become a verdict: docs/verdicts.md as properties."""
+"""How findings become a verdict, as docs/verdicts.md describes it."""
 
 from dataclasses import replace
 
@@ -120,7 +120,7 @@ def test_no_case_breaks_the_judge_and_the_strongest_finding_decides(case: Case) 
 
 @settings(max_examples=50, deadline=None)
 @given(_jobs(), _targets())
-def test_lint_says_what_the_judge_says_of_a_job_alone(job: Load, target: Target | None) -> None:
+def test_lint_and_judge_agree_on_a_job_alone(job: Load, target: Target | None) -> None:
     case = Case(job, target=target)
     assert set(lint(case)) == set(judge(case).findings)
 
@@ -131,20 +131,20 @@ def test_only_an_account_makes_sound() -> None:
             assert judge(case).verdict != "sound"
 
 
-def test_an_error_of_fio_fails_whatever_the_account_says() -> None:
+def test_an_error_of_fio_fails_even_if_the_account_is_in_order() -> None:
     case = Case(jobs("rw=read bs=1m size=1g"), said(read=direction(GIB, 10.0), error=5), counted(read=(GIB, GIB)), EXT4)
     assert judge(case).verdict == "failed"
 
 
-def test_an_account_in_order_makes_a_suspicion_of_the_job_go_away() -> None:
-    trap = jobs("rw=read bs=1m size=1g invalidate=0")
+def test_an_account_in_order_clears_a_suspicion_in_the_job() -> None:
+    pitfall = jobs("rw=read bs=1m size=1g invalidate=0")
     result = said(read=direction(GIB, 10.0))
-    assert judge(Case(trap, result, None, EXT4)).verdict == "suspect"
-    proven = judge(Case(trap, result, counted(read=(GIB, GIB)), EXT4))
+    assert judge(Case(pitfall, result, None, EXT4)).verdict == "suspect"
+    proven = judge(Case(pitfall, result, counted(read=(GIB, GIB)), EXT4))
     assert (proven.verdict, proven.findings) == ("sound", ())
 
 
-def test_a_trap_that_leaves_the_bytes_as_they_are_stays_as_a_note() -> None:
+def test_a_pitfall_that_does_not_change_the_bytes_becomes_a_note() -> None:
     case = Case(
         jobs("rw=randread bs=4k size=1g direct=1 iodepth=32"),
         said(read=direction(GIB, 10.0)),
@@ -156,7 +156,7 @@ def test_a_trap_that_leaves_the_bytes_as_they_are_stays_as_a_note() -> None:
     assert [(finding.rule, finding.effect) for finding in judgement.findings] == [("iodepth-with-sync-engine", "notes")]
 
 
-def test_reads_of_ram_are_sound_where_ram_is_part_of_the_measurement() -> None:
+def test_reads_from_ram_are_sound_if_ram_is_part_of_the_measurement() -> None:
     cached = Case(jobs("rw=read bs=1m size=1g"), said(read=direction(GIB, 10.0)), counted(read=(GIB, 0)), EXT4)
     assert judge(cached).verdict == "refuted"
     assert judge(replace(cached, cold=False)).verdict == "sound"
@@ -173,7 +173,7 @@ def test_counters_without_leaves_prove_nothing() -> None:
     assert judge(case).verdict == "unproven"
 
 
-def test_small_commits_write_more_and_stay_sound() -> None:
+def test_small_commits_write_more_and_are_sound() -> None:
     """etcd's job: page rounding and the journal write two to three times what fio does."""
     case = Case(
         jobs("rw=write bs=2300 size=22m fdatasync=1 ioengine=sync"),
@@ -192,13 +192,13 @@ def test_a_short_trial_is_not_unstable() -> None:
     assert judge(case).verdict == "sound"
 
 
-def test_clones_that_tell_the_same_tell_it_once() -> None:
+def test_equal_findings_of_clones_are_reported_once() -> None:
     clone = PartOutcome("job", read=direction(GIB, 10.0, p50_ns=900.0))
     case = Case(jobs("rw=randread bs=4k size=1g numjobs=8 directory=d"), Outcome("fio-3.33", (clone,) * 8), None, EXT4)
     assert [finding.rule for finding in judge(case).findings].count("latency-floor") == 1
 
 
-def test_phases_that_follow_each_other_are_as_long_as_the_longest() -> None:
+def test_the_run_time_of_phases_is_that_of_the_longest() -> None:
     """Two jobs of 2 s, one after the other: the run takes 4 s, and no job runs for longer than 2."""
     options = "bs=1m size=64g direct=1 runtime=2 time_based=1"
     job = jobs(f"rw=read {options}", f"rw=read stonewall=1 {options}")
@@ -207,14 +207,14 @@ def test_phases_that_follow_each_other_are_as_long_as_the_longest() -> None:
     assert judge(case).verdict == "sound"
 
 
-def test_an_engine_that_waits_in_submission_has_short_completions_honestly() -> None:
+def test_an_engine_that_blocks_in_submission_may_complete_fast() -> None:
     """Direct writes that btrfs makes buffered: all the time is in slat, and clat is next to nothing."""
     figures = direction(GIB, 10.0, p50_ns=700.0, slat=Latency(mean_ns=27_300.0))
     case = Case(jobs("rw=randwrite bs=4k size=1g direct=1 ioengine=libaio"), said(write=figures), None, Target("btrfs"))
     assert "latency-floor" not in {finding.rule for finding in judge(case).findings}
 
 
-def test_the_mended_form_of_a_shared_file_is_no_work_left_undone() -> None:
+def test_the_fixed_form_of_a_shared_file_did_its_work() -> None:
     job = jobs("rw=write bs=1m size=128m offset_increment=32m numjobs=4 filename=X end_fsync=1")
     case = Case(job, said(write=direction(4 * 32 * 1024**2, 10.0)), None, EXT4)
     assert "work-done" not in {finding.rule for finding in judge(case).findings}

@@ -1,5 +1,4 @@
-"""The labelled cases L01 to L18: measured with fio 3.33 on Linux 6.18, ext4 on a virtio disk. Traps and their "
-"controls."""
+"""The labelled cases L01 to L18, pitfalls and their controls: fio 3.33 on Linux 6.18, ext4 on a virtio disk."""
 
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ _L09 = "rw=randread bs=4k size=64m direct=1 iodepth=16 ioengine=libaio filename=
 
 @dataclass(frozen=True)
 class Labelled:
-    """A case, its verdict, and the rule that has to name the cause: the strongest finding of a trap."""
+    """A case, its verdict, and the rule that must name the cause: the strongest finding of a pitfall."""
 
     case: Case
     verdict: Verdict
@@ -175,18 +174,18 @@ def test_a_sound_verdict_has_nothing_but_notes() -> None:
             assert {finding.effect for finding in judgement.findings} <= {"notes"}
 
 
-def test_the_second_run_is_also_seen_as_a_cache() -> None:
+def test_the_second_run_is_also_reported_as_read_from_cache() -> None:
     assert "read-from-cache" in {finding.rule for finding in judge(_CASES["L07-second"].case).findings}
 
 
-def test_without_counters_a_trap_is_suspect_and_a_control_unproven() -> None:
-    """What an imported result comes out as: the job gives the trap away, and nothing proves the control."""
+def test_without_counters_a_pitfall_is_suspect_and_a_control_unproven() -> None:
+    """An imported result: the job shows the pitfall, and nothing proves the control."""
     for label, verdict in {"L02": "suspect", "L03": "unproven", "L05": "suspect", "L06": "unproven"}.items():
         case = _CASES[label].case
         assert judge(Case(case.load, case.outcome, None, case.target)).verdict == verdict, label
 
 
-def test_the_message_holds_the_arithmetic_and_the_fix_the_options() -> None:
+def test_the_message_has_the_arithmetic_and_the_fix_has_the_options() -> None:
     first = judge(_CASES["L02"].case).findings[0]
     assert first.message.startswith("8 jobs wrote 2 GiB to one file; 345 MiB reached the disks (17 %")
     assert "offset_increment=32m size=32m" in first.fix

@@ -1,4 +1,4 @@
-"""Every rule: an example that triggers it and a near miss that must not; prose, place and script complete."""
+"""Every rule: an example triggers it, a near miss does not; its texts, file name and script are complete."""
 
 import re
 import runpy
@@ -14,7 +14,7 @@ from poolproof.rules.model import Case, Rule
 from tests.unit.rules.examples import EXAMPLES, Example
 
 _FOLDER = Path(rules.__path__[0])
-_NO_RULES = {"catalogue", "fio_job", "flow", "judge", "mirror_reads", "model", "path", "reported"}
+_OTHER_MODULES = {"catalogue", "fio_job", "flow", "judge", "mirror_reads", "model", "path", "reported"}
 _PITFALLS = {
     "amplification": "A4, #24",
     "async-engine-blocks": "#7, A8",
@@ -120,8 +120,8 @@ def test_every_check_of_a_rule_has_an_example() -> None:
             assert any(list(each.in_result(case)) for case in cases), each.id
 
 
-def test_a_rule_is_the_file_of_its_name() -> None:
-    files = {path.stem for path in _FOLDER.glob("*.py")} - _NO_RULES - {"__init__"}
+def test_every_module_is_a_rule_or_listed() -> None:
+    files = {path.stem for path in _FOLDER.glob("*.py")} - _OTHER_MODULES - {"__init__"}
     assert files == {each.id.replace("-", "_") for each in all_rules()}
 
 
@@ -134,12 +134,12 @@ def test_a_rule_is_complete(each: Rule) -> None:
 
 
 @pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
-def test_a_script_is_one_that_a_shell_can_read(each: Rule) -> None:
+def test_a_shell_can_parse_the_script(each: Rule) -> None:
     process.run(["sh", "-n"], timeout_s=10.0, stdin=each.reproduce)
     assert "fio" in each.reproduce
 
 
-def test_findings_carry_figures_and_a_fix() -> None:
+def test_findings_have_values_and_a_fix() -> None:
     for rule_id, number in _ALL:
         for finding in judge(_example(rule_id, number).case).findings:
             assert finding.message and finding.fix
@@ -147,11 +147,11 @@ def test_findings_carry_figures_and_a_fix() -> None:
             assert "None" not in finding.message, finding.message
 
 
-def test_the_whole_catalogue_is_covered() -> None:
+def test_every_known_pitfall_has_a_rule() -> None:
     assert set(_PITFALLS) <= {each.id for each in all_rules()}
     named = {number for numbers in _PITFALLS.values() for number in re.findall(r"#?A?\d+", numbers)}
-    wanted = {f"#{number}" for number in range(1, 49)} | {f"A{number}" for number in range(1, 13)}
-    assert wanted - named == set()
+    known = {f"#{number}" for number in range(1, 49)} | {f"A{number}" for number in range(1, 13)}
+    assert known - named == set()
 
 
 def test_an_unknown_rule_names_the_nearest() -> None:

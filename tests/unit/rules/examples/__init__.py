@@ -1,4 +1,4 @@
-"""For each rule: cases that trigger it, with the effect, and near misses that it must be silent about."""
+"""For each rule: cases that trigger it, with the effect, and near misses that must not trigger it."""
 
 from collections.abc import Mapping
 

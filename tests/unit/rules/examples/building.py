@@ -1,5 +1,4 @@
-"""For each rule: a case that triggers it, with the effect it must have, and a near miss that it must be silent "
-"about."""
+"""Builders for the examples of rules: a case that triggers a rule, and a near miss that must not."""
 
 from dataclasses import dataclass, replace
 
@@ -32,7 +31,7 @@ TMPFS = Target("tmpfs", ram_bytes=8 * GIB, volatile=True)
 
 @dataclass(frozen=True)
 class Example:
-    """`case` makes the rule speak with `effect`; `near_miss` differs in the one thing that matters."""
+    """`case` triggers the rule with `effect`; `near_miss` differs only in what the rule checks."""
 
     case: Case
     effect: Effect
@@ -40,7 +39,7 @@ class Example:
 
 
 def lint_of(options: str, target: Target | None = EXT4, cold: bool = True) -> Case:
-    """A job before its run."""
+    """Return the case of a job before its run."""
     return Case(jobs(options), target=target, cold=cold)
 
 
@@ -54,7 +53,7 @@ def read_of(
     cold: bool = True,
     **more: object,
 ) -> Case:
-    """A run that read, with its account."""
+    """Return the case of a run that read, with its byte account."""
     result = said(read=direction(fio, seconds, **more))  # type: ignore[arg-type]
     return Case(jobs(options), result, counted(read=(fio, disk)), target, cold)
 
@@ -69,13 +68,13 @@ def write_of(
     seconds: float = 10.0,
     **more: object,
 ) -> Case:
-    """A run that wrote, with its account."""
+    """Return the case of a run that wrote, with its byte account."""
     result = said(write=direction(fio, seconds, **more))  # type: ignore[arg-type]
     return Case(jobs(options), result, counted(write=(fio, at_end, drained)), target)
 
 
 def uncounted(options: str, target: Target | None = EXT4, **directions: object) -> Case:
-    """A result without counters."""
+    """Return the case of a result without counters."""
     return Case(jobs(options), said(**directions), target=target)  # type: ignore[arg-type]
 
 
@@ -119,14 +118,14 @@ def latency(samples: int, p50_ns: float, mean_ns: float | None = None) -> Latenc
 
 
 def pair(busy: float, peer_busy: float, peer_bytes: int = GIB) -> Case:
-    """Two disks of a mirror, and how busy they were."""
+    """Return the case of a mirror of two disks with these utilisations."""
     first = leaf("hdd1", read_bytes=GIB, read_ios=9000, utilisation=busy, latency_s=0.012)
     second = leaf("hdd2", read_bytes=peer_bytes, read_ios=9000, utilisation=peer_busy, latency_s=0.008)
     return with_leaves(read_of("rw=randread bs=4k size=4g direct=1", 2 * GIB, 2 * GIB), first, second)
 
 
 def unlike_mirror(*, is_file: bool, turns: tuple[bool | None, bool | None] = (True, False)) -> Case:
-    """A mirror of rust and an SSD, read at random, half from each."""
+    """Return the case of a mirror of a hard disk and an SSD that was read at random, half from each."""
     sides = tuple(
         model.MirrorSide((name,), turning, is_file) for name, turning in zip(("rust", "ssd"), turns, strict=True)
     )
@@ -160,6 +159,6 @@ def named(name: str, options: str) -> Case:
 
 
 def compressible(case: Case) -> Case:
-    """The same case with each job's data half compressible by intent."""
+    """Return the same case with jobs whose data compresses to half, as requested."""
     options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in jobs_of(case.load).jobs)
     return replace(case, load=load_of(JobFile(tuple(options))))

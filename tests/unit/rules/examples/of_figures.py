@@ -1,4 +1,4 @@
-"""Examples for the rules about fio's own figures: latencies, rates, errors."""
+"""Examples for the rules about fio's own results: latencies, rates, errors."""
 
 from collections.abc import Mapping
 
