@@ -1,7 +1,6 @@
 """Follow a run through its files: report what is new in them to a listener, as the run itself would."""
 
 import bisect
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,17 +9,15 @@ from pathlib import Path
 import msgspec
 
 from poolproof.campaign.calibration import all_cells
-from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.loading import TrialFollower
-from poolproof.results.runs.model import RunRecord, Trial
+from poolproof.results.runs.model import Trial
 
 MEASURING = "measuring"
-_CLEANING_UP = "cleaning up"
 _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
@@ -55,8 +52,8 @@ class Follower:
 
     def __init__(self, path: Path) -> None:
         self.run = RunDirectory.open(path)
-        self.record: RunRecord = self.run.record()
-        self.campaign: Campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"), recorded=True)
+        self.record = self.run.record()
+        self.campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"), recorded=True)
         self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
         self._trials = TrialFollower(self.run.path / "trials.jsonl")
         self._done: dict[tuple[str, str], int] = {}
@@ -122,65 +119,57 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:
-        layout, workload, number = key
+        """Report that a trial begins, and first its layout if that is another one."""
         if key == self._running:
             return
-        self._enter(layout, listener)
-        if number > self.campaign.measure.trials:
+        layout, workload, number = key
+        trials = self.campaign.measure.trials
+        if layout != self._layout:
+            self._layout = layout
+            done = sum(count for (name, _), count in self._done.items() if name == layout)
+            listener.layout_begins(layout, max(0, len(self._cells.get(layout, ())) * trials - done))
+        if number > trials:
             listener.trial_added(layout, workload)
         self._running, self._step, self._reported_s = key, "", 0.0
         listener.trial_begins(layout, workload, number)
 
-    def _enter(self, layout: str, listener: Listener) -> None:
-        if layout != self._layout:
-            self._layout = layout
-            done = sum(count for (name, _), count in self._done.items() if name == layout)
-            expected = len(self._cells.get(layout, ())) * self.campaign.measure.trials
-            listener.layout_begins(layout, max(0, expected - done))
-
     def _report_present(self, listener: Listener) -> float | None:
         """Report the step that the newest file shows (a trial's directory or the journal); return when it began."""
         journal_s = _changed_s(self.run.journal_path)
-        begun = self._running_trial()
-        if begun is not None and begun[1] >= (journal_s or 0.0):
-            self._begin(begun[0], listener)
+        trials_s = _changed_s(self._trials.path) or 0.0
+        begun_s, key = self._newest_directory(trials_s)
+        if key is not None and begun_s >= (journal_s or 0.0):
+            self._begin(key, listener)
             self._report_step(MEASURING, listener)
-            self._report_live(listener)
-            return begun[1]
+            if listener.wants_live:
+                for line in self._notes.lines(key):
+                    if line.elapsed_s > self._reported_s:
+                        self._reported_s = line.elapsed_s
+                        listener.live(LiveRates(line.elapsed_s, line.fio_bytes_per_s, line.leaf_bytes_per_s))
+            return begun_s
         if self._running is not None or journal_s is None:
             return None
-        ended_s = _changed_s(self._trials.path) or 0.0
-        self._report_step(_last_step(self.run.journal_path) if journal_s > ended_s else _BETWEEN, listener)
-        return max(journal_s, ended_s)
-
-    def _report_live(self, listener: Listener) -> None:
-        """Report the new rates of the running trial."""
-        if self._running is None or not listener.wants_live:
-            return
-        for line in self._notes.lines(self._running):
-            if line.elapsed_s > self._reported_s:
-                self._reported_s = line.elapsed_s
-                listener.live(LiveRates(line.elapsed_s, line.fio_bytes_per_s, line.leaf_bytes_per_s))
+        self._report_step(_last_step(self.run.journal_path) if journal_s > trials_s else _BETWEEN, listener)
+        return max(journal_s, trials_s)
 
     def _report_step(self, title: str, listener: Listener) -> None:
         if title and title != self._step:
             self._step = title
             listener.step(title)
 
-    def _running_trial(self) -> tuple[Key, float] | None:
-        """Return the trial that has a directory but no line yet, and when it began; the newest one after a crash."""
-        written_s = _changed_s(self._trials.path) or 0.0
+    def _newest_directory(self, since_s: float) -> tuple[float, Key | None]:
+        """Return when the running trial began, and its key: it has a directory, but no line in trials.jsonl yet.
+
+        After a crash there may be several directories.
+        """
         found: list[tuple[float, Key]] = []
         for layout, workloads in self._cells.items():
             for workload in workloads:
                 key = (layout, workload, self._done.get((layout, workload), 0) + 1)
                 changed_s = _changed_s(self.run.trial_path(*key))
-                if changed_s is not None and changed_s >= written_s:
+                if changed_s is not None and changed_s >= since_s:
                     found.append((changed_s, key))
-        if not found:
-            return None
-        changed_s, key = max(found)
-        return key, changed_s
+        return max(found, default=(0.0, None))
 
 
 def _changed_s(path: Path) -> float | None:
@@ -200,20 +189,16 @@ def _last_step(journal: Path) -> str:
         line = msgspec.json.decode(last, type=_Line)
     except (OSError, msgspec.DecodeError):
         return ""
-    return line.title if line.line == "change" else _CLEANING_UP
+    return line.title if line.line == "change" else "cleaning up"
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
     """Return the rates that a listener would have been sent; empty without data."""
     if trial is None:
         return []
-    disks = (
-        [sample.at_s for sample in trial.samples],
-        [float(sample.read_bytes + sample.write_bytes) for sample in trial.samples],
-    )
-    fio = (
-        [report.at_s for report in trial.reports],
-        [float(report.read_bytes + report.write_bytes) for report in trial.reports],
+    disks, fio = (
+        ([each.at_s for each in counters], [float(each.read_bytes + each.write_bytes) for each in counters])
+        for counters in (trial.samples, trial.reports)
     )
     begun, end = disks[0][0], disks[0][-1]
     moments = [begun + number * _EVERY_S for number in range(1, int((end - begun) / _EVERY_S) + 1)]
@@ -223,13 +208,7 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 def _rate(totals: Totals, at_s: float) -> float | None:
     """Return bytes per second in the second that ends then; None if it is not covered."""
     times, moved = totals
-    first, last = _place(times, at_s - _EVERY_S), _place(times, at_s)
-    if first is None or last is None or times[last] <= times[first] or moved[last] < moved[first]:
+    first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
+    if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:
         return None
     return (moved[last] - moved[first]) / (times[last] - times[first])
-
-
-def _place(times: Sequence[float], at_s: float) -> int | None:
-    """Return the place of the last time that is not later."""
-    place = bisect.bisect_right(times, at_s) - 1
-    return place if place >= 0 else None

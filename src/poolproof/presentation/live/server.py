@@ -71,7 +71,10 @@ def listen(bind: str, port: int) -> ListeningSocket:
         what = address if error.errno == errno.EADDRNOTAVAIL else f"port {port} of {address}"
         raise HostError(f"{what} {why}", hint) from None
     access = access_for(address, listener.getsockname()[1])
-    return ListeningSocket(listener, access, _url(address, access))
+    host = socket.gethostname() if ipaddress.ip_address(address).is_unspecified else address
+    host = f"[{host}]" if ":" in host else host
+    token = f"?token={access.token}" if access.token else ""
+    return ListeningSocket(listener, access, f"http://{host}:{access.port}/{token}")
 
 
 def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
@@ -92,13 +95,6 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
         server.run(sockets=[server_socket.listener])
 
 
-def _url(address: str, access: Access) -> str:
-    """Return the URL to open; if the server listens on all addresses, with this machine's name."""
-    host = socket.gethostname() if ipaddress.ip_address(address).is_unspecified else address
-    host = f"[{host}]" if ":" in host else host
-    return f"http://{host}:{access.port}/" + (f"?token={access.token}" if access.token else "")
-
-
 class _Feed:
     """The latest status, for all browsers: one task reads the run, however many browsers watch it."""
 
@@ -109,7 +105,7 @@ class _Feed:
     async def follow(self) -> None:
         was_running = True
         while not self._closing():
-            with contextlib.suppress(PoolproofError, OSError):  # what cannot be read now may be readable in a second
+            with contextlib.suppress(PoolproofError, OSError):  # try again in a second
                 self._status = await anyio.to_thread.run_sync(self._watched.update)
             if self._status:
                 if was_running and not self._status["running"]:

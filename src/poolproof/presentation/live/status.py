@@ -7,7 +7,7 @@ from typing import Any
 
 from poolproof.presentation.html_report.page import page
 from poolproof.presentation.live.follow import Follower
-from poolproof.presentation.terminal.progress import RunProgress
+from poolproof.presentation.terminal.progress import RunProgress, TrialKey
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.loading import load_run
 from poolproof.units import format_rate
@@ -67,12 +67,18 @@ class WatchedRun:
         progress = self._progress
         worst = [progress.worst(layout, workload) for layout in progress.layouts for workload in progress.workloads]
         counts = [f"{MARKS[each]} {worst.count(each)} {each}" for each in reversed(WORST_FIRST) if each in worst]
+        text = f"{progress.done} of {progress.total} trials"
+        if self._running:
+            place = f"{_name(progress.running)}: " if progress.running else ""
+            text += f"{progress.left_text()}. {place}{progress.activity}"
+        else:
+            text += f". {self.why_idle()}"
         return {
             "page": self._version,
             "running": self._running,
             "done": progress.done,
             "total": progress.total,
-            "text": self._text(),
+            "text": text,
             "cells": "  ".join(counts),
             "rates": self._rates(),
         }
@@ -82,23 +88,18 @@ class WatchedRun:
         progress = self._progress
         if progress.rates_of is None or not progress.rates:
             return None
-        layout, workload, number = progress.rates_of
         last = list(progress.rates)[-_RATES:]
         fio = [None if each.fio_bytes_per_s is None else round(each.fio_bytes_per_s) for each in last]
         disks = [round(each.leaf_bytes_per_s) for each in last]
         return {
-            "of": f"{layout} · {workload} #{number}",
+            "of": _name(progress.rates_of),
             "now": progress.rates_of == progress.running,
             "fio": fio,
             "disks": disks,
             "text": ["…" if fio[-1] is None else format_rate(fio[-1]), format_rate(disks[-1])],
         }
 
-    def _text(self) -> str:
-        progress = self._progress
-        done = f"{progress.done} of {progress.total} trials"
-        if not self._running:
-            return f"{done}. {self.why_idle()}"
-        trial = progress.running
-        place = f"{trial[0]} · {trial[1]} #{trial[2]}: " if trial else ""
-        return f"{done}{progress.left_text()}. {place}{progress.activity}"
+
+def _name(trial: TrialKey) -> str:
+    layout, workload, number = trial
+    return f"{layout} · {workload} #{number}"
