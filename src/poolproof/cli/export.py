@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Convert a run to another format. Every format marks refuted and failed results (docs/export.md)."""
     from poolproof.presentation.export.rows import table_of
-    from poolproof.presentation.export.written import FORMATS, default_place, write_export
+    from poolproof.presentation.export.written import TEXTS, default_place, export_files, write_files
 
     flags = {
         "csv": csv,
@@ -47,15 +47,14 @@ def command(
         raise UsageError(f"--linear does not apply to {name}", "add --format png or --format svg")
     with readable_run(run, as_json=as_json) as loaded:
         table = table_of(loaded)
-        text = FORMATS[name].text
-        if text is not None and out is None and not as_json:
-            typer.echo(text(table), nl=False)
+        if name in TEXTS and out is None and not as_json:
+            typer.echo(TEXTS[name](table), nl=False)
             return
         place = default_place(name, table) if out is None else out
-        written = write_export(name, table, place)
+        written = write_files(export_files(name, table, place).items())
         answer = {
             "format": name,
-            "written": [str(path) for path in written],
+            "written": written,
             "cells": len(table.rows),
             "rejected": sum(not row.counts for row in table.rows),
             "missing": list(loaded.missing),
@@ -84,21 +83,14 @@ def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json
     """
     from poolproof.errors import RunError
     from poolproof.presentation.export.pictures import drawn, pictures
+    from poolproof.presentation.export.written import write_files
 
     with readable_run(run, as_json=as_json) as loaded:
         folder = out or Path(f"{run.resolve().name}-plots")
-        written = []
-        for picture in pictures(loaded, "linear" if linear else "log"):
-            for kind in kinds:
-                path, content = folder / f"{picture.place}.{kind}", drawn(picture, kind)
-                try:
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    path.write_bytes(content)
-                except OSError as error:
-                    message = f"{path} cannot be written: {error.strerror}"
-                    raise UsageError(message, "name another folder with --out") from None
-                written.append(path)
+        found = pictures(loaded, "linear" if linear else "log")
+        files = ((folder / f"{each.place}.{kind}", drawn(each, kind)) for each in found for kind in kinds)
+        written = write_files(files)
         if not written:
             raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
-        answer = {"written": [str(path) for path in written], "missing": list(loaded.missing)}
+        answer = {"written": written, "missing": list(loaded.missing)}
         print_answer(answer, f"{folder}: {len(written)} files", as_json=as_json)

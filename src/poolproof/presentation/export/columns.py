@@ -93,18 +93,17 @@ def _field(value: object) -> object:
     return value
 
 
-def write_parquet(table: ExportTable, out: Path) -> None:
-    """Write the Parquet file.
+def parquet_bytes(table: ExportTable) -> bytes:
+    """Return the Parquet file.
 
     Raises:
         HostError: the extra `query` is not installed.
-        OSError: the file cannot be written.
     """
     check_extra("query", "writing Parquet")
     with tempfile.TemporaryDirectory(prefix="poolproof-") as folder:
-        made = Path(folder) / "made.parquet"
-        relation_of(table).write_parquet(str(made), compression="zstd")
-        out.write_bytes(made.read_bytes())
+        path = Path(folder) / "made.parquet"
+        relation_of(table).write_parquet(str(path), compression="zstd")
+        return path.read_bytes()
 
 
 def relation_of(table: ExportTable) -> "DuckDBPyRelation":

@@ -139,9 +139,5 @@ def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
     made = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
-    return {
-        "text": f"{run.campaign.name}: {what}",
-        "subtitle": [how_to_read, made_by],
-        "subtitlePadding": 4,
-        "offset": 12,
-    }
+    title = f"{run.campaign.name}: {what}"
+    return {"text": title, "subtitle": [how_to_read, made_by], "subtitlePadding": 4, "offset": 12}

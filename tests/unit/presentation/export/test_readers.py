@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from poolproof.presentation.export.columns import columns_of, csv_text, write_parquet
+from poolproof.presentation.export.columns import columns_of, csv_text, parquet_bytes
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import MEASUREMENT, REJECTED_MEASUREMENT, influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
@@ -54,7 +54,7 @@ def test_csv_is_read_back_as_it_was(run: ExportTable) -> None:
 
 def test_parquet_is_read_back_with_its_types(run: ExportTable, tmp_path: Path) -> None:
     path = tmp_path / "run.parquet"
-    write_parquet(run, path)
+    path.write_bytes(parquet_bytes(run))
     relation = duckdb.read_parquet(str(path))
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
     assert types["iops"] == "DOUBLE"

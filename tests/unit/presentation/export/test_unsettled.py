@@ -10,7 +10,7 @@ import pytest
 
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.export.columns import csv_text, write_parquet
+from poolproof.presentation.export.columns import csv_text, parquet_bytes
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.markdown import markdown_text
@@ -43,7 +43,7 @@ def _by_place(run: ExportTable) -> dict[tuple[str, str], dict[str, str]]:
 def test_a_row_says_whether_its_figure_settled(run: ExportTable, tmp_path: Path) -> None:
     rows = _by_place(run)
     assert (rows[DRIFTS]["settled"], rows[SETTLED]["settled"]) == ("false", "true")
-    write_parquet(run, tmp_path / "run.parquet")
+    (tmp_path / "run.parquet").write_bytes(parquet_bytes(run))
     relation = duckdb.read_parquet(str(tmp_path / "run.parquet")).project("layout, workload, settled")
     found = {(layout, workload): settled for layout, workload, settled in relation.fetchall()}
     assert found == {(row.cell.layout, row.cell.workload): row.settled for row in run.rows}
