@@ -22,15 +22,11 @@ _FORM = f"1 {views.RAW}"
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
     """Return the existing copies and the files that they replace."""
-    copies, covered = [], set()
-    for group in _groups(files):
-        copy = _place(group)
-        if copy.is_file():
-            with contextlib.suppress(OSError):
-                os.utime(copy)
-            copies.append(copy)
-            covered |= set(group)
-    return tuple(copies), frozenset(covered)
+    found = {copy: group for group in _groups(files) if (copy := _copy_of(group)).is_file()}
+    for copy in found:
+        with contextlib.suppress(OSError):
+            os.utime(copy)
+    return tuple(found), frozenset(path for group in found.values() for path in group)
 
 
 def read(copy: Path) -> str:
@@ -39,36 +35,41 @@ def read(copy: Path) -> str:
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Make a copy of every complete group of files. Errors are ignored: without copies, queries are only slower."""
+    """Make a copy of every complete group of files, and remove the copies that no query used for 30 days.
+
+    Errors are ignored: without copies, queries are only slower.
+    """
     import duckdb
 
-    available = set(files)
-    groups = [group for group in _groups(files) if available.issuperset(group) and not _place(group).is_file()]
+    oldest = time.time() - _UNUSED_S
     with contextlib.suppress(OSError, duckdb.Error):
-        for group in groups:
-            _make(group)
-        _forget_unused()
+        for group in _groups(files):
+            if not _copy_of(group).is_file():
+                _make(group)
+        for path in _folder().glob("*.parquet"):
+            if path.stat().st_mtime < oldest:  # its files have probably changed or been deleted
+                path.unlink(missing_ok=True)
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
     """True if a group of files has no copy yet."""
-    return any(not _place(group).is_file() for group in _groups(files))
+    return any(not _copy_of(group).is_file() for group in _groups(files))
 
 
 def _make(group: Sequence[Path]) -> None:
     """Write a copy under a temporary name and rename it; discard it if a file changed in the meantime."""
     import duckdb
 
-    place = _place(group)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = place.with_name(f".{place.name}.{os.getpid()}")
+    copy = _copy_of(group)
+    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    partial = copy.with_name(f".{copy.name}.{os.getpid()}")
     try:
         with duckdb.connect(config={"memory_limit": "600MB", "autoload_known_extensions": "false"}) as connection:
             connection.execute("set preserve_insertion_order = false")
             lines = views.read_lines([str(path) for path in group])
             connection.execute(f"copy ({lines}) to {views.literal(str(partial))} (format parquet, compression lz4)")
-        if _place(group) == place:
-            partial.rename(place)
+        if _copy_of(group) == copy:
+            partial.rename(copy)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -88,7 +89,7 @@ def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
             group, bytes_in_group = [], 0
 
 
-def _place(group: Sequence[Path]) -> Path:
+def _copy_of(group: Sequence[Path]) -> Path:
     stats = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in group]
     return _folder() / f"{hashlib.sha256(repr((_FORM, stats)).encode()).hexdigest()[:32]}.parquet"
 
@@ -96,11 +97,3 @@ def _place(group: Sequence[Path]) -> Path:
 def _folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
     return (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "query"
-
-
-def _forget_unused() -> None:
-    """Remove the copies that no query has used for 30 days: their files have probably changed or been deleted."""
-    oldest = time.time() - _UNUSED_S
-    for path in _folder().glob("*.parquet"):
-        if path.stat().st_mtime < oldest:
-            path.unlink(missing_ok=True)

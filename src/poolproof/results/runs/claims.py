@@ -1,9 +1,9 @@
 """Evaluate claims against the results of a run: held, failed, or undecided if the interval includes the limit.
 
-As in a ranking, the interval of a rate or latency also uses the run's other cells if they say how much trials differ
-(`metric_prior`).
+As in a ranking, the interval of a rate or latency also uses the other cells of the run (`metric_prior`).
 """
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,6 @@ from poolproof.campaign.claims import (
     Term,
     cell_values_of,
 )
-from poolproof.evidence.model import LeafUse
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.model import Trial
@@ -31,10 +30,6 @@ from poolproof.verdicts import has_values
 
 Result = Literal["held", "failed", "undecided"]
 
-_LEAF: Mapping[str, Callable[[LeafUse], float]] = {
-    "read_share": lambda leaf: leaf.read_bytes,
-    "write_share": lambda leaf: leaf.drained_write_bytes,
-}
 _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -69,18 +64,16 @@ class _Cells:
         self._priors: dict[MetricId, VariancePrior | None] = {}
 
     def at(self, layout: str, workload: str) -> Cell:
-        try:
-            return self._by_key[layout, workload]
-        except KeyError:
-            raise _NoValue(f"{workload} on {layout} was not measured") from None
+        cell = self._by_key.get((layout, workload))
+        if cell is None:
+            raise _NoValue(f"{workload} on {layout} was not measured")
+        return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
         """Return how much trials differ by this metric; None for counted bytes, or if too few cells say so."""
-        if term.name not in COMPARABLE:
-            return None
-        if term.name not in self._priors:
+        if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
-        return self._priors[term.name]
+        return self._priors.get(term.name)
 
 
 def evaluate(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[ClaimResult, ...]:
@@ -115,7 +108,9 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
     """Return held if all of the measured interval satisfies the claim, failed if none of it does."""
-    slack = _slack(that, right)
+    in_points = isinstance(that.right, Quantity) and that.right.is_percent
+    is_share = that.tolerance.is_percent and not in_points  # of a percentage, the tolerance is percentage points
+    slack = that.tolerance.value * right.mean if is_share else that.tolerance.value
     low, high = _bounds(left)
     least, most = _bounds(right)
     match that.relation:
@@ -128,13 +123,6 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
     return "held" if held else "failed" if failed else "undecided"
 
 
-def _slack(that: ComparisonClaim, right: Interval) -> float:
-    """Return the tolerance in the unit of the right side: percentage points if that is a percentage, else a share."""
-    in_points = isinstance(that.right, Quantity) and that.right.is_percent
-    relative = that.tolerance.is_percent and not in_points
-    return that.tolerance.value * right.mean if relative else that.tolerance.value
-
-
 def _bounds(interval: Interval) -> tuple[float, float]:
     """Return the ends of an interval. A ratio or share of a single trial is a point, because bytes are counted."""
     low, high = interval.low, interval.high
@@ -145,7 +133,9 @@ def _value(term: Term, cells: _Cells) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
     if isinstance(term, CellValue):
-        return _widened(_mean(term, cells), *_range(term, cells))
+        mean = mean_interval(_samples(term, cells), cells.prior(term))
+        assert mean is not None, "_samples returns at least one value"
+        return _widened(mean, *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         priors = cells.prior(term.left), cells.prior(term.right)
         ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), priors=priors)
@@ -163,21 +153,15 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     extremes = extremes_of(cell.trials, term.name)
     if extremes is None:
         raise _NoValue(f"{cell.workload} on {cell.layout} is not steady ({', '.join(cell.unsteady)})")
-    mean = _mean(term, cells).mean
-    lowest, highest = (_in_unit(term.name, value) for value in extremes)
-    return min(1.0, lowest / mean), max(1.0, highest / mean)
+    values = cell.values(term.name)
+    mean = math.fsum(values) / len(values)
+    return min(1.0, extremes[0] / mean), max(1.0, extremes[1] / mean)
 
 
 def _widened(interval: Interval, low_share: float, high_share: float) -> Interval:
     if interval.low is None or interval.high is None:
         return interval
     return Interval(interval.mean, interval.low * low_share, interval.high * high_share)
-
-
-def _mean(term: CellValue, cells: _Cells) -> Interval:
-    interval = mean_interval(_samples(term, cells), cells.prior(term))
-    assert interval is not None, "_samples returns at least one value"
-    return interval
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
@@ -203,8 +187,10 @@ def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
 
 def _of_trial(term: CellValue, trial: Trial) -> float | None:
     match term.name:
-        case "read_share" | "write_share":
-            return _share({leaf.device: _LEAF[term.name](leaf) for leaf in trial.leaves}, term.device)
+        case "read_share":
+            return _share({leaf.device: leaf.read_bytes for leaf in trial.leaves}, term.device)
+        case "write_share":
+            return _share({leaf.device: leaf.drained_write_bytes for leaf in trial.leaves}, term.device)
         case "stored_share":
             return _share(trial.stored_bytes, term.device)
         case "utilisation":
@@ -213,15 +199,9 @@ def _of_trial(term: CellValue, trial: Trial) -> float | None:
             return trial.account.read_ratio if trial.account else None
         case "write_ratio":
             return trial.account.write_ratio if trial.account else None
-        case _ if term.name in COMPARABLE:
+        case _:  # a metric; latencies are in seconds in claims
             value = trial.result(term.name).value
-            return None if value is None else _in_unit(term.name, value)
-    raise AssertionError(term.name)
-
-
-def _in_unit(metric: MetricId, value: float) -> float:
-    """Return a value in the unit of claims: latencies in seconds instead of nanoseconds."""
-    return value * metric_of(metric).unit.scale
+            return None if value is None else value * metric_of(term.name).unit.scale
 
 
 def _share(counts: Mapping[str, float], device: str | None) -> float | None:

@@ -71,8 +71,7 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
         (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
     }
     for trial in sorted(trials, key=lambda trial: trial.number):
-        if (trial.layout, trial.workload) in cells:  # trials of a disk alone are not
-            cells[trial.layout, trial.workload].append(trial)
+        cells.get((trial.layout, trial.workload), []).append(trial)  # disks measured alone are not compared
     if not any(cells.values()):
         return None
     goal = tuple(workload.name for workload in campaign.goal_workloads)
@@ -87,7 +86,9 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
     beyond its least number (`Schedule.begin_round`).
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
-    excluded = [name for name, cells in goal_cells.items() if _is_excluded(cells)]
+    excluded = [
+        name for name, cells in goal_cells.items() if not all(trial.result().counts for cell in cells for trial in cell)
+    ]
     scores = {name: _score(cells, priors) for name, cells in goal_cells.items() if name not in excluded}
     checkpoints = measure.trials_max - measure.trials + 1
     beaten = eliminated(scores, measure.until.confidence, checkpoints)
@@ -111,9 +112,8 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean | None:
     """Return the mean over the workloads of the goal, equally weighted; None if one of them has too few trials."""
-    means = [_log_mean(cell, priors) for cell in cells]
-    known = [mean for mean in means if mean is not None]
-    return mixture((1 / len(known), mean) for mean in known) if known and len(known) == len(means) else None
+    means = [mean for cell in cells if (mean := _log_mean(cell, priors)) is not None]
+    return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 
 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
@@ -127,7 +127,3 @@ def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
     values = [trial.result(metric).value or 0.0 for trial in cell]
     mean = metric_log_mean(values, metric, priors.of(metric))
     return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean
-
-
-def _is_excluded(cells: Iterable[Iterable[Trial]]) -> bool:
-    return any(not trial.result().counts for cell in cells for trial in cell)
