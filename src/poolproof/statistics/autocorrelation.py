@@ -66,7 +66,6 @@ def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
 
 
 def _best(covariances: Sequence[float], count: int) -> tuple[int, float, float]:
-    """Return the order that Akaike's criterion chooses, the residual variance and the sum of the coefficients."""
     found = []
     for order, (coefficients, residual) in enumerate(_levinson(covariances), start=1):
         unbiased = residual * count / (count - order - 1)

@@ -6,11 +6,9 @@ mean. Source: Welch (1947), Biometrika 34, 28-35.
 The effect x is the least difference that matters: `faster` is more than x faster, `slower` more than x slower, `same`
 is within x. Each is tested against its opposite: a two-sided minimum-effect test for the first two, two one-sided tests
 (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680) for the third. At most one of the three can have
-a p-value below a half, and that is the p-value of the difference.
-
-The p-values are corrected by Holm's step-down procedure (1979, Scandinavian Journal of Statistics 6, 65-70), so that
-all words are right together with 95 % confidence. Finner (1999, Annals of Statistics 27, 274-289) shows that directions
-keep this under step-down tests; tests/unit/statistics simulates it.
+a p-value below a half, and that is the p-value of the difference. Holm's step-down procedure (1979, Scandinavian
+Journal of Statistics 6, 65-70) corrects them, so that all words are right together with 95 % confidence, directions
+included (Finner 1999, Annals of Statistics 27, 274-289).
 """
 
 import math
@@ -159,8 +157,7 @@ def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances: Satterthwaite (1946), Biometrics Bulletin 2, 110.
 
     The result is rounded down. It is 1 if either of two sides has fewer than two degrees of freedom, as from two
-    samples: the formula alone would give a 95 % interval that covers the truth 89 times in 100 for 2 samples against 5,
-    and 94 to 95 times for 3 against 3 or more.
+    samples: the formula alone would give a 95 % interval that covers the truth 89 times in 100 for 2 samples against 5.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -223,7 +220,6 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
-    """Return the word with the smallest p-value, and that p-value."""
     low, high = math.log1p(-effect), math.log1p(effect)
     candidates: tuple[tuple[Word, float], ...] = (
         ("faster", min(1.0, 2 * each.p_above(high))),
@@ -249,13 +245,11 @@ Scores = Mapping[str, LogMean | None]
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
     """Return the contenders that are not the best, and how far each is behind the leader (successive elimination).
 
-    `checkpoints` is how often this is called at most. As in racing algorithms (Maron and Moore 1994, "Hoeffding races",
-    NIPS 6; Birattari et al. 2002, GECCO, with t-tests for values without a known range), a contender is eliminated as
-    soon as it is worse than the leader with confidence. By Bonferroni's inequality the tests of all pairs at all
-    checkpoints together eliminate the true best with a probability of at most 1 - confidence, however they depend on
-    each other, if each errs no more often than it claims. With unequal numbers of samples, a single test at such a
-    small risk does err more often. Simulations show that the whole procedure still keeps the promise
-    (docs/stopping.md). Raises a ValueError for no checkpoint, or a confidence outside 0 to 1.
+    A contender is eliminated as soon as it is worse than the leader with confidence, as in racing algorithms (Maron and
+    Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is how often this is called at most.
+    By Bonferroni's inequality, all tests together eliminate the true best with a probability of at most 1 - confidence
+    if each errs no more often than it claims; docs/stopping.md has simulations. Raises a ValueError for no checkpoint,
+    or a confidence outside 0 to 1.
     """
     if checkpoints < 1 or not 0 < confidence < 1:
         raise ValueError(

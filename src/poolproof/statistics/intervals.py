@@ -1,11 +1,10 @@
 """Intervals of means of few samples: by Student's t, and by what other samples say about the variance.
 
-Two samples say almost nothing about their own variance (t is 12.7). But groups of samples that were taken under similar
-conditions have similar variances. Smyth (2004, Statistical Applications in Genetics and Molecular Biology 3, 3) treats
-the variances of many small groups as draws from one scaled inverse χ² distribution, fits it by the moments of their
-logarithms, and gives each group the weighted mean of its own variance and the typical one, with the degrees of freedom
-of both: the moderated t. Even a single sample then has an interval. If the groups differ widely, the fit gives few
-degrees of freedom, and each group has to rely on its own samples.
+Two samples say almost nothing about their own variance (t is 12.7), but groups of samples that were taken under similar
+conditions have similar variances. The moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular
+Biology 3, 3) fits a scaled inverse χ² distribution to the variances of all groups, by the moments of their logarithms.
+Each group gets the weighted mean of its own variance and the typical variance, with the degrees of freedom of both.
+Even a single sample then has an interval. If the groups differ widely, the fit gives few degrees of freedom.
 """
 
 import math

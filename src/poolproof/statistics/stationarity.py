@@ -134,7 +134,6 @@ def _fit_drift(values: Sequence[float]) -> _Fit:
 
 
 def _fit_step(values: Sequence[float]) -> tuple[_Fit, int]:
-    """Return the best step, and the sample at which it comes."""
     count = len(values)
     shift = values[0]
     sums = list(accumulate(value - shift for value in values))
@@ -279,7 +278,6 @@ def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
 
 
 def _peak(correlations: Sequence[float], count: int) -> int | None:
-    """Return the lag of the highest peak after the first trough, if it is significant."""
     trough = next((lag for lag, height in enumerate(correlations) if height < _TROUGH), None)
     if trough is None or trough >= len(correlations) - 1:
         return None

@@ -1,11 +1,10 @@
 """The trials of a cell together: their mean, its interval, and whether they agree.
 
-The trials are the units: the samples within a trial do not show what differs from trial to trial (where the files are
-on the disk, what else the machine does, which mode a disk is in). Student's t over few trials is wide. With the
-`VariancePrior` of the campaign's other cells it becomes a moderated t, which gives an interval even for a single trial.
-The standard error of a trial's own samples is a lower bound of the deviation, so two trials that happen to be alike do
-not count as precise. If the trials of a cell differ by more than the samples within them and the other cells explain,
-only its own trials count. Percentiles come in bins: two trials in one bin are no more precise than the bin.
+The trials are the units: the samples within a trial do not show what differs from trial to trial, such as where the
+files are on the disk. With the `VariancePrior` of the campaign's other cells, Student's t becomes a moderated t, which
+gives an interval even for a single trial. The standard error of a trial's own samples is a lower bound of the
+deviation, so two trials that happen to be alike do not count as precise. If the trials of a cell differ by more than
+the samples within them and the other cells explain, only its own trials count.
 """
 
 import math

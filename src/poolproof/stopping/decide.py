@@ -4,10 +4,9 @@ Stopping at the first moment at which an interval happens to be narrow makes it 
 claims (Law and Kelton 1982, Management Science 28, 550-562). All sequential procedures share the cure: few checkpoints,
 ever further apart.
 
-`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification: five rounds whose
-means differ by at most 20 % of their average, and whose best straight line rises or falls by at most 10 % of it (PTS
-2.0.2, "steady state", 2020). There are at most 25 rounds. A round of the specification lasts one minute; here it is a
-25th of the rule's `max`, so `max: 25m` gives that minute.
+`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020):
+five rounds whose means differ by at most 20 % of their average, and whose best straight line rises or falls by at most
+10 % of it. There are at most 25 rounds, and each is a 25th of the rule's `max`.
 """
 
 import math
@@ -105,7 +104,6 @@ def _too_short(series: RateSeries, why: str, next_s: float | None) -> StoppingDe
 
 
 def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision by the last five rounds: their mean and its interval."""
     round_s = rule.most_s / MOST_ROUNDS
     rounds = min(MOST_ROUNDS, math.floor(series.duration_s / round_s + _TINY))
     bounds = [round(at * round_s / series.interval_s) for at in range(max(0, rounds - _ROUNDS), rounds + 1)]

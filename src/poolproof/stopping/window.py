@@ -71,10 +71,8 @@ def estimate_window(
 ) -> WindowEstimate:
     """Return the mean of the samples so far, at least `LEAST_SAMPLES`. `is_first`: this is the first checkpoint.
 
-    A rule that is checked repeatedly stops when the interval is narrow, more often when it is narrow by chance. What
-    that costs in coverage falls with the degrees of freedom (Woodroofe 1977, Annals of Statistics 5, 984-995). So from
-    the second checkpoint on the interval is widened by 4 over them; the 4 was chosen by the coverage in
-    docs/stopping.md.
+    From the second checkpoint on, the interval is widened by 4 over its degrees of freedom, because a rule that is
+    checked repeatedly stops more often when the interval is narrow by chance (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size

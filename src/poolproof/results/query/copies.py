@@ -1,8 +1,7 @@
 """Columnar copies of trials in the user's cache, so that later queries do not read all the text again.
 
 Files are grouped, oldest first, until a group is large enough for one copy. The name of a copy is a digest of the
-paths, sizes and times of its files, so a copy of changed files is never found. With less than `WORTH_IT_BYTES` of text
-there are no copies, because reading it is fast.
+paths, sizes and times of its files, so a copy of changed files is never found.
 """
 
 import contextlib
@@ -15,6 +14,7 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
+"""With less text than this there are no copies, because reading it is fast."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"1 {views.RAW}"

@@ -131,7 +131,6 @@ class Session:
             self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
-        """Return the columnar copies and the files of lines to read."""
         present = [run for run in self.runs if run.trials_path.is_file() and run.name not in self._readable]
         kept, covered = copies.find([run.trials_path for run in present])
         rest = [run for run in present if run.trials_path not in covered]

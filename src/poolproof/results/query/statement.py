@@ -89,7 +89,6 @@ def refusal(error: Exception) -> UsageError:
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in the tree."""
     waiting = [tree]
     while waiting:
         each = waiting.pop()
@@ -134,7 +133,6 @@ def _line(fields: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -
 
 
 def _text(value: Any) -> str:
-    """Return a value as one line without control characters."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -96,7 +96,6 @@ def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
 
 
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
-    """Return which rate or latency has a single trial and so no interval; empty if none."""
     for term in cell_values_of(that):
         prior = cells.prior(term)
         if term.name in COMPARABLE and not has_interval(len(_samples(term, cells)), prior):

@@ -132,13 +132,11 @@ def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> di
 
 
 def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
-    """Return the mean of each percentile, by its name without `sync_`."""
     values = {metric.id.removeprefix("sync_"): cell.values(metric.id) for metric in METRICS if metric.of == of}
     return {name: sum(found) / len(found) if found else None for name, found in values.items()}
 
 
 def _interval_object(interval: Interval | None) -> dict[str, float | None] | None:
-    """Return mean, low and high; low and high are None if only one trial gave the result."""
     return None if interval is None else asdict(interval)
 
 

@@ -23,10 +23,9 @@ from poolproof.verdicts import has_values
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """How much trials differ in the cells of one run: one prior for rates, one for percentiles of latencies.
+    """How much trials differ in the cells of one run. A prior is None if there are too few cells of the kind.
 
-    A tail varies several times as much as the rate that it belongs to, and in steps of a bin. None if there are too few
-    cells of the kind.
+    Percentiles have their own prior, because a tail varies several times as much as the rate, and in steps of a bin.
     """
 
     rates: VariancePrior | None = None
@@ -87,11 +86,10 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """Return the least number of trials that a run with these still has to make, including those of disks alone.
+    """Return the least number of trials that a run still has to make. `trials` are in the order in which they ended.
 
-    `trials` are in the order in which they ended. The run learns until its end how much trials differ, but never
-    returns to a finished layout. So a cell that had converged when the last trial of its layout ended needs no more
-    than its least number.
+    A run never returns to a finished layout, so a cell that had converged when the last trial of its layout ended needs
+    no further trial, although the run learns until its end how much trials differ.
     """
     calibration, every = calibration_of(campaign), tuple(trials)
     bare = _by_cell(every, calibration.layouts, calibration.workloads)
@@ -188,7 +186,6 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotC
 
 
 def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
-    """Return why trials did not converge on their own, each reason once."""
     found: dict[str, NotConverged] = {}
     for trial in trials:
         if trial.settling is not None and not trial.settling.settled and has_values(trial.verdict):

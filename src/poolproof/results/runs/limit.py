@@ -90,7 +90,6 @@ def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
 
 
 def _only_word(expression: Expression) -> str:
-    """Return the only word of an expression; empty if it has more."""
     arguments = expression.stages[0].arguments if len(expression.stages) == 1 else ()
     return arguments[0].text if len(arguments) == 1 and isinstance(arguments[0], Word) else ""
 
@@ -154,11 +153,9 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 
 
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
-    """Return one sentence, without its full stop: RAM took the bytes, requests were merged, or neither.
+    """Return why: bytes stayed in RAM (more than a tenth of those expected), requests were merged, or neither.
 
-    Bytes count as taken by RAM if more than a tenth of those expected at the disks (F for reads, F × P for writes after
-    the drain) was never transferred. Requests count as merged if the mean request at the disks is at least 1.5 times
-    that of the bare disks.
+    Requests count as merged if the mean request at the disks is at least 1.5 times that of the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:
@@ -195,7 +192,6 @@ def _request_bytes(trials: Iterable[Trial]) -> float | None:
 
 
 def _loads(cell: Cell) -> dict[str, float] | str:
-    """Return the load of each leaf that transfers bytes, or a sentence why it is unknown."""
     account = cell.account
     moved = account.fio_read_bytes + account.fio_write_bytes if account else 0
     if account is None or not moved:
@@ -215,7 +211,6 @@ def _loads(cell: Cell) -> dict[str, float] | str:
 
 
 def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
-    """Return the result of a device alone, or a few words why there is none."""
     if cell is None:
         return f"{device} was not measured alone"
     result = cell.result(metric)

@@ -163,7 +163,6 @@ def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
 
 
 def _split(ordered: Sequence[float], swing: float) -> int:
-    """Return how many of the values belong to the lower of two groups; 0 if they are one group."""
     if len(ordered) < _LEAST_IN_GROUPS or ordered[0] <= 0:
         return 0
     logs = [math.log(value) for value in ordered]
@@ -254,7 +253,6 @@ def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interv
 
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that did not fail."""
     return [trial for trial in trials if has_values(trial.verdict)]
 
 
@@ -302,7 +300,6 @@ def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
 
 
 def _latency_s(uses: Sequence[LeafUse]) -> float | None:
-    """Return the mean latency of a request in seconds, over all trials."""
     timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
     requests = sum(count for _, count in timed)
     return sum(latency * count for latency, count in timed) / requests if requests else None
