@@ -101,7 +101,7 @@ def command(
 def _query_fio_ahead() -> None:
     """Ask this machine's fio now what every plan needs to know, while the measuring modules are imported."""
     from poolproof.hosts.local import HERE
-    from poolproof.load.generators import all_generators
+    from poolproof.load.generator import all_generators
     from poolproof.load.model import DEFAULT_GENERATOR
 
     all_generators()[DEFAULT_GENERATOR].ask_ahead(HERE)

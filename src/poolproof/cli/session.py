@@ -5,7 +5,7 @@ from pathlib import Path
 from poolproof.cli.output import following, print_answer, print_results, say
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.errors import BuildError
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import generator_of
 from poolproof.measure.prepare import fill_text
 from poolproof.measure.session import (
     RunRequest,

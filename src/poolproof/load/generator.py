@@ -1,15 +1,24 @@
-"""What poolproof needs of a load generator. `load/fio` is one; `generators.py` finds them."""
+"""The protocol of a load generator, and the generators: `GENERATOR` of each package in this folder. `fio` is one."""
 
+import functools
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from poolproof import load
 from poolproof.campaign.model import Workload
+from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.model import Load, LoadPart
+from poolproof.load.model import DEFAULT_GENERATOR, Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.process import Completed
 from poolproof.steps import Step
+
+OPTION = "generator"
+"""The option by which a workload names its generator."""
 
 
 @dataclass(frozen=True)
@@ -36,23 +45,22 @@ class Status:
 
     @property
     def ios(self) -> int:
-        """Reads and writes."""
         return self.read_ios + self.write_ios
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes read and written."""
         return self.read_bytes + self.write_bytes
 
 
 class LiveReport(Protocol):
-    """The report of a running generator on its host. Every method raises CommandError if the host does not answer."""
+    """The report of a running generator on its host. Every method raises CommandError if the host does not answer.
+
+    Set `begun_at_s` to the start of the generator by the host's clock, because older reports belong to another run.
+    `statuses` are those read so far, in order; empty if the generator reports only at its end.
+    """
 
     begun_at_s: float
-    """When the generator was started, by the host's clock; what is older belongs to another run."""
-
     statuses: list[Status]
-    """Those read so far, in order; empty if the generator reports only at its end."""
 
     def read_on(self) -> None:
         """Read what was written since the last call."""
@@ -60,34 +68,28 @@ class LiveReport(Protocol):
     def read_all(self) -> None:
         """Read everything at once, so that no later call asks the host. For the short report of an ended run."""
 
-    def document(self, status: Status) -> str:
-        """Return the complete report that a status comes from."""
+    def documents(self, statuses: Sequence[Status]) -> str:
+        """Return the complete reports that these statuses come from, one after the other."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes so far that these statuses come from; fewer if a report is damaged."""
+        """Return the outcomes that these statuses come from; fewer if a report is damaged."""
 
 
 class LoadGenerator(Protocol):
     """Turns a workload into a load, the load into a running program, and its output into an outcome.
 
-    A `scratch` directory on the host belongs to one layout: the generator writes its files there, and its command line
-    names it, so that `poolproof clean` finds a program left by a crash.
+    A `scratch` directory on the host belongs to one layout. The generator writes its files there, and its command line
+    names the directory, so that `poolproof clean` finds a program left by a crash.
+
+    `name` is the value of the workload's option `generator`. `programs` must be on the host. A trial saves the load as
+    the generator read it in `load_file`, and the last complete report in `report_file`. An audit recognizes the
+    generator by these two names, so no two generators may share them.
     """
 
     name: str
-    """As in a workload's `generator`, and in the loads that it prepares."""
-
     programs: tuple[str, ...]
-    """The programs that a host needs."""
-
     load_file: str
-    """The name of the file in which a trial saves the load as the generator read it, `job.fio`."""
-
     report_file: str
-    """The name of the file in which a trial saves the last complete report, `fio.json`.
-
-    An audit of the run recognizes the generator by these two names, so no two generators may share them.
-    """
 
     def version(self, host: Host) -> str:
         """Return the program's name and release. Raises FioError if it is missing or too old."""
@@ -159,9 +161,7 @@ class LoadGenerator(Protocol):
         """Run the load to its end; return the load as the generator read it, and how the program ended.
 
         `status_s` is how often it reports meanwhile, None for not at all. `before` is called right before it starts.
-        `read_only`: it must not write to any file.
-
-        Raises CommandTimedOut if it ran far too long; it is killed then.
+        With `read_only`, it must not write to any file. Raises CommandTimedOut if it ran far too long and was killed.
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
@@ -181,3 +181,51 @@ class LoadGenerator(Protocol):
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
         """True if the program's exit code means that the run was completed, or ended by `interrupt`."""
+
+
+@functools.cache
+def all_generators() -> dict[str, LoadGenerator]:
+    """Return the generators by name."""
+    packages = [found.name for found in pkgutil.iter_modules(load.__path__) if found.ispkg]
+    modules = [importlib.import_module(f"{load.__name__}.{name}.generator") for name in packages]
+    return {module.GENERATOR.name: module.GENERATOR for module in modules}
+
+
+def generator_for(workload: Workload) -> LoadGenerator:
+    """Return the generator that a workload names; fio if it names none.
+
+    Raises:
+        CampaignError: there is no such generator, or the workload's parts name several.
+    """
+    names = {dict(spec.options).get(OPTION, DEFAULT_GENERATOR) for spec in workload.jobs}
+    known = all_generators()
+    if len(names) > 1 or not names <= known.keys():
+        raise CampaignError(
+            f"workload {workload.name}: `{OPTION}` must be one of: {', '.join(sorted(known))}",
+            f"leave `{OPTION}` out to use {DEFAULT_GENERATOR}",
+        ).concerning(OPTION)
+    return known[names.pop()]
+
+
+def described(name: str, options: Mapping[str, str]) -> LoadPart:
+    """Return what a workload's options alone say about it; as fio reads them if its generator is not installed."""
+    known = all_generators()
+    return known.get(options.get(OPTION, ""), known[DEFAULT_GENERATOR]).described(name, options)
+
+
+def generator_of(load: Load) -> LoadGenerator:
+    """Return the generator that prepared a load."""
+    return all_generators()[load.generator]
+
+
+def generator_of_trial(directory: Path) -> LoadGenerator | None:
+    """Return the generator whose load and report were saved in the directory of a trial; None if there are none."""
+    for generator in all_generators().values():
+        if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
+            return generator
+    return None
+
+
+def generator_versions(versions: Mapping[str, str]) -> list[str]:
+    """Return the versions of generators among those that a run recorded by program."""
+    return [versions[name] for name in all_generators() if name in versions]

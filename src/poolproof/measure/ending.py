@@ -12,8 +12,7 @@ from poolproof.hosts.base import FileMissing, Host
 from poolproof.layers.base import WriteBack
 from poolproof.layers.open_layout import write_backs
 from poolproof.layers.tree import uses_page_cache
-from poolproof.load.generator import LiveReport, Status
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import LiveReport, Status, generator_of
 from poolproof.load.model import Load, LoadPart
 from poolproof.measure.model import BuiltLayout
 from poolproof.measure.series import LatencyInterval, after_ramp, between, series_of

@@ -9,7 +9,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.arguments import is_block
 from poolproof.layers.base import Node
 from poolproof.layers.tree import directories
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.model import CellJobs
 from poolproof.units import format_size

@@ -28,8 +28,7 @@ from poolproof.layers.tree import (
     needs,
     resolve,
 )
-from poolproof.load.generator import LoadGenerator
-from poolproof.load.generators import all_generators, generator_for, generator_of
+from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import check_found
 from poolproof.measure.model import CellJobs

@@ -12,7 +12,7 @@ from poolproof.evidence.files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
 from poolproof.layers.tree import branches, copies_on_write, write_factor
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import found_paths
 from poolproof.measure.model import BuiltLayout, CellJobs, Fill, Listener, PreparedWorkload

@@ -18,8 +18,7 @@ from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
-from poolproof.load.generator import LoadGenerator
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.measure.ending import Ending, ending_of, status_interval_s

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.hosts.base import Host
-from poolproof.load.generator import LoadGenerator, Status
-from poolproof.load.generators import generator_of
+from poolproof.load.generator import LoadGenerator, Status, generator_of
 from poolproof.load.merge import percentiles_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
@@ -72,7 +71,7 @@ def gathered(
         report.read_on()
     if not report.statuses:
         return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
-    last = report.document(report.statuses[-1])
+    last = report.documents(report.statuses[-1:])
     counting = after_ramp(report.statuses, load.ramp_s, report.begun_at_s)
     run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
@@ -85,7 +84,7 @@ def _with_decision(run: FioRun, watch: FioWatch, ending: Ending) -> FioRun:
         run,
         decision=decision,
         ended=watch.decision is not None,
-        warm_up=watch.report.document(first) if first else "",
+        warm_up=watch.report.documents([first]) if first else "",
         most_s=ending.most_s,
     )
 

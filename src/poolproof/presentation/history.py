@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.load.generators import generator_versions
+from poolproof.load.generator import generator_versions
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import (

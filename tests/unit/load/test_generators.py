@@ -12,7 +12,7 @@ from poolproof import process
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.errors import CampaignError
 from poolproof.load.fio.generator import GENERATOR
-from poolproof.load.generators import all_generators, described, generator_for
+from poolproof.load.generator import all_generators, described, generator_for
 from tests.unit.load.more.toy.generator import GENERATOR as TOY
 
 _SOURCE = Path(__file__).parents[3] / "src" / "poolproof"

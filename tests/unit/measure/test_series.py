@@ -32,7 +32,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> FioReport:
 
 def test_whole_reports_come_one_after_the_other(report: FioReport) -> None:
     wanted = [report.statuses[2], report.statuses[5]]
-    assert report.documents(wanted) == "".join(report.document(status) for status in wanted)
+    assert report.documents(wanted) == "".join(report.documents([status]) for status in wanted)
 
 
 def test_the_stretches_add_up_to_the_last_report(report: FioReport) -> None:

@@ -57,14 +57,14 @@ def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> 
     assert [(status.start, status.end) for status in whole.statuses] == [
         (each.start, each.end + 1) for each in documents
     ]
-    assert read_json(whole.document(whole.statuses[4])) == documents[4].result
+    assert read_json(whole.documents([whole.statuses[4]])) == documents[4].result
 
 
 def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
     home = FioReport(HOST, whole.path, BEGUN_S)
     home.read_all()
     assert home.statuses == whole.statuses
-    assert home.document(home.statuses[4]) == whole.document(whole.statuses[4])
+    assert home.documents([home.statuses[4]]) == whole.documents([whole.statuses[4]])
     assert home.documents(home.statuses[2:5]) == whole.documents(whole.statuses[2:5])
 
 

@@ -68,10 +68,6 @@ class FioReport:
     def _of_this_run(self, lines: Iterable[str], offset: int) -> list[Status]:
         return [status for status in _statuses(lines, offset) if status.at_s >= self.begun_at_s - _CLOCK_ERROR_S]
 
-    def document(self, status: Status) -> str:
-        """Return the complete report that a status comes from."""
-        return self.documents([status])
-
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
         """Return the outcomes that these statuses come from."""
         return read_json_stream(self.documents(statuses))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Workload
-from poolproof.load.generators import described
+from poolproof.load.generator import described
 from poolproof.load.model import LoadPart
 from poolproof.units import canonical_size, parse_size
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from poolproof.load.generators import generator_versions
+from poolproof.load.generator import generator_versions
 from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text

@@ -7,7 +7,7 @@ from typing import Any
 
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
-from poolproof.load.generators import described, generator_versions
+from poolproof.load.generator import described, generator_versions
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import intervals_text

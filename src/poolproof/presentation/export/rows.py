@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from poolproof.campaign.model import Campaign
-from poolproof.load.generators import described
+from poolproof.load.generator import described
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS, metric_of
 from poolproof.presentation.charts.metrics import confidence_text

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import msgspec
 
 from poolproof.errors import RunError
-from poolproof.load.generators import generator_of_trial
+from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole

@@ -43,7 +43,7 @@ class SilentReport:
     def read_all(self) -> None:
         return
 
-    def document(self, _status: Status) -> str:
+    def documents(self, _statuses: Sequence[Status]) -> str:
         return ""
 
     def outcomes(self, _statuses: Sequence[Status]) -> tuple[Outcome, ...]:
