@@ -62,6 +62,5 @@ RULE = Rule(
     fixed_options=_fixed_options,
     in_result=each_part(_in_part),
     cleared_by_byte_count=False,
-    commands="for direct in 0 1; do fio --rw=randread --bs=4k --size=256m --direct=$direct --ioengine=libaio "
-    "--iodepth=32; done",
+    commands="for d in 0 1; do fio --rw=randread --bs=4k --size=256m --direct=$d --ioengine=libaio --iodepth=32; done",
 )

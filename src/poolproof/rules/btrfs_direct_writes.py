@@ -31,6 +31,5 @@ RULE = Rule(
     options=("direct", "buffered"),
     cleared_by_byte_count=False,
     needs="On btrfs.",
-    commands="for depth in 1 32; do fio --rw=randwrite --bs=4k --size=256m --io_size=32m --direct=1 --ioengine=libaio "
-    "--iodepth=$depth; done",
+    commands="for d in 1 32; do fio --rw=randwrite --bs=4k --size=32m --direct=1 --ioengine=libaio --iodepth=$d; done",
 )

@@ -33,6 +33,5 @@ RULE = Rule(
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),
     in_result=_in_result,
     needs="Needs eatmydata.",
-    commands="for run in '' eatmydata; do $run fio --rw=write --bs=4k --size=4m --fdatasync=1; "
-    'cut -c1-200 "$disk"; done',
+    commands="for run in '' eatmydata; do $run fio --rw=write --bs=4k --size=4m --fdatasync=1; cat \"$disk\"; done",
 )

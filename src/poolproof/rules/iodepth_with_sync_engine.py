@@ -36,6 +36,5 @@ RULE = Rule(
     options=("iodepth", "ioengine"),
     fixed_options=_fixed_options,
     cleared_by_byte_count=False,
-    commands="for depth in 1 32; do fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=psync --iodepth=$depth "
-    "--time_based --runtime=3; done",
+    commands="for d in 1 32; do fio --rw=randread --bs=4k --size=256m --direct=1 --iodepth=$d --runtime=3; done",
 )

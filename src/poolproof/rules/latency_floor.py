@@ -73,6 +73,5 @@ RULE = Rule(
     fix="direct=1 if the file system honours it, cold caches, and a disk as the target.",
     sources=("measured cases L14, L15",),
     in_result=_in_result,
-    commands="fio --name=trap --directory=/dev/shm --rw=write --bs=2300 --size=22m --ioengine=sync --fdatasync=1; rm "
-    "-f /dev/shm/trap*",
+    commands="fio --name=trap --directory=/dev/shm --rw=write --bs=2300 --size=22m --fdatasync=1; rm -f /dev/shm/trap*",
 )

@@ -72,6 +72,5 @@ RULE = Rule(
     fix="Check the clock (fio --cpuclock-test) and the origin of the results.",
     sources=("Little, A Proof for the Queuing Formula L = λW, 1961", fio_issue(630)),
     in_result=each_job(_in_reported_job),
-    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=4 --time_based --runtime=5  "
-    " # multiply IOPS by the mean `lat`: 4",
+    commands="fio --rw=randread --size=256m --direct=1 --ioengine=libaio --iodepth=4 --runtime=5  # IOPS × mean lat: 4",
 )

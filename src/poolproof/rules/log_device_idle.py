@@ -42,6 +42,5 @@ RULE = Rule(
     in_result=_in_result,
     cleared_by_byte_count=False,
     needs="On a pool with a log device.",
-    commands="for sync in 0 1; do fio --rw=write --bs=4k --size=64m --fdatasync=$sync; grep -h slog_bytes "
-    "/proc/spl/kstat/zfs/zil; done",
+    commands="for s in 0 1; do fio --rw=write --size=64m --fdatasync=$s; grep slog_bytes /proc/spl/kstat/zfs/zil; done",
 )

@@ -59,6 +59,5 @@ RULE = Rule(
     "first",
     sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
     in_result=_in_result,
-    commands="for run in 1 2; do fio --rw=read --bs=1m --size=512m --invalidate=0; done  # the second run is above "
-    "what the disk's data sheet says",
+    commands="for run in 1 2; do fio --rw=read --bs=1m --size=512m --invalidate=0; done  # compare with the data sheet",
 )

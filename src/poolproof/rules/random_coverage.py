@@ -29,6 +29,5 @@ RULE = Rule(
     sources=(fio_doc("norandommap"),),
     in_job=_in_job,
     options=("norandommap", "random_distribution"),
-    commands="rm -f trap; fio --rw=randwrite --bs=4k --size=64m --norandommap --end_fsync=1 --fallocate=none; du -k "
-    "trap",
+    commands="rm -f trap; fio --rw=randwrite --size=64m --norandommap --end_fsync=1 --fallocate=none; du -k trap",
 )

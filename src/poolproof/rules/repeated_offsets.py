@@ -48,6 +48,5 @@ RULE = Rule(
     explains_lost={"write": "overwritten in memory"},
     prepare="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
     "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
-    commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m "
-    '--invalidate=0; counted "after run $run"; done',
+    commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --invalidate=0; counted $run; done",
 )

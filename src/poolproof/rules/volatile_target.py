@@ -34,6 +34,5 @@ RULE = Rule(
     options=("filename", "directory"),
     in_result=_in_result,
     explains_lost={"read": "the target itself is RAM", "write": "the target itself is RAM"},
-    commands="fio --name=trap --directory=/dev/shm --rw=randread --bs=4k --size=64m --direct=1 --ioengine=libaio "
-    "--iodepth=16; rm -f /dev/shm/trap*",
+    commands="fio --name=trap --directory=/dev/shm --rw=randread --bs=4k --size=64m --direct=1; rm -f /dev/shm/trap*",
 )
