@@ -61,7 +61,7 @@ _MISTAKES = {
     "an empty list of values": Mistake("rw: randread", "rw: []", _CAMPAIGN, "empty", "rw"),
     "a file that is not there": Mistake(
         "a | ext4}\nworkloads: {reads: {", "dir /srv}\nworkloads: {reads: {filename: none, fill: false, ",
-        _CAMPAIGN, "/srv/none is not there", "filename",
+        _CAMPAIGN, "/srv/none does not exist", "filename",
     ),
     "existing files of a new layout": Mistake("size: 16m", "size: 16m, fill: false", _CAMPAIGN, "fill: false", "dir"),
 }  # fmt: skip

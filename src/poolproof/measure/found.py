@@ -23,8 +23,8 @@ def found_directory(node: Node) -> str | None:
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """The files of that directory which the load uses."""
-    return tuple(_reach(load, directory))
+    """Return the files of that directory which the load uses."""
+    return tuple(_ends(load, directory))
 
 
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
@@ -32,78 +32,66 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
 
     A layout that ends in a block device can be measured unwritten, as long as no workload fills it.
 
-    Raises:
-        CampaignError: the layout is built empty, the workload could change a file, or one is not there or too short.
+    Raises a CampaignError if the layout is built empty, the workload could change a file, or a file does not exist or
+    is too short.
     """
     every = tuple(cells)
-    if is_block(node):
-        _check_device(layout, every)
-        return
-    for cell in every:
-        if not cell.workload.fill:
+    unfilled = [cell for cell in every if not cell.workload.fill]
+    filled = [cell for cell in every if cell.workload.fill]
+    if not is_block(node):
+        for cell in unfilled:
             with located_in(cell.workload):
                 _check_cell(layout, found_directory(node), cell, host)
-
-
-def _check_device(layout: str, cells: tuple[CellJobs, ...]) -> None:
-    as_made = [cell.workload.name for cell in cells if not cell.workload.fill]
-    filling = [cell.workload.name for cell in cells if cell.workload.fill]
-    if as_made and filling:
+    elif unfilled and filled:
         raise CampaignError(
-            f"workload {as_made[0]}: `fill: false` takes {layout} as it was made, and {filling[0]} fills it",
-            "put the one that takes it unwritten into a campaign of its own",
+            f"workload {unfilled[0].workload.name}: with `fill: false` it needs {layout} unwritten, but workload "
+            f"{filled[0].workload.name} fills it",
+            "put the workload that needs it unwritten into another campaign",
         )
 
 
 def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) -> None:
-    name = cell.workload.name
+    name, load = cell.workload.name, cell.load
     if directory is None:
         raise CampaignError(
-            f"workload {name}: `fill: false` takes files as they are found, and {layout} is built empty",
+            f"workload {name}: `fill: false` uses existing files, but {layout} is built empty",
             "use it with a layout such as: dir /srv/data",
         )
-    if any(part.writes or part.trims for part in cell.load.parts):
+    if any(part.writes or part.trims for part in load.parts):
         raise CampaignError(
-            f"workload {name}: `fill: false` takes files as they are found, and this workload would overwrite them",
-            "leave `fill: false` out: poolproof then writes to files of its own",
+            f"workload {name}: `fill: false` uses existing files, and this workload would overwrite them",
+            "leave out `fill: false`: poolproof then writes to its own files",
         )
-    for part in cell.load.parts:
-        _check_part(name, generator_of(cell.load).danger(part))
-    for path, end in _reach(cell.load, directory).items():
+    for danger in filter(None, map(generator_of(load).danger, load.parts)):
+        raise CampaignError(
+            f"workload {name}: `fill: false` uses existing files, and `{danger}` may change or remove them",
+            "leave it out; psync, libaio and io_uring only read",
+        ).concerning(danger.partition("=")[0])
+    for path, end in _ends(load, directory).items():
         _check_file(name, path, end, host)
 
 
-def _check_part(workload: str, danger: str) -> None:
-    if danger:
-        raise CampaignError(
-            f"workload {workload}: `fill: false` takes files as they are found; `{danger}` may change or remove them",
-            "leave it out; psync, libaio and io_uring only read",
-        ).concerning(danger.partition("=")[0])
-
-
-def _reach(load: Load, directory: str) -> dict[str, float]:
-    """How far into each file the load goes, bytes."""
-    reach: dict[str, float] = {}
+def _ends(load: Load, directory: str) -> dict[str, float]:
+    """Return how far into each file the load goes, in bytes."""
+    ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
-            reach[extent.file] = max(reach.get(extent.file, 0.0), extent.end)
-    return reach
+            ends[extent.file] = max(ends.get(extent.file, 0.0), extent.end)
+    return ends
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """The file is there, a file, and as long as the job: fio lays a shorter one out anew, over what it holds."""
-    asked = ["stat", "--dereference", "--format=%s %F", "--", path]
-    found = host.run(asked, timeout_s=_LIMIT_S, check=False)
+    """Check that the file exists and is as long as the job, because fio extends a shorter file and overwrites it."""
+    argv = ["stat", "--dereference", "--format=%s %F", "--", path]
+    found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")
     if found.returncode != 0 or not kind.startswith("regular"):
-        raise CampaignError(f"workload {workload}: {path} is not there", "name a file of that directory: filename=…")
+        hint = "name a file of that directory: filename=…"
+        raise CampaignError(f"workload {workload}: the file {path} does not exist", hint)
     if end > int(size):
+        end_text = "an unknown position" if math.isinf(end) else format_size(int(end))
         raise CampaignError(
-            f"workload {workload}: {path} has {format_size(int(size))}, and the job goes to {_told(end)}: "
-            "fio would write the file anew, as long as that",
+            f"workload {workload}: {path} has {format_size(int(size))}, but the job goes to {end_text}: "
+            "fio would extend and overwrite the file",
             f"write size={size}, or less",
         ).concerning("size")
-
-
-def _told(end: float) -> str:
-    return "an end that is not known" if math.isinf(end) else format_size(int(end))

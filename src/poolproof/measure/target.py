@@ -1,4 +1,4 @@
-"""What the test files stand on, as the rules want to know it; asked of the host once a layout is open."""
+"""The facts about an open layout that rules need, read from its hosts."""
 
 import re
 
@@ -6,7 +6,7 @@ from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mountinfo
 from poolproof.facts.machine import Machine
-from poolproof.hosts.base import FileMissing, Host, host_named
+from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
@@ -15,7 +15,7 @@ _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """The facts about an open layout; `volume` is what it offers, a directory by its absolute path without links."""
+    """Return the facts about an open layout. `volume`: what it offers; the path of a directory has no links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
@@ -42,45 +42,42 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _is_of_the_machine(leaf: Leaf) -> bool:
-    """Whether the leaf lies on a disk that the machine was given; an emulated one has poolproof's own model below."""
+    """True if the leaf's bytes are on a disk of the machine. Those of an emulated disk go through poolproof's model."""
     return leaf.below is not None or not leaf.path.startswith("/dev/loop")
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """The number of disks whose seek time is known to be that of a disk.
+    """Return the number of leaf devices if each is known to be a disk of its own; otherwise None.
 
-    None in a guest, where `rotational` is a default of the hypervisor and its cache is below the counters, and for
-    files on loop devices, which take the flag from a disk that the host may cache.
+    They are not known in a guest: `rotational` is a default of the hypervisor, and its cache is below the counters.
+    Loop devices take the flag from the disk of their file, which the host may cache.
     """
     own = not machine.is_guest and not any(leaf.path.startswith("/dev/loop") for leaf in leaves)
     return len(leaves) if own else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """What the links of all leaves carry together; None where one is not known."""
+    """Return the bytes per second that the links of all leaves carry together; None if a link is unknown."""
     rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.counter.split("/")[-2]) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """One of the block device's own files in sysfs, which lie beside its counters; None where it has none."""
-    try:
-        return host_named(host, leaf.host).read(f"{leaf.counter.removesuffix('/stat')}/{name}").strip()
-    except FileMissing:
-        return None
+    """Return the text of a sysfs file of the block device, such as `queue/rotational`; None if it has none."""
+    return text_of(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/{name}").strip() or None
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """Whether every leaf says so; None where one does not say."""
-    said = [_queue(host, leaf, name) for leaf in leaves]
-    return all(text == wanted for text in said) if said and None not in said else None
+    """True if the file has that text for every leaf; None if a leaf lacks it."""
+    texts = [_queue(host, leaf, name) for leaf in leaves]
+    return all(text == wanted for text in texts) if texts and None not in texts else None
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """The largest number that a leaf says; None where none does. One disk of large sectors makes small units costly."""
-    said = [_queue(host, leaf, name) for leaf in leaves]
-    return max((int(text) for text in said if text and text.isdigit()), default=None)
+    """Return the largest number of any leaf; None if no leaf has one. One disk with large sectors slows small I/Os."""
+    texts = [_queue(host, leaf, name) for leaf in leaves]
+    return max((int(text) for text in texts if text and text.isdigit()), default=None)
 
 
 def _version(kernel: str) -> tuple[int, int] | None:
@@ -89,7 +86,7 @@ def _version(kernel: str) -> tuple[int, int] | None:
 
 
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
-    """Dirty bytes at which writers are made to wait: vm.dirty_bytes, else vm.dirty_ratio of the free RAM (vm.rst)."""
+    """Return the dirty bytes at which writers must wait: vm.dirty_bytes, else vm.dirty_ratio of free RAM (vm.rst)."""
     try:
         limit = int(host.read("/proc/sys/vm/dirty_bytes"))
         return limit or int(host.read("/proc/sys/vm/dirty_ratio")) * machine.ram_free_bytes // 100

@@ -58,17 +58,13 @@ def gathered(
 ) -> FioRun:
     """Collect what a fio left. `watch` is None if it did not report while it ran.
 
-    Raises:
-        CommandError: the host did not answer.
+    Raises a CommandError if the host did not answer.
     """
     job_text, completed = ran
     if watch is None:
         return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     report = watch.report
-    if completed.elapsed_s <= _SHORT_S:
-        report.read_all()
-    else:
-        report.read_on()
+    (report.read_all if completed.elapsed_s <= _SHORT_S else report.read_on)()
     if not report.statuses:
         return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     last = report.documents(report.statuses[-1:])
@@ -191,19 +187,12 @@ def _latency(start: Latency | None, end: Latency | None) -> Latency | None:
     samples = end.samples - start.samples
     if samples <= 0:
         return Latency(samples=0)
+    mean_ns = None
+    if start.mean_ns is not None and end.mean_ns is not None:
+        mean_ns = math.fsum((end.samples * end.mean_ns, -start.samples * start.mean_ns)) / samples
     bins = more_bins(start.bins_ns, end.bins_ns)
-    return Latency(
-        samples=samples,
-        mean_ns=_mean(start, end, samples),
-        percentiles_ns=percentiles_of(bins, end.percentiles_ns) if bins else {},
-        bins_ns=bins,
-    )
-
-
-def _mean(start: Latency, end: Latency, samples: int) -> float | None:
-    if start.mean_ns is None or end.mean_ns is None:
-        return None
-    return math.fsum(((end.samples or 0) * end.mean_ns, -(start.samples or 0) * start.mean_ns)) / samples
+    percentiles = percentiles_of(bins, end.percentiles_ns) if bins else {}
+    return Latency(samples=samples, mean_ns=mean_ns, percentiles_ns=percentiles, bins_ns=bins)
 
 
 def _less(end: int | None, start: int | None) -> int | None:
