@@ -92,7 +92,7 @@ def _after(lines: Iterator[str], mark: str) -> Iterator[str]:
 
 
 def _zero_of_uptime(text: str) -> float:
-    """When the host booted, in seconds since 1970: `date` ran halfway between two readings of the uptime.
+    """Return when the host booted, in seconds since 1970: `date` ran halfway between two readings of the uptime.
 
     If `date` does not support %N, it is accurate only to a second.
     """

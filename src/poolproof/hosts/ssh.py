@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
@@ -77,9 +76,7 @@ class SshHost:
     def __enter__(self) -> "SshHost":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -221,7 +218,7 @@ class SshHost:
 
 
 def _limit_s(timeout_s: float) -> int:
-    """The limit of the remote timer, which ends a program if it is not ended from here at its own limit."""
+    """Return the limit of the remote timer, which ends a program that poolproof could not end at its own limit."""
     return math.ceil(timeout_s) + 1
 
 

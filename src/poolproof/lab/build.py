@@ -54,9 +54,7 @@ Tell = Callable[[str], None]
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
     """Return the recipe for this machine's apt configuration.
 
-    Raises:
-        UsageError: unknown series.
-        HostError: the machine has no source of Debian packages.
+    Raises a UsageError if the series is unknown, and a HostError if the machine has no source of Debian packages.
     """
     try:
         codename = codename_of(Path("/etc/os-release").read_text(encoding="utf-8"))
@@ -68,9 +66,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
     """Return the image with that OpenZFS series.
 
-    Raises:
-        UsageError: unknown series.
-        HostError: it has not been built.
+    Raises a UsageError if the series is unknown, and a HostError if the image has not been built.
     """
     image = _copied(series, etc_apt) or image_named(recipe_here(series, etc_apt).name)
     if not image.exists:
@@ -84,9 +80,7 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 def built_or_build(series: str, tell: Tell) -> Image:
     """Return the image with that OpenZFS series; build it if there is none. `tell` gets the progress.
 
-    Raises:
-        UsageError: unknown series.
-        HostError: as `build`.
+    Raises a UsageError if the series is unknown, and the errors of `build`.
     """
     copied = _copied(series, ETC_APT)
     if copied is not None:
@@ -98,7 +92,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """On a machine that can't build images, the image of that series that was copied to it, if any."""
+    """Return the image of that series that was copied to a machine that can't build images; None if it can."""
     try:
         recipe_here(series, etc_apt)
     except HostError:
@@ -111,8 +105,7 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
 
     An interrupted build continues with the stage that it was in; with `anew` it starts over.
 
-    Raises:
-        HostError: a program or package is missing, the disk is full, or the module can't be compiled.
+    Raises a HostError if a program or package is missing, the disk is full, or the module can't be compiled.
     """
     image = image_named(recipe.name)
     if image.exists and not anew:
@@ -125,7 +118,12 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
         if anew:
             shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True, exist_ok=True)
-        _check_room(work)
+        free = shutil.disk_usage(work).free
+        if free < _ROOM_BYTES:
+            raise HostError(
+                f"{work} has {format_size(free)} free; building the lab's image takes {format_size(_ROOM_BYTES)}",
+                "set XDG_CACHE_HOME to a folder with more space",
+            )
         _Build(recipe, work, tell).make(image)
     return image
 
@@ -139,8 +137,7 @@ class _Build:
     def make(self, image: Image) -> None:
         tree = self.work / "tree.tar"
         if not tree.exists():
-            offer = self._fetch()
-            self._make_tree(tree, offer)
+            self._make_tree(tree, self._fetch())
         self._write_disk(image)
         shutil.rmtree(self.work, ignore_errors=True)
 
@@ -161,8 +158,7 @@ class _Build:
         self.tell(f"installing packages, with OpenZFS {offer.version}")
         log, part = self.work / "tree.log", self.work / "tree.part"
         part.unlink(missing_ok=True)
-        preferences = self._preferences(offer)
-        mode = build_mode()
+        preferences, mode = self._preferences(offer), build_mode()
         with scratch(self.recipe.name) as place, _report_progress(log, self.tell):
             argv = build_command(self.recipe, mode, self.work / "apt" / "archives", preferences, part, place)
             self._run(argv, log, _TREE_S, "make the tree of the lab's image")
@@ -172,13 +168,11 @@ class _Build:
         self.tell("writing the disk image")
         new = self.work / "image"
         shutil.rmtree(new, ignore_errors=True)
-        argv = [*_as_root(), "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(new), str(_DISK_BYTES // 1024) + "k"]
+        as_root = () if os.geteuid() == 0 else ("fakeroot", "--")  # root owns the files in the image
+        argv = [*as_root, "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(new), f"{_DISK_BYTES // 1024}k"]
         self._run(argv, self.work / "disk.log", _DISK_S, "write the lab's disk image")
         (new / "about.json").write_text(json.dumps(asdict(self.recipe), indent=1) + "\n")
-        self._put_in_place(new, image)
-
-    def _put_in_place(self, new: Path, image: Image) -> None:
-        """Replace the image. A lab that runs from the old one keeps its files open."""
+        # Replace the image. A lab that runs from the old one keeps its files open.
         old = self.work / "old"  # may exist if a build was killed at this point
         shutil.rmtree(old, ignore_errors=True)
         try:
@@ -199,7 +193,8 @@ class _Build:
         except CommandError as error:
             raise HostError(f"could not {what}: {error.message}", f"see its log: {log}") from None
         if done.returncode != 0:
-            raise HostError(f"could not {what}: {_tail(log)}", f"see {log}; to try again: poolproof lab build")
+            end = log.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL_CHARACTERS:]
+            raise HostError(f"could not {what}: {end}", f"see {log}; to try again: poolproof lab build")
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
@@ -216,44 +211,26 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
 
 @contextlib.contextmanager
 def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
-    """While the context lasts, report each part of the work that begins, as seen in the log."""
+    """Report each part of the work when the log shows that it begins, while the context lasts."""
     log.write_text("")
     over = threading.Event()
-    thread = threading.Thread(target=_follow_log, args=(log, tell, over), name="build log", daemon=True)
+
+    def follow() -> None:
+        left = list(SIGNS)
+        with log.open(encoding="utf-8", errors="replace") as file:
+            while not over.wait(_POLL_S):
+                text = file.read()
+                for sign, words in [pair for pair in left if pair[0] in text]:
+                    tell(words)
+                    left.remove((sign, words))
+
+    thread = threading.Thread(target=follow, name="build log", daemon=True)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
-
-
-def _follow_log(log: Path, tell: Tell, over: threading.Event) -> None:
-    left = list(SIGNS)
-    with log.open(encoding="utf-8", errors="replace") as file:
-        while not over.wait(_POLL_S):
-            text = file.read()
-            for sign, words in [pair for pair in left if pair[0] in text]:
-                tell(words)
-                left.remove((sign, words))
-
-
-def _as_root() -> tuple[str, ...]:
-    """The command prefix that makes root the owner of the files in the image."""
-    return () if os.geteuid() == 0 else ("fakeroot", "--")
-
-
-def _check_room(folder: Path) -> None:
-    free = shutil.disk_usage(folder).free
-    if free < _ROOM_BYTES:
-        raise HostError(
-            f"{folder} has {format_size(free)} free; building the lab's image takes {format_size(_ROOM_BYTES)}",
-            "set XDG_CACHE_HOME to a folder with more space",
-        )
-
-
-def _tail(log: Path) -> str:
-    return log.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL_CHARACTERS:]
 
 
 class Stopwatch:

@@ -6,7 +6,7 @@ the device's name as serial number.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,14 +93,16 @@ def check_devices(devices: Sequence[Device]) -> None:
 
 
 def _plan(device: Device, directories: LabDirectories, pipeline_s: float, seed: int) -> LabDisk:
-    source = device.source
-    match source:
+    match source := device.source:
         case Emulated():
             return _emulated(device.name, source, directories, pipeline_s, seed)
         case LoopFile():
-            return _file(device.name, source, directories)
+            path = f"{directories.folder}/{device.name}.raw"
+            return _image(device.name, "file", source, path, ("truncate", "-s", str(source.size_bytes), path))
         case Qcow2():
-            return _qcow2(device.name, source, directories)
+            path = f"{directories.folder}/{device.name}.qcow2"
+            argv = ("qemu-img", "create", "-q", "-f", "qcow2", path, str(source.size_bytes))
+            return _image(device.name, "qcow2", source, path, argv)
         case Disk():
             raise CampaignError(
                 f"device {device.name} is a real disk ({source.identity}), which a lab can't use",
@@ -110,14 +112,14 @@ def _plan(device: Device, directories: LabDirectories, pipeline_s: float, seed: 
 
 def _emulated(name: str, source: Emulated, directories: LabDirectories, pipeline_s: float, seed: int) -> LabDisk:
     model = emulate.model_named(source.model)
-    socket, pidfile = _socket(directories, name), f"{directories.folder}/{name}.nbd.pid"
+    socket, pidfile = f"{directories.folder}/{name}.sock", f"{directories.folder}/{name}.nbd.pid"
+    if len(socket.encode()) > _LONGEST_SOCKET:
+        hint = "set XDG_CACHE_HOME to a shorter path, or use a shorter name"
+        raise HostError(f"{socket} is too long for a socket", hint)
     settings = (
         *(f"model={model.name}", f"size={source.size_bytes}"),
-        *(
-            f"store={directories.ram_folder or directories.folder}/{name}.store",
-            f"seed={seed}",
-            f"pipeline={pipeline_s:.6f}",
-        ),
+        f"store={directories.ram_folder or directories.folder}/{name}.store",
+        *(f"seed={seed}", f"pipeline={pipeline_s:.6f}"),
     )
     serve = Step(
         title=f"serve {name} as {model.name}",
@@ -131,31 +133,12 @@ def _emulated(name: str, source: Emulated, directories: LabDirectories, pipeline
     return LabDisk(name, source.size_bytes, (serve,), backend, model.name[:_LONGEST_PRODUCT], rate, 4096)
 
 
-def _file(name: str, source: LoopFile, directories: LabDirectories) -> LabDisk:
-    path = f"{directories.folder}/{name}.raw"
-    create = Step(f"create the file of {name}", ("truncate", "-s", str(source.size_bytes), path))
-    return LabDisk(name, source.size_bytes, (create,), _image("raw", path), "file", _NOT_ROTATING, 512)
-
-
-def _qcow2(name: str, source: Qcow2, directories: LabDirectories) -> LabDisk:
-    path = f"{directories.folder}/{name}.qcow2"
-    argv = ("qemu-img", "create", "-q", "-f", "qcow2", path, str(source.size_bytes))
-    create = Step(f"create the image of {name}", argv)
-    return LabDisk(name, source.size_bytes, (create,), _image("qcow2", path), "qcow2", _NOT_ROTATING, 512)
-
-
-def _image(driver: str, path: str) -> dict[str, Any]:
+def _image(name: str, product: str, source: LoopFile | Qcow2, path: str, argv: tuple[str, ...]) -> LabDisk:
     direct = {"cache": {"direct": True}, "discard": "unmap"}
-    return {"driver": driver, **direct, "file": {"driver": "file", "filename": path, **direct}}
-
-
-def _socket(directories: LabDirectories, name: str) -> str:
-    path = f"{directories.folder}/{name}.sock"
-    if len(path.encode()) > _LONGEST_SOCKET:
-        raise HostError(
-            f"{path} is too long for a socket", "set XDG_CACHE_HOME to a shorter path, or use a shorter name"
-        )
-    return path
+    driver = "raw" if isinstance(source, LoopFile) else "qcow2"
+    backend = {"driver": driver, **direct, "file": {"driver": "file", "filename": path, **direct}}
+    create = Step(f"create the image of {name}", argv)
+    return LabDisk(name, source.size_bytes, (create,), backend, product, _NOT_ROTATING, 512)
 
 
 def _check_names(devices: Sequence[Device]) -> None:
@@ -176,11 +159,8 @@ def _check_names(devices: Sequence[Device]) -> None:
 
 def in_ram(devices: Sequence[Device], room_bytes: int) -> bool:
     """True if the data of all emulated disks fits into `room_bytes` of RAM."""
-    return 0 < sum(_emulated_sizes(devices)) <= room_bytes
-
-
-def _emulated_sizes(devices: Sequence[Device]) -> Iterator[int]:
-    return (device.source.size_bytes for device in devices if isinstance(device.source, Emulated))
+    sizes = (device.source.size_bytes for device in devices if isinstance(device.source, Emulated))
+    return 0 < sum(sizes) <= room_bytes
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -230,7 +230,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """A process's start time in ticks since the machine booted; empty if it has died, even if nobody reaped it."""
+    """Return a process's start time in ticks since boot; empty if it has died, even if nobody reaped it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]

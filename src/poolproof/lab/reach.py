@@ -135,7 +135,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
 
 
 def _in_lab(host: Host, lab: LabRecord, campaign: Campaign, permitted: frozenset[str]) -> ReachedHost:
-    """The lab's own disks may always be overwritten: they hold nothing else."""
+    """Return the lab as a host of the campaign. The lab's own disks may always be overwritten."""
     return ReachedHost(host, with_lab_disks(lab, campaign), permitted | frozenset(lab.disks.values()))
 
 
@@ -150,7 +150,7 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has died, report its last console lines instead of the broken connection.
+    """Report the last console lines instead of a broken connection if the lab's machine has died.
 
     The hint has the commands `first`, then what the original hint says to do once the host works again.
     """

@@ -69,7 +69,8 @@ class Recipe:
     @property
     def name(self) -> str:
         """Return for example `zfs-2.1-bookworm-1f3a9c20e4`; a recipe has the same name on every machine."""
-        parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *DKMS_MODULES, *_programs())
+        programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
+        parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *DKMS_MODULES, *programs)
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
 
@@ -85,10 +86,6 @@ def check_series(series: str) -> str:
 def guest_program(name: str) -> str:
     """Return the text of a program in guest/."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
-
-
-def _programs() -> tuple[str, ...]:
-    return tuple(guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
 
 
 def build_mode() -> str:
@@ -129,7 +126,7 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """The files belong to users of a namespace, so only its root user can remove them."""
+    """Remove the folder as the root user of a namespace, because its files belong to users of that namespace."""
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")

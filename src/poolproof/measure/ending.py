@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.model import Measure, Workload
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import Host, text_of
 from poolproof.layers.base import WriteBack
 from poolproof.layers.open_layout import write_backs
 from poolproof.layers.tree import uses_page_cache
@@ -51,8 +51,7 @@ class Ending:
     def judge_report(self, report: LiveReport) -> StoppingDecision:
         """Return the decision on the report so far: on the rate and, if that has converged, on the percentile.
 
-        Raises:
-            CommandError: the host did not answer.
+        Raises a CommandError if the host did not answer.
         """
         decision = self.judge(report.statuses, report.begun_at_s)
         if self.percentile is None or not decision.converged:
@@ -76,7 +75,9 @@ def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
     """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
-    if measure.until is None or _has_own_end(workload, load):
+    # jobs with phases must not be cut short
+    has_own_end = generator_of(load).sets_runtime(workload) or len(load.phases) > 1
+    if measure.until is None or has_own_end or not all(part.time_based for part in load.parts):
         return None
     interval_s = status_interval_s(load, measure.shortest_s)
     return Ending(
@@ -87,12 +88,6 @@ def ending_of(
         write_backs=_write_backs(host, layout, load),
         percentile=None if metric_of(metric).is_rate else metric_of(metric),
     )
-
-
-def _has_own_end(workload: Workload, load: Load) -> bool:
-    """True if the jobs set their runtime, end when their work is done, or have phases, which must not be cut short."""
-    has_runtime = generator_of(load).sets_runtime(workload)
-    return has_runtime or len(load.phases) > 1 or not all(part.time_based for part in load.parts)
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
@@ -134,28 +129,28 @@ def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
     The kernel writes pages that are older than dirty_expire_centisecs, which it checks every
     dirty_writeback_centisecs, or when the limit makes writers wait.
     """
-    seconds = (_centiseconds(host, "dirty_expire", 3000) + _centiseconds(host, "dirty_writeback", 500)) / 100
-    return WriteBack(seconds, limit_bytes)
-
-
-def _centiseconds(host: Host, name: str, default: int) -> int:
-    try:
-        return int(host.read(f"/proc/sys/vm/{name}_centisecs"))
-    except (FileMissing, ValueError):
-        return default
+    usual = {"dirty_expire": 3000, "dirty_writeback": 500}
+    texts = {name: text_of(host, f"/proc/sys/vm/{name}_centisecs").strip() for name in usual}
+    found = (int(text) if text.isdigit() else usual[name] for name, text in texts.items())
+    return WriteBack(sum(found) / 100, limit_bytes)
 
 
 def with_percentile(
-    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
+    decision: StoppingDecision, percentile: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
 ) -> StoppingDecision:
     """Return the decision on a rate that has converged, or one to run on if the percentile has not.
 
     If fio wrote no histograms, the rate alone decides.
 
-    Raises:
-        CommandError: the host did not answer.
+    Raises a CommandError if the host did not answer.
     """
-    found = _estimate(decision, wanted, rule, report, counting)
+    bounds = section_bounds(counting, decision.warmup_s)
+    results = report.outcomes(bounds) if len(bounds) > 1 else ()
+    if not results or len(results) != len(bounds):
+        return decision
+    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
+    assert percentile.percent is not None
+    found = estimate(histograms_of(percentile, intervals), percentile.percent, rule.confidence)
     if found is None:
         return decision
     half_share = found.half / found.value if found.half is not None and found.value else None
@@ -164,19 +159,13 @@ def with_percentile(
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
     next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)
-    return replace(decision, done=is_last, converged=False, reasons=(_imprecise(found, wanted, rule),), next_s=next_s)
-
-
-def _estimate(
-    decision: StoppingDecision, wanted: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
-) -> PercentileEstimate | None:
-    bounds = section_bounds(counting, decision.warmup_s)
-    results = report.outcomes(bounds) if len(bounds) > 1 else ()
-    if len(results) != len(bounds):
-        return None
-    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
-    assert wanted.percent is not None, "a percentile"
-    return estimate(histograms_of(wanted, intervals), wanted.percent, rule.confidence)
+    return replace(
+        decision,
+        done=is_last,
+        converged=False,
+        reasons=(NotConverged("percentile", _why_imprecise(found, percentile, rule)),),
+        next_s=next_s,
+    )
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
@@ -196,10 +185,8 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
     return later[(len(later) - 1) % step :: step]
 
 
-def _imprecise(found: PercentileEstimate, wanted: Metric, rule: StoppingRule) -> NotConverged:
+def _why_imprecise(found: PercentileEstimate, percentile: Metric, rule: StoppingRule) -> str:
     if found.half is None:
-        sentence = f"too few samples are beyond {wanted.id} to compute its interval"
-        return NotConverged("percentile", sentence)
+        return f"too few samples are beyond {percentile.id} to compute its interval"
     share = found.half / found.value if found.value else 0.0
-    sentence = f"the rate is precise, but {wanted.id} only to ±{share:.1%}; ±{rule.until:.1%} is required"
-    return NotConverged("percentile", sentence)
+    return f"the rate is precise, but {percentile.id} only to ±{share:.1%}; ±{rule.until:.1%} is required"

@@ -1,6 +1,7 @@
 """The metrics of a trial from its outcome, over all parts and directions."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from poolproof.load.merge import direction_of, merge_latency, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
@@ -15,29 +16,24 @@ def figures_of(result: Outcome) -> TrialMetrics:
 
     Trims count neither as reads nor as writes. A rate is None if the outcome lacks it for one of the parts.
     """
-    parts = _parts(result)
-    reads, writes, mixed = (_known(direction_of(result, name)) for name in ("read", "write", "mixed"))
-    both = reads + writes + mixed
-    return TrialMetrics(
-        iops=_iops(both),
-        bandwidth_bytes=_bandwidth(both),
-        read_iops=_iops(reads),
-        write_iops=_iops(writes),
-        read_bandwidth_bytes=_bandwidth(reads),
-        write_bandwidth_bytes=_bandwidth(writes),
-        **_percentiles(result),
-        swing=max((swing for part in parts if (swing := _swing(part)) is not None), default=None),
-    )
-
-
-def _percentiles(result: Outcome) -> dict[str, float | None]:
-    """Return every percentile of the table of metrics, in nanoseconds, by its field."""
+    reads, writes, mixed = (direction_of(result, name) for name in ("read", "write", "mixed"))
+    both = (reads, writes, mixed)
     latencies = {"requests": latency_of(result), "syncs": sync_latency_of(result)}
-    return {
-        metric.field: _percentile(latencies[metric.of], metric.percent)
+    percentiles = {
+        metric.field: percentile(latency, metric.percent) if (latency := latencies[metric.of]) else None
         for metric in METRICS
         if metric.percent is not None
     }
+    return TrialMetrics(
+        iops=_sum(both, "iops"),
+        bandwidth_bytes=_sum(both, "bandwidth_bytes"),
+        read_iops=_sum((reads,), "iops"),
+        write_iops=_sum((writes,), "iops"),
+        read_bandwidth_bytes=_sum((reads,), "bandwidth_bytes"),
+        write_bandwidth_bytes=_sum((writes,), "bandwidth_bytes"),
+        **percentiles,
+        swing=max((swing for part in _parts(result) if (swing := _swing(part)) is not None), default=None),
+    )
 
 
 def latency_of(result: Outcome) -> Latency | None:
@@ -61,17 +57,9 @@ def moved_each_way(result: Outcome) -> tuple[int, int]:
     return reads, writes
 
 
-def _known(direction: Direction | None) -> list[Direction]:
-    return [] if direction is None else [direction]
-
-
 def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
     known = [latency for latency in latencies if latency is not None and latency.samples != 0]
     return merge_latency(known) if known else None
-
-
-def _percentile(latency: Latency | None, per_cent: float) -> float | None:
-    return None if latency is None else percentile(latency, per_cent)
 
 
 def _swing(direction: Direction) -> float | None:
@@ -80,14 +68,7 @@ def _swing(direction: Direction) -> float | None:
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean
 
 
-def _iops(directions: list[Direction]) -> float | None:
-    return _sum([direction.iops for direction in directions])
-
-
-def _bandwidth(directions: list[Direction]) -> float | None:
-    return _sum([direction.bandwidth_bytes for direction in directions])
-
-
-def _sum(rates: list[float | None]) -> float | None:
-    """Return the sum; 0 for no rates, None if a rate is not known."""
-    return None if None in rates else sum(rate or 0.0 for rate in rates)
+def _sum(directions: Iterable[Direction | None], rate: Literal["iops", "bandwidth_bytes"]) -> float | None:
+    """Return the sum of a rate; 0 for no directions, None if the rate of one is not known."""
+    rates = [getattr(direction, rate) for direction in directions if direction is not None]
+    return None if None in rates else float(sum(rates))

@@ -33,47 +33,45 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
     if not checks:
         yield lambda: None
         return
-    watch = _Watch(host, checks)
-    try:
-        yield watch.check
-    except PoolproofError:
-        watch.check()
-        raise
-    finally:
-        watch.stop()
+    hung: list[HealthCheck] = []
+    end = threading.Event()
 
+    def watch() -> None:
+        while not hung and not end.wait(EVERY_S):
+            for name, check in checks:
+                if not _answers(host_named(host, name), check):
+                    hung.append(check)
 
-class _Watch:
-    def __init__(self, host: Host, checks: list[tuple[str, HealthCheck]]) -> None:
-        self._host, self._checks = host, checks
-        self._hung: HealthCheck | None = None
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="health", daemon=True)
-        self._thread.start()
-
-    def check(self) -> None:
-        if self._hung is not None:
+    def raise_if_hung() -> None:
+        if hung:
             raise BuildError(
-                f"{self._hung.program} did not answer for {LIMIT_S:g} s and was killed",
+                f"{hung[0].program} did not answer for {LIMIT_S:g} s and was killed",
                 "see the log of that program; poolproof continues with the next layout",
             )
 
-    def stop(self) -> None:
-        self._end.set()
-        self._thread.join(LIMIT_S + EVERY_S)
+    thread = threading.Thread(target=watch, name="health", daemon=True)
+    thread.start()
+    try:
+        yield raise_if_hung
+    except PoolproofError:
+        raise_if_hung()
+        raise
+    finally:
+        end.set()
+        thread.join(LIMIT_S + EVERY_S)
 
-    def _watch(self) -> None:
-        while self._hung is None and not self._end.wait(EVERY_S):
-            for name, check in self._checks:
-                self._run_check(host_named(self._host, name), check)
 
-    def _run_check(self, host: Host, check: HealthCheck) -> None:
-        """Run one check. An error message is an answer; the thread that waits for fio handles a lost connection."""
-        try:
-            host.run(check.ask, timeout_s=LIMIT_S, check=False)
-        except CommandTimedOut:
-            self._hung = check
-            with contextlib.suppress(PoolproofError):
-                undo_one(check.end, host)
-        except PoolproofError:
-            return
+def _answers(host: Host, check: HealthCheck) -> bool:
+    """Run one check; kill a program that hangs. An error message is an answer.
+
+    The thread that waits for fio handles a lost connection.
+    """
+    try:
+        host.run(check.ask, timeout_s=LIMIT_S, check=False)
+    except CommandTimedOut:
+        with contextlib.suppress(PoolproofError):
+            undo_one(check.end, host)
+        return False
+    except PoolproofError:
+        return True
+    return True

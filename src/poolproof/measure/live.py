@@ -10,7 +10,6 @@ import math
 import threading
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.counters import CounterReading, Sampler, reading_at
@@ -37,16 +36,16 @@ class FioStuck(FioError):
     """fio hung and was killed."""
 
     def __init__(self, waits: Sequence[str]) -> None:
-        where = ", ".join(dict.fromkeys(waits)) or "nothing that the kernel names"
+        functions = ", ".join(dict.fromkeys(waits)) or "nothing that the kernel names"
         super().__init__(
             f"fio's time was over, nothing moved at any disk for {format_duration(STILL_S)}, and it did not end: "
-            f"it was killed; its threads waited in {where}",
+            f"it was killed; its threads waited in {functions}",
             "look for a hung file system in dmesg; fio itself may hang at its end, too: a newer one may help",
         )
 
     @property
     def note(self) -> Finding:
-        """The finding for the trial that replaced this one."""
+        """Return the finding for the trial that replaced this one."""
         return Finding("work-done", "notes", f"this is the second try: in the first, {self.message}", self.hint)
 
 
@@ -120,9 +119,7 @@ class FioWatch:
     def __enter__(self) -> "FioWatch":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_JOIN_S)

@@ -209,7 +209,7 @@ def _reach(request: RunRequest, label: str, tell: Tell) -> contextlib.AbstractCo
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """The requested path, or the first free name: runs/<name>-<date>-<time>, with seconds, or with a number."""
+    """Return the requested path, or the first free name: runs/<name>-<date>-<time>, with seconds, or a number."""
     if request.out is not None:
         return request.out
     base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"

@@ -150,7 +150,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """In an error, replace the paths of disks by their names in the campaign, because the campaign is at fault."""
+    """Replace the paths of disks in an error by their names in the campaign, because the campaign is at fault."""
     with located_at(layout.expression.origin):
         try:
             yield

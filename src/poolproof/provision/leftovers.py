@@ -112,7 +112,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 
 
 def _clean_command(found: Leftover, host: Host) -> str:
-    """`poolproof clean` alone covers the default work directory, and prints the commands for the lost ones."""
+    """Return the command that cleans up. `poolproof clean` covers the default work directory and explains lost ones."""
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
     return "poolproof clean" if host.name == LocalHost.name else f"poolproof clean --on {host.name}"
@@ -170,7 +170,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 
 
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
-    """Empty if the host can't list them: the other commands are useful without."""
+    """Return the loop devices; none if the host can't list them, because the other commands are useful alone."""
     try:
         return loop_facts(host)
     except CommandError:

@@ -230,7 +230,7 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
-    """The marker comes on standard input, so that the shell that searches for it does not find itself."""
+    """Return the pids. The marker goes to standard input, so that the shell that searches does not find itself."""
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
 
