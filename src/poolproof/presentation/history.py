@@ -116,7 +116,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
     }
     data = {
         "runs": [_run(named, changed) for named, changed in zip(ordered, differences_before(ordered), strict=True)],
-        "series": [_series(each) for each in series],
+        "series": [{**vars(each), "points": [_point(point, each.metric) for point in each.points]} for each in series],
         "columns": _COLUMNS,
         "metrics": {metric: metric_of(metric).title for metric in metrics},
         "specs": {metric: look.bare(history_chart((), metric)) for metric in metrics},
@@ -214,17 +214,6 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
         "host": record.host,
         "versions": ", ".join(version for version in versions if version),
         "changed": changed,
-    }
-
-
-def _series(each: CellHistory) -> dict[str, Any]:
-    return {
-        "campaign": each.campaign,
-        "machine": each.machine,
-        "layout": each.layout,
-        "workload": each.workload,
-        "metric": each.metric,
-        "points": [_point(point, each.metric) for point in each.points],
     }
 
 

@@ -4,9 +4,9 @@ Neighbouring intervals are joined until ten I/Os are slower than the percentile,
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -24,31 +24,22 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile that is drawn: of I/Os, or of fsync and fdatasync calls (`syncs`)."""
+    """A percentile that is drawn: of I/Os, or of fsync and fdatasync calls (`sync_bins`)."""
 
     name: str
     per_cent: float
     colour: str
     dash: tuple[int, int]
-    syncs: bool = False
+    bins: Literal["bins", "sync_bins"] = "bins"
 
 
 _PERCENTILES = (
     Percentile("p50", 50.0, look.SERIES[0], (1, 0)),
     Percentile("p99", 99.0, look.SERIES[2], (6, 3)),
     Percentile("p99.9", 99.9, look.SERIES[3], (2, 2)),
-    Percentile("sync p50", 50.0, look.WRITE, (1, 0), syncs=True),
-    Percentile("sync p99", 99.0, look.SERIES[4], (6, 3), syncs=True),
+    Percentile("sync p50", 50.0, look.WRITE, (1, 0), "sync_bins"),
+    Percentile("sync p99", 99.0, look.SERIES[4], (6, 3), "sync_bins"),
 )
-
-
-@dataclass(frozen=True)
-class LatencyInterval:
-    """An interval, in seconds since fio's clock started, and its latencies: nanoseconds → number."""
-
-    from_s: float
-    to_s: float
-    bins: Mapping[int, int]
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
@@ -63,44 +54,35 @@ def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps
     groups = [reported[start : start + size] for start in range(0, len(reported), size)]
     bounds = [groups[0][0].from_s, *(group[-1].ran_s for group in groups)]
     values: dict[str, list[float | None]] = {}
-    for percentile in _PERCENTILES:
-        intervals = [_joined([_interval(line, syncs=percentile.syncs) for line in group]) for group in groups]
+    for name, per_cent, field in ((each.name, each.per_cent, each.bins) for each in _PERCENTILES):
+        bins = [sum((Counter(getattr(line, field)) for line in group), Counter()) for group in groups]
         steps = {
-            step.from_s: short(percentiles_of(step.bins, [percentile.per_cent])[percentile.per_cent] * _NS)
-            for step in joined_intervals(intervals, percentile.per_cent)
+            bounds[number]: short(percentiles_of(joined, [per_cent])[per_cent] * _NS)
+            for number, joined in joined_bins(bins, per_cent).items()
         }
         if steps:
-            last = [*steps.values()][-1]
-            values[percentile.name] = [*(steps.get(bound) for bound in bounds[:-1]), last]
+            values[name] = [*(steps.get(bound) for bound in bounds[:-1]), [*steps.values()][-1]]
     return [Lines([short(bound + clock_s) for bound in bounds], values)] if values else []
 
 
-def joined_intervals(intervals: Iterable[LatencyInterval], per_cent: float) -> Iterator[LatencyInterval]:
-    """Join neighbours until `SLOWER` I/Os are slower than the percentile; a rest at the end joins the last ones."""
+def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
+    """Join neighbouring intervals until `SLOWER` I/Os are slower than the percentile.
+
+    Intervals map nanoseconds to numbers of I/Os. The result is by the number of the first interval that was joined. A
+    rest at the end joins the last ones; without enough I/Os the result is empty.
+    """
     needed = round(100 * SLOWER / (100 - per_cent))
-    complete: list[LatencyInterval] = []
-    collected: list[LatencyInterval] = []
-    missing = needed
-    for interval in intervals:
-        collected.append(interval)
-        missing -= sum(interval.bins.values())
-        if missing <= 0:
-            if complete:
-                yield _joined(complete)
-            complete, collected, missing = collected, [], needed
-    if complete:
-        yield _joined([*complete, *collected])
-
-
-def _interval(line: LatencyLine, *, syncs: bool) -> LatencyInterval:
-    return LatencyInterval(line.from_s, line.ran_s, line.sync_bins if syncs else line.bins)
-
-
-def _joined(intervals: Sequence[LatencyInterval]) -> LatencyInterval:
-    bins: Counter[int] = Counter()
-    for interval in intervals:
-        bins.update(interval.bins)
-    return LatencyInterval(intervals[0].from_s, intervals[-1].to_s, bins)
+    steps: dict[int, Counter[int]] = {}
+    last: Counter[int] | None = None
+    for number, bins in enumerate(intervals):
+        if last is None or last.total() >= needed:
+            last = steps[number] = Counter()
+        last.update(bins)
+    if last is not None and last.total() < needed:
+        steps.popitem()
+        for before in [*steps.values()][-1:]:
+            before.update(last)
+    return steps
 
 
 def _note(_trial: TrialData, lines: Sequence[Lines]) -> str:
@@ -110,8 +92,8 @@ def _note(_trial: TrialData, lines: Sequence[Lines]) -> str:
             "shorter than a second), or too few I/Os completed."
         )
     names = lines[0].values
-    has_syncs = any(each.syncs and each.name in names for each in _PERCENTILES)
-    missing = [each.name for each in _PERCENTILES if each.name not in names and (has_syncs or not each.syncs)]
+    shown = {each.bins for each in _PERCENTILES if each.name in names} | {"bins"}
+    missing = [each.name for each in _PERCENTILES if each.name not in names and each.bins in shown]
     return f"Too few I/Os for {' and '.join(missing)}." if missing else ""
 
 

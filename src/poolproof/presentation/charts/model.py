@@ -48,14 +48,6 @@ class Lines:
     values: Mapping[str, Sequence[float | None]]
 
 
-Draw = Callable[[alt.InlineData, LoadedRun], Any]
-"""Returns the Altair chart of the data, whose `values` are the rows as mappings.
-
-The run is for what is the same in all cells, such as the names of the layouts. For charts of cells and trials, the page
-asks for a chart without rows, and its script fills them in.
-"""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Chart:
     """What all charts have in common.
@@ -63,6 +55,10 @@ class Chart:
     `name` is the id in the page and part of the file name of pictures. `description` says how to read the chart.
     `order` sorts the charts of a section. If `pivot` is set, the table behind the chart has the first column as rows
     and the second as columns.
+
+    `draw` returns the Altair chart of the data, whose `values` are the rows as mappings. The run is for what is the
+    same in all cells, such as the names of the layouts. Except for charts of the run, the page asks for a chart without
+    rows, and its script fills them in. For a `MetricChart`, the metric and the scale follow.
     """
 
     name: str
@@ -70,6 +66,7 @@ class Chart:
     description: str = ""
     section: Section
     columns: tuple[Column, ...]
+    draw: Callable[..., Any]
     in_pictures: bool = False
     pivot: bool = False
     order: int = 100
@@ -84,7 +81,6 @@ class RunChart(Chart):
     """A chart of a whole run. Its pictures are one for each workload if the rows have a column `workload`."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
-    draw: Draw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +88,6 @@ class CellChart(Chart):
     """A chart of one cell: the page shows that of the open cell."""
 
     rows: Callable[[Cell], Sequence[Row]]
-    draw: Draw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +98,6 @@ class TrialChart(Chart):
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
-    draw: Draw
     note: Callable[[TrialData, Sequence[Lines]], str] = lambda _trial, _lines: ""
     pivot: bool = True
 
@@ -118,7 +112,6 @@ class MetricChart(Chart):
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
-    draw: Callable[[alt.InlineData, LoadedRun, MetricId, Scale], Any]
     scales: tuple[Scale, ...] = SCALES
     is_shown: Callable[[LoadedRun], bool] = lambda _run: True
     section: Section = "curves"
@@ -160,19 +153,20 @@ def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: Metri
 
     It is None if there is nothing to draw. Charts of cells and trials need the cell.
     """
+    rows: Sequence[Row] = ()
+    phases: Sequence[Phase] = ()
     match chart, cell:
-        case (RunChart(), _) if rows := chart.rows(run):
-            return specification(chart, rows, run)
-        case (MetricChart(), _) if rows := chart.rows(run, metric):
-            return specification(chart, rows, run, metric=metric)
-        case (CellChart(), Cell()) if rows := chart.rows(cell):
-            return specification(chart, rows, run)
+        case RunChart(), _:
+            rows = chart.rows(run)
+        case MetricChart(), _:
+            rows = chart.rows(run, metric)
+        case CellChart(), Cell():
+            rows = chart.rows(cell)
         case TrialChart(), Cell():
-            for trial in cell.trials:
-                if (data := trial_data(run.path, trial, _MOST_POINTS)) is not None:
-                    rows = rows_of(chart.lines(data))
-                    return specification(chart, rows, run, data.phases) if rows else None
-    return None
+            found = (trial_data(run.path, trial, _MOST_POINTS) for trial in cell.trials)
+            if data := next((each for each in found if each is not None), None):
+                rows, phases = rows_of(chart.lines(data)), data.phases
+    return specification(chart, rows, run, phases, metric=metric) if rows else None
 
 
 def specification(
@@ -186,15 +180,12 @@ def specification(
 ) -> Any:
     """Return the Altair chart with these rows, also with none: the page fills those in."""
     data = alt.InlineData(values=chart.records(rows), name="points")
-    match chart:
-        case MetricChart():
-            return chart.draw(data, run, metric, scale)
-        case TrialChart():
-            shaded = alt.layer(_shading(phases), chart.draw(data, run))
-            return shaded.resolve_scale(color="independent", strokeDash="independent")
-        case RunChart() | CellChart():
-            return chart.draw(data, run)
-    raise TypeError(f"{chart.name} is of no known kind")
+    if isinstance(chart, MetricChart):
+        return chart.draw(data, run, metric, scale)
+    made = chart.draw(data, run)
+    if not isinstance(chart, TrialChart):
+        return made
+    return alt.layer(_shading(phases), made).resolve_scale(color="independent", strokeDash="independent")
 
 
 def rows_of(lines: Sequence[Lines]) -> list[Row]:

@@ -18,7 +18,7 @@ from poolproof.presentation.charts.trial_data import TrialData, short, trial_dat
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 from poolproof.verdicts import WORST_FIRST
@@ -121,11 +121,8 @@ def _result_text(cell: Cell) -> str:
 
 
 def _flow(flow: ByteFlow) -> dict[str, Any]:
-    made = asdict(flow)
-    for key in ("lost_bytes", "kept_bytes", "extra_bytes"):
-        made[key] = round(made[key])
-    made["leaves"] = [[leaf.device, leaf.moved_bytes, leaf.late_bytes, leaf.below] for leaf in flow.leaves]
-    return {key: value for key, value in made.items() if value not in ("", 0)} | {"fio_bytes": flow.fio_bytes}
+    rounded = {key: round(value) if key.endswith("_bytes") else value for key, value in vars(flow).items()}
+    return {key: value for key, value in rounded.items() if value not in ("", 0)} | {"fio_bytes": flow.fio_bytes}
 
 
 class _Evidence(msgspec.Struct):
@@ -224,28 +221,24 @@ def _speed(cell: Cell) -> float | None:
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
 
 
-@dataclass(frozen=True)
-class ShownTrials:
-    """The charts of trials by layout and workload, and sentences on what the page does not show."""
+def shown_trials(
+    run: LoadedRun, cells: Sequence[Cell]
+) -> tuple[Mapping[CellKey, Sequence[Mapping[str, Any]]], list[str]]:
+    """Return the charts of trials by cell, and sentences on what the page does not show.
 
-    by_cell: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
-    remarks: tuple[str, ...]
-
-
-def shown_trials(run: LoadedRun, cells: Sequence[Cell]) -> ShownTrials:
-    """Choose as many trials and points as there is room for, the trials of cells that are not sound first."""
+    Chooses as many trials and points as there is room for, the trials of cells that are not sound first.
+    """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
     candidates = [trial for cell in ordered for trial in (cell.trials if all_trials else _first(cell))]
     numbers = _COLUMNS + max((len(trial.leaves) for trial in candidates), default=0)
     shown = candidates[: _ROOM // (FEWEST_POINTS * numbers)]
     points = max(FEWEST_POINTS, min(MOST_POINTS, _ROOM // (numbers * max(1, len(shown)))))
-    by_cell: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    by_cell: dict[CellKey, list[Mapping[str, Any]]] = {}
     missing = 0
     for trial in shown:
-        data = trial_data(run.path, trial, points)
-        if data is not None:
-            by_cell.setdefault((trial.layout, trial.workload), []).append(_charts(data))
+        if data := trial_data(run.path, trial, points):
+            by_cell.setdefault(trial.cell_key, []).append(_charts(data))
         elif trial.leaves:
             missing += 1
     remarks = [] if all_trials else ["Over time, only the first measured trial of each cell is drawn."]
@@ -253,7 +246,7 @@ def shown_trials(run: LoadedRun, cells: Sequence[Cell]) -> ShownTrials:
         remarks.append(f"There is no room for {left_out} trials; those that are not sound were preferred.")
     if missing:
         remarks.append(f"samples.jsonl is missing or damaged for {missing} trials, which cannot be drawn.")
-    return ShownTrials(by_cell, tuple(remarks))
+    return by_cell, remarks
 
 
 def _first(cell: Cell) -> tuple[Trial, ...]:

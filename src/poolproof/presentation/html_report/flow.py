@@ -8,7 +8,7 @@ addition. So the widths of every stage add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from poolproof.evidence.model import LeafUse
 from poolproof.results.runs.model import Trial
@@ -21,8 +21,7 @@ Direction = Literal["read", "write"]
 _SMALLEST_SHARE = 0.005
 
 
-@dataclass(frozen=True)
-class FlowLeaf:
+class FlowLeaf(NamedTuple):
     """A disk. `late_bytes` of a write reached it only after fio had ended. `below`: what the disk under it did."""
 
     device: str
@@ -51,10 +50,6 @@ class ByteFlow:
     leaves: tuple[FlowLeaf, ...]
     late: str
     verdict: str
-
-    @property
-    def leaf_bytes(self) -> int:
-        return sum(leaf.moved_bytes for leaf in self.leaves)
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:

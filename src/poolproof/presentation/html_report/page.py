@@ -51,7 +51,7 @@ def page(loaded: LoadedRun) -> str:
     """Return the page. All of its parts number the cells in the order of `cells`, all of which are the campaign's."""
     run = without_unknown_cells(loaded)
     cells = run.cells
-    trials = shown_trials(run, cells)
+    trials, remarks = shown_trials(run, cells)
     charts = {chart: made for chart in all_charts() if (made := _chart(chart, run)) is not None}
     values = {
         "run": run,
@@ -66,7 +66,7 @@ def page(loaded: LoadedRun) -> str:
         "claims": claim_rows(run),
         "limits": limit_section(run, cells),
         "repeat": repeat_section(run),
-        "remarks": trials.remarks,
+        "remarks": remarks,
     }
     findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
     metrics = metrics_measured(cells)
@@ -79,7 +79,7 @@ def page(loaded: LoadedRun) -> str:
         "columns": columns(run),
         "cells": cell_rows(run, cells, {key: number for number, key in enumerate(findings)}),
         "findings": [[each.rule, each.effect, each.message, each.fix] for each in findings.values()],
-        "trials": [trials.by_cell.get((cell.layout, cell.workload), ()) for cell in cells],
+        "trials": [trials.get(cell.key, ()) for cell in cells],
         "open": _first_to_open(cells),
         "charts": list(charts.values()),
         "heat": list(look.HEAT),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import format_expression
@@ -139,35 +140,24 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
     return cell.layout, cell.workload, f"{_mark(cell)} {result}", most, share_text(limit), how_text(limit, cell.metric)
 
 
-@dataclass(frozen=True)
-class Repeat:
-    """All that is needed to repeat the run. `facts`, `disks` and `layouts` are (name, value), `jobs` (workload, file).
+def repeat_section(run: LoadedRun) -> dict[str, Any]:
+    """Return what the template needs to show how to repeat the run, from run.json, the campaign and the job files.
 
-    `jobs_more` counts the jobs that are not shown, `jobs_missing` the workloads whose file is missing.
+    `facts` and `disks` are (name, value), `jobs` (workload, file). `jobs_more` counts the jobs that are not shown,
+    `jobs_missing` the workloads whose file is missing.
     """
-
-    facts: tuple[Texts, ...]
-    disks: tuple[Texts, ...]
-    layouts: tuple[Texts, ...]
-    campaign: str
-    jobs: tuple[Texts, ...]
-    jobs_more: int
-    jobs_missing: int
-
-
-def repeat_section(run: LoadedRun) -> Repeat:
-    """Return what run.json, the campaign and the job files say."""
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     jobs = {name: _job(run, name) for name in names[:_MOST_JOBS]}
-    return Repeat(
-        facts=tuple(_facts(run)) if run.has_record else (),
-        disks=tuple((device.name, _source(device)) for device in run.campaign.devices),
-        layouts=tuple((layout.name, f"`{format_expression(layout.expression)}`") for layout in run.campaign.layouts),
-        campaign=run.given,
-        jobs=tuple((name, text) for name, text in jobs.items() if text is not None),
-        jobs_more=len(names) - len(jobs),
-        jobs_missing=sum(text is None for text in jobs.values()),
-    )
+    disks = [(device.name, _source(device)) for device in run.campaign.devices]
+    layouts = [(layout.name, f"`{format_expression(layout.expression)}`") for layout in run.campaign.layouts]
+    return {
+        "facts": list(_facts(run)) if run.has_record else [],
+        "disks": disks + layouts,
+        "campaign": run.given,
+        "jobs": [(name, text) for name, text in jobs.items() if text is not None],
+        "jobs_more": len(names) - len(jobs),
+        "jobs_missing": sum(text is None for text in jobs.values()),
+    }
 
 
 def _facts(run: LoadedRun) -> Iterator[Texts]:
