@@ -35,10 +35,11 @@ def command(
     warm: Warm = False,
     as_json: Json = False,
 ) -> None:
-    """Find fio results in any text and judge each: its verdict, the reasons, and the command to rerun.
+    """Find fio results in any text and judge each.
 
-    With --save, write them to a run directory for `show`, `compare`, `report` and the other commands that read runs.
-    Options that vary in the jobs distinguish the workloads; folders distinguish the layouts.
+    Each result has a verdict, the reasons, and the command to rerun. With --save, write the results to a run directory
+    for `show`, `compare`, `report` and the other commands that read runs. Options that vary in the jobs distinguish the
+    workloads; folders distinguish the layouts.
 
     The exit code is 1 if a result is refuted or failed (not with --save), and 8 if a file could not be read or there
     is no result.

@@ -13,7 +13,7 @@ def command(
     campaign: Annotated[Path, Argument(help="The campaign's YAML file.")],
     as_json: Json = False,
 ) -> None:
-    """Check a campaign and its layout expressions, and list its cells. Nothing is run."""
+    """Check a campaign and list its cells. Nothing is run."""
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.expression import format_expression
     from poolproof.campaign.yaml import read_campaign

@@ -19,7 +19,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remove what a crashed run left on the system, as recorded in its journal. Its results stay.
+    """Remove what a crashed run left on the system. Its results stay.
 
     Without a run directory, clean up after every crashed run in the work directory, remove the labs of crashed runs,
     and list what is left alone: runs still running, runs of other users, and directories without a journal.

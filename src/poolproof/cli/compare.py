@@ -24,9 +24,10 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two runs, or two layouts of a run, cell by cell: faster, slower, no meaningful difference, or undecided.
+    """Compare two runs, or two layouts of a run, cell by cell.
 
-    With --fail-if-slower, the exit code is 1 if a cell is significantly slower than that, or has no valid result in B.
+    B is faster, slower, the same (no meaningful difference), or undecided. With --fail-if-slower, the exit code is 1 if
+    a cell is significantly slower than that, or has no valid result in B.
     """
     from poolproof.results.compare.comparison import compare
     from poolproof.results.compare.contract import comparison_object

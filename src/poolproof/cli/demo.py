@@ -9,7 +9,10 @@ from poolproof.cli.options import LOCAL, Json, On, Out, Plain, Work
 def command(
     out: Out = None, work: Work = "/var/tmp", on: On = LOCAL, plain: Plain = False, as_json: Json = False
 ) -> None:
-    """Run the demo: four layouts on an emulated hard disk and SSD under four workloads, one of which is misleading."""
+    """Measure four layouts on an emulated hard disk and SSD.
+
+    One of the four workloads is misleading, and its results are refuted.
+    """
     from poolproof.campaign.yaml import read_campaign
     from poolproof.cli.session import start
     from poolproof.measure.session import RunRequest

@@ -11,7 +11,10 @@ from poolproof.cli.output import print_answer
 def command(
     rule: Annotated[str, Argument(help="The rule's id, as listed by `poolproof rules`.")], as_json: Json = False
 ) -> None:
-    """Explain one pitfall: what goes wrong, how to recognize it, how to fix it, and how to reproduce it."""
+    """Explain one pitfall.
+
+    The explanation says what goes wrong, how to recognize it, how to fix it, and how to reproduce it.
+    """
     from poolproof.rules.catalogue import RETIRED
     from poolproof.rules.catalogue import rule as find
 

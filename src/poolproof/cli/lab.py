@@ -14,7 +14,9 @@ LabName = Annotated[str, Argument(help="The lab's name, with or without `lab:`."
 
 app = typer.Typer(
     name="lab",
-    help="Build, start, use and stop labs: disposable virtual machines with disks like those of a campaign.",
+    help=(
+        "Build, start, use and stop labs.\n\nA lab is a disposable virtual machine with disks like those of a campaign."
+    ),
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -26,10 +28,10 @@ def build(
     anew: Annotated[bool, Option("--anew", help="Build the image even if there is one.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the lab's machine image from Debian packages, with OpenZFS compiled for its kernel. Later labs reuse it.
+    """Build the machine image of labs.
 
-    The packages come from the mirrors in this machine's own apt configuration. An interrupted build continues from its
-    last finished stage.
+    It consists of Debian packages, and of OpenZFS compiled for its kernel. Later labs reuse it. The packages come from
+    the mirrors in this machine's own apt configuration. An interrupted build continues from its last finished stage.
     """
     from poolproof.lab.build import USUALLY, Stopwatch, recipe_here
     from poolproof.lab.build import build as build_image
@@ -56,7 +58,7 @@ def start(
     cpus: options.Cpus = options.CPUS,
     accel: options.Accel = options.ACCEL,
     port: Annotated[
-        int | None, Option(min=1, max=65535, help="The port of its sshd on 127.0.0.1. Default: any free port.")
+        int | None, Option(min=1, max=65535, help="The port of the lab's sshd on 127.0.0.1. Default: any free port.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -95,7 +97,7 @@ def start(
 def run(
     name: LabName,
     argv: Annotated[list[str], Argument(metavar="-- COMMAND…", help="The program and its arguments.")],
-    limit: Annotated[str, Option(metavar="DURATION", help="Kill it after this time.")] = "10m",
+    limit: Annotated[str, Option(metavar="DURATION", help="Kill the program after this time.")] = "10m",
     as_json: Json = False,
 ) -> None:
     """Run a program in a lab as root. Its output and exit code become those of this command.

@@ -34,10 +34,11 @@ def command(
     devices: Disks = None,
     as_json: Json = False,
 ) -> None:
-    """Find mistakes in a fio job before it runs: in job files, command lines and shell scripts.
+    """Find mistakes in a fio job before it runs.
 
-    The checks use what is known about the target: the job's own paths on this machine or on the host --on, and the
-    options below. If fio is installed there, it also parses the values; nothing is run.
+    The job is in a job file, a command line or a shell script. The checks use what is known about the target: the
+    job's own paths, on this machine or on the host given with --on, and the options below. If fio is installed there,
+    it also parses the values. Nothing is run.
 
     The exit code is 1 if there is an error (with --strict also for a warning), otherwise 0.
     """

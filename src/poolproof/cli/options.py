@@ -29,7 +29,7 @@ MetricName = Annotated[Text, Option(help="The metric to compare, such as p99. De
 Effect = Annotated[str, Option(help="The smallest difference that matters, such as 2%.")]
 DEFAULT_EFFECT = f"{LEAST_EFFECT:.0%}"
 
-Fs = Annotated[Text, Option(help="The file system that was measured: zfs-2.2, zvol-2.3, ext4, btrfs.")]
+Fs = Annotated[Text, Option(help="The measured file system, such as zfs-2.2, zvol-2.3, ext4 or btrfs.")]
 Memory = Annotated[Text, Option(help="The machine's RAM, such as 64G.")]
 Recordsize = Annotated[Text, Option(help="ZFS recordsize or volblocksize, such as 128k.")]
 Compression = Annotated[Text, Option(help="The file system's compression algorithm, such as lz4.")]

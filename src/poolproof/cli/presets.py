@@ -5,7 +5,7 @@ from poolproof.cli.output import print_answer
 
 
 def command(as_json: Json = False) -> None:
-    """List the predefined workloads, what each represents, and its fio options."""
+    """List the predefined workloads with their fio options."""
     from poolproof.campaign.presets import PRESETS
 
     rows, lines = [], []

@@ -18,10 +18,10 @@ def command(
     as_csv: Annotated[bool, Option("--csv", help="Print CSV instead of a table.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Query all runs below a folder with SQL. The views are runs, trials, cells, leaves and findings (docs/query.md).
+    """Query all runs below a folder with SQL.
 
-    A query can only read, and only the runs. A run that can't be read is skipped with a message; the exit code is
-    then 7.
+    The views are runs, trials, cells, leaves and findings (docs/query.md). A query can only read, and only the runs. A
+    run that can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import UsageError
     from poolproof.presentation.export.columns import csv_lines

@@ -18,7 +18,10 @@ def command(
     effect: Effect = DEFAULT_EFFECT,
     as_json: Json = False,
 ) -> None:
-    """Rank the layouts of a run, with ties; show how many disks may fail, capacity and write amplification."""
+    """Rank the layouts of a run, with ties.
+
+    The table also shows how many disks may fail, the capacity, and the write amplification.
+    """
     from poolproof.api import load_run
     from poolproof.results.compare.contract import ranking_object
     from poolproof.results.compare.ranking import find_goal, rank

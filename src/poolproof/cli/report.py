@@ -16,7 +16,10 @@ def command(
     open_it: Annotated[bool, Option("--open", help="Open it in a browser.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a run as one self-contained page: conclusions, every result with its evidence, and how to repeat it."""
+    """Write a run as one HTML page that needs no network.
+
+    It shows the conclusions, every result with its evidence, and how to repeat the run.
+    """
     from poolproof.presentation.html_report.page import write_report
     from poolproof.units import format_size
 

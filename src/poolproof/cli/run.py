@@ -57,9 +57,10 @@ def command(
     plain: options.Plain = False,
     as_json: options.Json = False,
 ) -> None:
-    """Build each layout, run each workload on it, check each result, and remove the layouts.
+    """Measure a campaign.
 
-    Without a campaign file, use --layout, --device and --workload:
+    Build each layout, run each workload on it, check each result, and remove the layouts. Without a campaign file, use
+    --layout, --device and --workload:
 
     poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
 

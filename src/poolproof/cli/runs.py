@@ -21,9 +21,10 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List runs with their date, campaign, host, number of cells, verdicts, and whether they are running or finished.
+    """List the runs in a folder.
 
-    A run that can't be read is skipped with a message; the exit code is then 7.
+    Each has its date, campaign, host, state (running or finished), number of cells, and verdicts. A run that can't be
+    read is skipped with a message; the exit code is then 7.
     """
     from poolproof.presentation.terminal.words import MARKS
     from poolproof.results.query.session import listed_runs, open_runs

@@ -27,7 +27,7 @@ def command(
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Watch a run of another process: on a live screen, or with --web in a browser.
+    """Follow a run of another process, on a live screen or in a browser.
 
     Nothing is written to the run. Ctrl-C stops watching, not the run. --json prints the run's results when it ends;
     with --web it prints the address.
