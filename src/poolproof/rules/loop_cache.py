@@ -1,38 +1,28 @@
 """Loop devices that cache their backing file."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from poolproof.rules.flow import READ_IN_ORDER, WRITE_IN_ORDER, Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, suspects
 
-_MATTERS = 0.05
 
+def _hops(case: Case) -> Iterator[tuple[str, str, Flow]]:
+    """Yield the names of the leaves above, the disk below, and what both moved, for each disk below and direction.
 
-@dataclass(frozen=True)
-class _Hop:
-    """What the leaves on one disk moved (`moved_bytes` of the flow), and what that disk counted."""
-
-    leaves: str
-    below: str
-    verb: str
-    flow: Flow
-
-
-def _hops(case: Case) -> Iterator[_Hop]:
-    """Yield one hop per disk below and direction. Leaves on the same disk are summed: its counter covers them all."""
+    Leaves on the same disk are summed, because its counter covers them all. Directions with few bytes are left out.
+    """
     found = account(case)
-    for below in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
-        above = [leaf for leaf in case.leaves if leaf.below_device == below]
-        names = ", ".join(leaf.device for leaf in above)
+    for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
+        above = [leaf for leaf in case.leaves if leaf.below_device == disk]
+        names, below = ", ".join(leaf.device for leaf in above), f"{disk}, the disk below,"
         read = sum(leaf.read_bytes for leaf in above)
         wrote = sum(leaf.drained_write_bytes for leaf in above)
-        if case.cold and found and read > _MATTERS * found.fio_read_bytes > 0:
+        if case.cold and found and read > 0.05 * found.fio_read_bytes > 0:
             below_read = max(leaf.below_read_bytes or 0 for leaf in above)
-            yield _Hop(names, below, "read", Flow(read, read, below_read, READ_IN_ORDER))
-        if found and wrote > _MATTERS * found.fio_write_bytes > 0:
+            yield f"{names} read", f"{below} read", Flow(read, read, below_read, READ_IN_ORDER)
+        if found and wrote > 0.05 * found.fio_write_bytes > 0:
             below_wrote = max(leaf.below_drained_write_bytes or 0 for leaf in above)
-            yield _Hop(names, below, "wrote", Flow(wrote, wrote, below_wrote, WRITE_IN_ORDER))
+            yield f"{names} wrote", f"{below} wrote", Flow(wrote, wrote, below_wrote, WRITE_IN_ORDER)
 
 
 def _in_job(case: Case) -> Findings:
@@ -47,31 +37,29 @@ def _in_job(case: Case) -> Findings:
 
 def _in_result(case: Case) -> Findings:
     loops = ", ".join(case.target.loop_without_direct) if case.target else ""
-    hops = tuple(_hops(case))
     if loops:
-        yield from _hidden(case, f"{loops} goes through the page cache of the file below it", hops)
+        yield from _hidden(case, f"{loops} goes through the page cache of the file below it")
     why = "the page cache of the loop file" if loops else "RAM or holes in the file below"
-    for hop in hops:
-        if not hop.flow.in_order:
+    for above, below, flow in _hops(case):
+        if not flow.in_order:
             yield finding(
-                hop.flow.effect,
-                f"{hop.leaves} {hop.verb} {hop.flow.moved}; {hop.below}, the disk below, {hop.verb} {hop.flow.counted} "
-                f"({hop.flow.share}): the rest is {why}",
+                flow.effect,
+                f"{above} {flow.moved}; {below} {flow.counted} ({flow.share}): the rest is {why}",
                 weight=95,
             )
 
 
-def _hidden(case: Case, cached: str, hops: Sequence[_Hop]) -> Findings:
+def _hidden(case: Case, cached: str) -> Findings:
     """Yield a finding if the counters of the disk below can't show what the cache of a loop device served.
 
     The byte count of the leaves proves nothing here, because the cache is below them.
     """
-    for hop in hops:
-        if hop.flow.ratio > 1.15:
+    hops = list(_hops(case))
+    for above, below, flow in hops:
+        if flow.ratio > 1.15:
             yield suspects(
-                f"{cached}; {hop.leaves} {hop.verb} {hop.flow.moved}, and {hop.below}, the disk below, {hop.verb} "
-                f"{hop.flow.counted}: something else uses that disk, or the cache read ahead, so its counters can't "
-                "show what came from RAM",
+                f"{cached}; {above} {flow.moved}, and {below} {flow.counted}: something else uses that disk, or the "
+                "cache read ahead, so its counters can't show what came from RAM",
                 weight=80,
             )
     found = account(case)
