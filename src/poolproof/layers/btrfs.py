@@ -8,7 +8,6 @@ mkfs.btrfs). The options of mkfs.btrfs have their long names: `nodesize`, `secto
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
@@ -19,6 +18,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
 from poolproof.layers.file_system import mount, mount_point, mounted
+from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step
 
 
@@ -42,19 +42,17 @@ class Profile:
 
 
 # btrfs-progs 5.15 and later accept raid0 on one device and raid10 on two
-_PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {
-        "single": Profile(1, most_devices=1),
-        "dup": Profile(1, most_devices=1, copies=2),
-        "raid0": Profile(1),
-        "raid1": Profile(2, most_devices=2, step=2, copies=2),
-        "raid1c3": Profile(3, most_devices=3, step=3, copies=3),
-        "raid1c4": Profile(4, most_devices=4, step=4, copies=4),
-        "raid10": Profile(2, step=2, copies=2),
-        "raid5": Profile(2, parity=1),
-        "raid6": Profile(3, parity=2),
-    }
-)
+_PROFILES: Mapping[str, Profile] = {
+    "single": Profile(1, most_devices=1),
+    "dup": Profile(1, most_devices=1, copies=2),
+    "raid0": Profile(1),
+    "raid1": Profile(2, most_devices=2, step=2, copies=2),
+    "raid1c3": Profile(3, most_devices=3, step=3, copies=3),
+    "raid1c4": Profile(4, most_devices=4, step=4, copies=4),
+    "raid10": Profile(2, step=2, copies=2),
+    "raid5": Profile(2, parity=1),
+    "raid6": Profile(3, parity=2),
+}
 _WORDS = Vocabulary(
     "btrfs",
     make_keys=words("metadata nodesize sectorsize csum checksum features runtime-features byte-count"),
@@ -226,7 +224,7 @@ def _check_metadata(reading: StageReader, count: int) -> None:
 
 
 def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
-    named = [part for key, value in spec.format for part in (f"--{key}", value)]
+    named = long_options(spec.format)
     argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *named, *devices)
     return Step(f"make btrfs {spec.data} on {', '.join(devices)}", argv, timeout_s=600, overwrites=tuple(devices))
 

@@ -47,10 +47,14 @@ class DirLayer(Layer[Dir]):
     def plan(self, spec: Dir, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs
         own = f"{directory.path.rstrip('/')}/poolproof-{site.label}-{name}"
+        # with `count=0` and `nocache`, dd drops a whole file; fdatasync comes first, because dirty pages stay
+        dd = ("dd", "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
+        argv = ("find", own, "-xdev", "-type", "f", "-exec", *dd, ";")
+        drop = Step(f"write out the files in {own} and drop them from RAM", argv, timeout_s=_DROP_LIMIT_S)
         return LayerPlan(
             make=(Step(f"make the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
             open=(),
-            close=(_drop_pages(own),),
+            close=(drop,),
             volume=self.volume(spec, own, inputs),
         )
 
@@ -60,16 +64,6 @@ class DirLayer(Layer[Dir]):
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
         """Return None: poolproof does not know what protects an existing directory."""
         return None
-
-
-def _drop_pages(path: str) -> Step:
-    """Return the step. With `count=0` and `nocache`, dd drops a whole file, after fdatasync has cleaned its pages."""
-    dd = ("dd", "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
-    return Step(
-        f"write out the files in {path} and drop them from RAM",
-        ("find", path, "-xdev", "-type", "f", "-exec", *dd, ";"),
-        timeout_s=_DROP_LIMIT_S,
-    )
 
 
 LAYER = DirLayer()

@@ -8,7 +8,6 @@ Lazy initialization is off unless the layout turns it on, because it would write
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from poolproof.facts.block import parse_mountinfo
 from poolproof.facts.machine import ProgramVersion
@@ -19,17 +18,15 @@ from poolproof.layers.file_system import FileSystemLayer
 from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
 
-_FLAGS: Mapping[str, str] = MappingProxyType(
-    {
-        "blocksize": "-b",
-        "cluster_size": "-C",
-        "features": "-O",
-        "flex_bg_size": "-G",
-        "inode_ratio": "-i",
-        "inode_size": "-I",
-        "reserved_ratio": "-m",
-    }
-)
+_FLAGS: Mapping[str, str] = {
+    "blocksize": "-b",
+    "cluster_size": "-C",
+    "features": "-O",
+    "flex_bg_size": "-G",
+    "inode_ratio": "-i",
+    "inode_size": "-I",
+    "reserved_ratio": "-m",
+}
 _EXTENDED = words(
     "lazy_itable_init lazy_journal_init packed_meta_blocks num_backup_sb stride stripe_width resize orphan_file_size "
     "assume_storage_prezeroed mmp_update_interval"
@@ -49,7 +46,7 @@ _WORDS = Vocabulary(
         "quota noquota usrquota grpquota prjquota bsddf minixdf dax"
     ),
 )
-_LAZY_OFF = MappingProxyType({"lazy_itable_init": "0", "lazy_journal_init": "0"})
+_LAZY_OFF = {"lazy_itable_init": "0", "lazy_journal_init": "0"}
 _MIB = 1024**2
 _LIMIT_S = 20.0
 _LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks: hours

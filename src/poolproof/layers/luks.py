@@ -8,13 +8,12 @@ once when the device is opened and does not affect throughput. The default takes
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
+from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
 
 _WORDS = Vocabulary(
@@ -29,13 +28,11 @@ _WORDS = Vocabulary(
         "integrity-no-journal integrity-no-wipe"
     ),
 )
-_CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "type": words("luks1 luks2"),
-        "sector-size": words("512 1024 2048 4096"),
-        "pbkdf": words("pbkdf2 argon2i argon2id"),
-    }
-)
+_CHECKED: Mapping[str, frozenset[str]] = {
+    "type": words("luks1 luks2"),
+    "sector-size": words("512 1024 2048 4096"),
+    "pbkdf": words("pbkdf2 argon2i argon2id"),
+}
 _STRETCHING = words("pbkdf pbkdf-force-iterations pbkdf-memory pbkdf-parallel iter-time")
 _LEAST_STRETCHING = ("--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")
 _HEADER_BYTES = 16 * 1024**2
@@ -91,7 +88,7 @@ def _has_integrity(spec: Chosen) -> bool:
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
     """Format the device. With integrity, cryptsetup writes all of it once so that every block has a tag."""
     chosen = {"type": "luks2", **dict(spec.make)}
-    named = [part for option, value in chosen.items() for part in (f"--{option}", value)]
+    named = long_options(chosen.items())
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING
     no_wipe = ("--integrity-no-wipe",) if "integrity-no-wipe" in spec.open else ()
     wiping_s = (device.size_bytes or 0) / _SLOWEST_WIPE_BYTES_PER_S if _has_integrity(spec) and not no_wipe else 0.0

@@ -15,7 +15,6 @@ dmeventd, because both would outlive the run.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TypeVar
 
 from poolproof.campaign.expression import Option, Word
@@ -25,19 +24,17 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
-from poolproof.layers.shared_steps import kernel_name, wipe
+from poolproof.layers.shared_steps import kernel_name, long_options, wipe
 from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
 
-_FEWEST: Mapping[str, int] = MappingProxyType(
-    {
-        **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
-        **dict.fromkeys(("striped", "raid0", "raid1"), 2),
-        "raid5": 3,
-        "raid6": 5,
-        "raid10": 4,
-    }
-)
-_PARITY: Mapping[str, int] = MappingProxyType({"raid5": 1, "raid6": 2})
+_FEWEST: Mapping[str, int] = {
+    **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
+    **dict.fromkeys(("striped", "raid0", "raid1"), 2),
+    "raid5": 3,
+    "raid6": 5,
+    "raid10": 4,
+}
+_PARITY: Mapping[str, int] = {"raid5": 1, "raid6": 2}
 _CACHED = frozenset({"cache", "writecache"})
 _WORDS = Vocabulary(
     "lvm",
@@ -48,23 +45,19 @@ _WORDS = Vocabulary(
     open_keys=frozenset(),
     open_flags=words("nosync cachevol"),
 )
-_CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "cachemode": words("writethrough writeback passthrough"),
-        "cachepolicy": words("smq cleaner mq"),
-        "discards": words("ignore nopassdown passdown"),
-        "zero": words("y n"),
-    }
-)
-_MODULES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "linear": (),
-        "striped": (),
-        "thin": ("dm_thin_pool",),
-        "cache": ("dm_cache", "dm_cache_smq"),
-        "writecache": ("dm_writecache",),
-    }
-)
+_CHECKED: Mapping[str, frozenset[str]] = {
+    "cachemode": words("writethrough writeback passthrough"),
+    "cachepolicy": words("smq cleaner mq"),
+    "discards": words("ignore nopassdown passdown"),
+    "zero": words("y n"),
+}
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "linear": (),
+    "striped": (),
+    "thin": ("dm_thin_pool",),
+    "cache": ("dm_cache", "dm_cache_smq"),
+    "writecache": ("dm_writecache",),
+}
 _SHAPE = frozenset({"mirrors", "stripes"})
 _OF_CACHE = words("cachemode cachepolicy cachesettings chunksize writecache-settings")
 _NOT_OF_VOLUME = _SHAPE | words("physicalextentsize virtualsize size")
@@ -297,7 +290,7 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
-    named = [part for key, value in spec.options if key not in others for part in (f"--{key}", value)]
+    named = long_options((key, value) for key, value in spec.options if key not in others)
     flags = [f"--{flag}" for flag in spec.flags]
     return Step(
         f"make the {shape[1]} volume {group}/{name}",
@@ -321,7 +314,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
     """Attach the fast device as a cache. lvconvert calls the settings of a writecache `--cachesettings` too."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
-    named = [part for key, value in options for part in (f"--{key}", value)]
+    named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")
     return Step(
         f"attach the {spec.kind} to {group}/{_VOLUME}",

@@ -10,7 +10,6 @@ and assembled, because raid4 to raid6 cache stripes in RAM.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TypeVar
 
 from poolproof.campaign.expression import Option, Word
@@ -18,29 +17,25 @@ from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
 from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
-from poolproof.hosts.base import FileMissing, Host
+from poolproof.hosts.base import Host, text_of
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Holds, Step, UndoCommand, await_block
 
-_LEVELS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("raid0", "0", "stripe"), "raid0"),
-        **dict.fromkeys(("raid1", "1", "mirror"), "raid1"),
-        **dict.fromkeys(("raid4", "4"), "raid4"),
-        **dict.fromkeys(("raid5", "5"), "raid5"),
-        **dict.fromkeys(("raid6", "6"), "raid6"),
-        **dict.fromkeys(("raid10", "10"), "raid10"),
-        "linear": "linear",
-    }
-)
+_LEVELS: Mapping[str, str] = {
+    **dict.fromkeys(("raid0", "0", "stripe"), "raid0"),
+    **dict.fromkeys(("raid1", "1", "mirror"), "raid1"),
+    **dict.fromkeys(("raid4", "4"), "raid4"),
+    **dict.fromkeys(("raid5", "5"), "raid5"),
+    **dict.fromkeys(("raid6", "6"), "raid6"),
+    **dict.fromkeys(("raid10", "10"), "raid10"),
+    "linear": "linear",
+}
 # mdadm also makes raid4 and raid5 of two devices, but that is a mirror, and surely a mistake
-_FEWEST: Mapping[str, int] = MappingProxyType(
-    {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
-)
-_PARITY: Mapping[str, int] = MappingProxyType({"raid4": 1, "raid5": 1, "raid6": 2})
+_FEWEST: Mapping[str, int] = {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
+_PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 _WORDS = Vocabulary(
     "md",
     make_keys=words(
@@ -50,16 +45,12 @@ _WORDS = Vocabulary(
     open_flags=words("assume-clean failfast write-mostly"),
 )
 _SIZES = words("bitmap-chunk chunk data-offset size")  # mdadm accepts K, M and G, but not in lower case
-_CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "bitmap": words("none internal clustered lockless"),
-        "metadata": words("0.90 1.0 1.1 1.2 default"),
-        "consistency-policy": words("resync bitmap journal ppl"),
-    }
-)
-_MODULES: Mapping[str, str] = MappingProxyType(
-    {"linear": "linear", "raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
-)
+_CHECKED: Mapping[str, frozenset[str]] = {
+    "bitmap": words("none internal clustered lockless"),
+    "metadata": words("0.90 1.0 1.1 1.2 default"),
+    "consistency-policy": words("resync bitmap journal ppl"),
+}
+_MODULES: Mapping[str, str] = {"linear": "linear", "raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
 _SUPERBLOCK_BYTES = 128 * 1024**2
 _LONGEST_NAME = 32  # of a superblock of version 1, md_p.h
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
@@ -201,10 +192,7 @@ class MdLayer(Layer[Md]):
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Return the work of the arrays that are themselves among the disks."""
-        try:
-            working = parse_mdstat(host.read("/proc/mdstat"))
-        except FileMissing:
-            return ()
+        working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
 
     def describe(self, built: OpenLayer[Md], target: Target) -> Target:

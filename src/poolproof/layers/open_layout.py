@@ -11,7 +11,7 @@ from typing import Any
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Target, VdevUse
-from poolproof.hosts.base import FileMissing, Host, host_named
+from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerNode, OpenLayer, WriteBack
 from poolproof.layers.file_system import file_bytes
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
@@ -89,12 +89,9 @@ def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool
 
 
 def _supports_discard(leaf: Leaf, host: Host) -> bool:
-    try:
-        path = f"{leaf.counter.removesuffix('/stat')}/queue/discard_max_bytes"
-        most = host_named(host, leaf.host).read(path).strip()
-    except FileMissing:
-        return False
-    return not leaf.path.startswith("/dev/loop") and most.isdigit() and int(most) > 0
+    path = f"{leaf.counter.removesuffix('/stat')}/queue/discard_max_bytes"
+    most_bytes = text_of(host_named(host, leaf.host), path).strip()
+    return not leaf.path.startswith("/dev/loop") and most_bytes not in ("", "0")
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:

@@ -1,7 +1,7 @@
 """Names and steps that several layers share: kernel names, wiping signatures, encryption keys."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from poolproof.devices.model import Site
 from poolproof.steps import Step, UndoTree
@@ -19,6 +19,11 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
     if len(whole) <= longest:
         return whole
     return f"poolproof-{site.label}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_DIGITS]}"
+
+
+def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return key and value pairs as `--key value` on a command line."""
+    return [part for key, value in pairs for part in (f"--{key}", value)]
 
 
 def wipe(devices: Sequence[str]) -> Step:

@@ -5,29 +5,26 @@ A key with a dot is an option of mkfs.xfs, named by the sections of its configur
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.file_system import FileSystemLayer
 from poolproof.steps import Step
 
-_SECTIONS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "block": ("-b", "size"),
-        "metadata": ("-m", "autofsck bigtime crc finobt inobtcount metadir reflink rmapbt"),
-        "data": (
-            "-d",
-            "agcount agsize concurrency cowextsize daxinherit extszinherit noalign sectsize size su sunit sw swidth "
-            "unwritten",
-        ),
-        "inode": ("-i", "align attr exchange maxpct nrext64 perblock projid32bit size sparse"),
-        "log": ("-l", "agnum concurrency internal lazy-count sectsize size su sunit version"),
-        "naming": ("-n", "ftype parent size version"),
-        "realtime": ("-r", "extsize"),
-        "sector": ("-s", "size"),
-    }
-)
+_SECTIONS: Mapping[str, tuple[str, str]] = {
+    "block": ("-b", "size"),
+    "metadata": ("-m", "autofsck bigtime crc finobt inobtcount metadir reflink rmapbt"),
+    "data": (
+        "-d",
+        "agcount agsize concurrency cowextsize daxinherit extszinherit noalign sectsize size su sunit sw swidth "
+        "unwritten",
+    ),
+    "inode": ("-i", "align attr exchange maxpct nrext64 perblock projid32bit size sparse"),
+    "log": ("-l", "agnum concurrency internal lazy-count sectsize size su sunit version"),
+    "naming": ("-n", "ftype parent size version"),
+    "realtime": ("-r", "extsize"),
+    "sector": ("-s", "size"),
+}
 _WORDS = Vocabulary(
     "xfs",
     make_keys=frozenset(f"{section}.{key}" for section, (_, keys) in _SECTIONS.items() for key in keys.split()),

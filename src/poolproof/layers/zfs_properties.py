@@ -6,7 +6,6 @@ that cannot be set at creation. Values are checked if the manual lists them all.
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from poolproof.campaign.expression import Option
 from poolproof.layers.arguments import check_values, unknown, words
@@ -29,37 +28,31 @@ VOLUME = _SHARED | words("snapshot_limit volblocksize volmode volthreading")
 
 _ON_OFF = words("on off")
 _CACHES = words("all none metadata")
-_CHECKED: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            words("atime autoexpand autoreplace autotrim delegation devices exec relatime setuid"), _ON_OFF
-        ),
-        "copies": words("1 2 3"),
-        "encryption": words("off on aes-128-ccm aes-192-ccm aes-256-ccm aes-128-gcm aes-192-gcm aes-256-gcm"),
-        "direct": words("standard always disabled"),
-        "dnodesize": words("legacy auto 1k 2k 4k 8k 16k"),
-        "failmode": words("wait continue panic"),
-        "logbias": words("latency throughput"),
-        "prefetch": words("all none metadata"),
-        "primarycache": _CACHES,
-        "redundant_metadata": words("all most some none"),
-        "secondarycache": _CACHES,
-        "sync": words("standard always disabled"),
-        "volmode": words("default full geom dev none"),
-        "xattr": words("on off sa dir"),
-    }
-)
-_PATTERNS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),
-        "compression": (
-            r"on|off|lzjb|lz4|zle|gzip(-[1-9])?|zstd(-([1-9]|1[0-9]))?|zstd-fast(-([1-9]|[1-9]0|100|500|1000))?",
-            "on, off, lz4, zstd, zstd-1 to zstd-19, zstd-fast, gzip, zle or lzjb",
-        ),
-        "recordsize": (r"(?i)512|(1|2|4|8|16|32|64|128|256|512)k|(1|2|4|8|16)m", "a power of 2 from 512 to 16M"),
-        "volblocksize": (r"(?i)512|(1|2|4|8|16|32|64|128)k", "a power of 2 from 512 to 128k"),
-    }
-)
+_CHECKED: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(words("atime autoexpand autoreplace autotrim delegation devices exec relatime setuid"), _ON_OFF),
+    "copies": words("1 2 3"),
+    "encryption": words("off on aes-128-ccm aes-192-ccm aes-256-ccm aes-128-gcm aes-192-gcm aes-256-gcm"),
+    "direct": words("standard always disabled"),
+    "dnodesize": words("legacy auto 1k 2k 4k 8k 16k"),
+    "failmode": words("wait continue panic"),
+    "logbias": words("latency throughput"),
+    "prefetch": words("all none metadata"),
+    "primarycache": _CACHES,
+    "redundant_metadata": words("all most some none"),
+    "secondarycache": _CACHES,
+    "sync": words("standard always disabled"),
+    "volmode": words("default full geom dev none"),
+    "xattr": words("on off sa dir"),
+}
+_PATTERNS: Mapping[str, tuple[str, str]] = {
+    "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),
+    "compression": (
+        r"on|off|lzjb|lz4|zle|gzip(-[1-9])?|zstd(-([1-9]|1[0-9]))?|zstd-fast(-([1-9]|[1-9]0|100|500|1000))?",
+        "on, off, lz4, zstd, zstd-1 to zstd-19, zstd-fast, gzip, zle or lzjb",
+    ),
+    "recordsize": (r"(?i)512|(1|2|4|8|16|32|64|128|256|512)k|(1|2|4|8|16)m", "a power of 2 from 512 to 16M"),
+    "volblocksize": (r"(?i)512|(1|2|4|8|16|32|64|128)k", "a power of 2 from 512 to 128k"),
+}
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:

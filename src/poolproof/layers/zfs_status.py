@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.devices.model import Leaf, Volume
+from poolproof.devices.model import Volume
 from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
-from poolproof.hosts.base import FileMissing, Host, host_named
+from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import WriteBack
 from poolproof.layers.zfs_vdevs import Vdev
 
@@ -91,20 +91,13 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
 
 def module_facts(host: Host) -> ZfsFacts:
     """Return the version of the kernel module and the maximum size of the ARC in bytes."""
-    return ZfsFacts(version=read(host, "/sys/module/zfs/version"), arc_max_bytes=read_arc(host).get("c_max"))
+    version = text_of(host, "/sys/module/zfs/version").strip()
+    return ZfsFacts(version=version or None, arc_max_bytes=read_arc(host).get("c_max"))
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
     """Return the counters of the ARC by name; empty if the module is not loaded."""
-    return parse_kstat(read(host, f"{KSTATS}/arcstats") or "")
-
-
-def read(host: Host, path: str) -> str | None:
-    """Return the content of a file, stripped; None if there is no such file."""
-    try:
-        return host.read(path).strip()
-    except FileMissing:
-        return None
+    return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 
 def transaction_groups(host: Host) -> WriteBack:
@@ -122,8 +115,8 @@ def transaction_groups(host: Host) -> WriteBack:
 
 
 def _parameter(host: Host, name: str) -> int | None:
-    text = read(host, f"{PARAMETERS}/{name}")
-    return int(text) if text and text.isdigit() else None
+    text = text_of(host, f"{PARAMETERS}/{name}").strip()
+    return int(text) if text.isdigit() else None
 
 
 def busy_with(status: str) -> str | None:
@@ -181,15 +174,11 @@ def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) ->
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    rotational = [_is_rotational(leaf, host) for leaf in volume.leaves]
+    """ZFS asks the kernel too whether a disk is rotational; `turns` is None if it does not say."""
+    queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
+    rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(
         devices=tuple(leaf.name for leaf in volume.leaves),
-        turns=any(rotational) if rotational and None not in rotational else None,
+        turns="1" in rotational if rotational and "" not in rotational else None,
         is_file=not volume.path.startswith("/dev/"),
     )
-
-
-def _is_rotational(leaf: Leaf, host: Host) -> bool | None:
-    """True if the kernel reports the disk as rotational, as ZFS asks it too; None if it does not say."""
-    text = read(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/queue/rotational")
-    return None if text is None else text == "1"
