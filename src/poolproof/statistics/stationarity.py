@@ -130,7 +130,7 @@ def _fit_drift(values: Sequence[float]) -> _Fit:
     # the variance of a slope over correlated samples is 12 / n³ times the spectrum at zero
     error = math.sqrt(12) * rest.standard_error
     bound = quantile(1 - _CHANGE_SIGNIFICANCE / 2, rest.freedom)
-    return _Fit(by, _ratio(by, error), bound, _squares(residuals, rest))
+    return _fit(by, error, bound, residuals, rest)
 
 
 def _fit_step(values: Sequence[float]) -> tuple[_Fit, int]:
@@ -145,18 +145,12 @@ def _fit_step(values: Sequence[float]) -> tuple[_Fit, int]:
     rest = long_run(residuals)
     error = rest.standard_error * math.sqrt(count * (1 / at + 1 / (count - at)))
     bound = _STEP_SUPREMUM * quantile(1 - _CHANGE_SIGNIFICANCE / 2, rest.freedom) / _NORMAL_99
-    by = after - before
-    return _Fit(by, _ratio(by, error), bound, _squares(residuals, rest)), at
+    return _fit(after - before, error, bound, residuals, rest), at
 
 
-def _ratio(by: float, error: float) -> float:
-    if error == 0:
-        return math.inf if by else 0.0
-    return by / error
-
-
-def _squares(residuals: Sequence[float], rest: LongRun) -> float:
-    return math.fsum((value - rest.mean) ** 2 for value in residuals)
+def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest: LongRun) -> _Fit:
+    t = by / error if error else math.inf if by else 0.0
+    return _Fit(by, t, bound, math.fsum((value - rest.mean) ** 2 for value in residuals))
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,8 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
 
     fio reports nothing while its queue is stuck, for example for seconds behind a transaction group of ZFS.
     """
-    count, seconds = series.reports_between(decision.warmup_s, decision.used_s), decision.used_s - decision.warmup_s
+    seconds = decision.used_s - decision.warmup_s
+    count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)
     least = LEAST_SAMPLES if rule.steady == "poolproof" else math.ceil(seconds / series.interval_s / 2)
     if decision.low is None or not series.reports_s or count >= least:
         return decision

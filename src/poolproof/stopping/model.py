@@ -31,10 +31,6 @@ class RateSeries:
         """Return the length of the series in seconds."""
         return self.interval_s * len(self.values)
 
-    def reports_between(self, start_s: float, end_s: float) -> int:
-        """Return the number of reports after `start_s` and up to one interval after `end_s`."""
-        return sum(start_s < at_s <= end_s + self.interval_s for at_s in self.reports_s)
-
 
 @dataclass(frozen=True)
 class StoppingRule:

@@ -157,15 +157,12 @@ class Trial:
         """
         metric = metric or self.metric
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
-        return MetricResult(value, self.verdicts.get(metric, self.verdict), self._precision(metric))
-
-    def _precision(self, metric: MetricId) -> float | None:
-        if self.settling is None or metric != self.metric:
-            return None
-        low, high = self.settling.low_share, self.settling.high_share
-        if not metric_of(metric).is_rate or low is None or high is None:
-            return self.settling.half_share
-        return (high - low) / 2
+        precision = None
+        if self.settling is not None and metric == self.metric:
+            low, high, precision = self.settling.low_share, self.settling.high_share, self.settling.half_share
+            if metric_of(metric).is_rate and low is not None and high is not None:
+                precision = (high - low) / 2
+        return MetricResult(value, self.verdicts.get(metric, self.verdict), precision)
 
 
 @dataclass(frozen=True)
