@@ -1,9 +1,9 @@
 """Workloads: a preset's name or fio options in a campaign file; lists of values make a matrix of workloads."""
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from poolproof.campaign.document import (
     Node,
@@ -39,11 +39,32 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
         CampaignError: an unknown preset or metric, a value of the wrong type, or a matrix of more than MOST_CELLS.
     """
     check_family(name.text, name.spot)
+    at_name = ("", str(name.spot))
     if isinstance(value, Scalar) and not value.is_nothing:
-        return WorkloadRequest(preset=known_preset(value.text, value.spot), spots=(("", str(name.spot)),))
+        return WorkloadRequest(preset=known_preset(value.text, value.spot), spots=(at_name,))
     table = expect_mapping(value, f"workload `{name.text}`", _EXAMPLE)
-    request = _from_mapping(name.text, table)
-    return check_size(replace(request, spots=(("", str(name.spot)), *_spots(table))), name.spot)
+    if not table.entries:
+        raise table.spot.mistake(f"workload `{name.text}` is empty", _EXAMPLE)
+    given = {key.text: node for key, node in table.entries if key.text in OWN_KEYS}
+    preset = None
+    if "preset" in given:
+        scalar = expect_scalar(given["preset"], "the name of a preset", f"the presets are {listed(PRESETS)}")
+        preset = known_preset(scalar.text, scalar.spot)
+    options = _options(table, skip=OWN_KEYS)
+    jobs = _job_sections(given["jobs"], preset) if "jobs" in given else ()
+    metric = None
+    if "metric" in given:
+        metric = known_metric(expect_scalar(given["metric"], "a metric", "write metric: p99"))
+    request = WorkloadRequest(
+        preset,
+        options,
+        jobs,
+        metric,
+        cold=expect_flag(given["cold"], "cold") if "cold" in given else None,
+        fill=expect_flag(given["fill"], "fill") if "fill" in given else True,
+        spots=(at_name, *_spots(table)),
+    )
+    return check_size(request, name.spot)
 
 
 def check_family(name: str, spot: Spot) -> None:
@@ -71,7 +92,7 @@ def known_metric(value: Scalar) -> MetricId:
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
     """Return the request; raises CampaignError if its lists make more than MOST_CELLS workloads."""
-    if count_cells(request) > MOST_CELLS:
+    if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
 
@@ -122,32 +143,9 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
     )
 
 
-def count_cells(request: WorkloadRequest) -> int:
-    """Return how many workloads the request expands to."""
-    count = 1
-    for _, values in _axes(request):
-        count *= len(values)
-    return count
-
-
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
     """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, otherwise `iops`."""
     return "bandwidth" if all(_streams(dict(job.options)) for job in jobs) else "iops"
-
-
-def _from_mapping(name: str, table: YamlMapping) -> WorkloadRequest:
-    if not table.entries:
-        raise table.spot.mistake(f"workload `{name}` is empty", _EXAMPLE)
-    own = {key.text: value for key, value in table.entries if key.text in OWN_KEYS}
-    preset = _preset(own["preset"]) if "preset" in own else None
-    return WorkloadRequest(
-        preset=preset,
-        options=_options(table, skip=OWN_KEYS),
-        jobs=_job_sections(own["jobs"], preset) if "jobs" in own else (),
-        metric=known_metric(expect_scalar(own["metric"], "a metric", "write metric: p99")) if "metric" in own else None,
-        cold=expect_flag(own["cold"], "cold") if "cold" in own else None,
-        fill=expect_flag(own["fill"], "fill") if "fill" in own else True,
-    )
 
 
 def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
@@ -160,33 +158,25 @@ def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
             yield key.text, str(key.spot)
 
 
-def _preset(value: Node) -> str:
-    scalar = expect_scalar(value, "the name of a preset", f"the presets are {listed(PRESETS)}")
-    return known_preset(scalar.text, scalar.spot)
-
-
 def _options(table: YamlMapping, skip: tuple[str, ...] = ()) -> OptionValues:
     return tuple((key.text, _values(key, value)) for key, value in table.entries if key.text not in skip)
 
 
 def _values(key: Scalar, value: Node) -> tuple[str, ...]:
     check_option_name(key)
-    nodes = value.values if isinstance(value, YamlList) else (value,)
+    name, nodes = key.text, value.values if isinstance(value, YamlList) else (value,)
     if not nodes:
-        raise value.spot.mistake(f"the list after `{key.text}` is empty", f"write {key.text}: [ONE, TWO], or one value")
-    found = tuple(option_text(_one_value(key.text, node), key.text) for node in nodes)
+        raise value.spot.mistake(f"the list after `{name}` is empty", f"write {name}: [ONE, TWO], or one value")
+    found: list[str] = []
+    for node in nodes:
+        if not isinstance(node, Scalar):
+            message = f"expected one value or a list of values after `{name}`, found {describe(node)}"
+            raise node.spot.mistake(message, f"write {name}: [4k, 16k]")
+        found.append(option_text(node, name))
     if len(set(found)) < len(found):
         repeated = next(text for text in found if found.count(text) > 1)
-        raise value.spot.mistake(f"`{repeated}` is listed twice after `{key.text}`", "remove one of them")
-    return found
-
-
-def _one_value(key: str, node: Node) -> Scalar:
-    if isinstance(node, Scalar):
-        return node
-    raise node.spot.mistake(
-        f"expected one value or a list of values after `{key}`, found {describe(node)}", f"write {key}: [4k, 16k]"
-    )
+        raise value.spot.mistake(f"`{repeated}` is listed twice after `{name}`", "remove one of them")
+    return tuple(found)
 
 
 def _job_sections(value: Node, preset: str | None) -> tuple[tuple[str, OptionValues], ...]:
@@ -194,21 +184,14 @@ def _job_sections(value: Node, preset: str | None) -> tuple[tuple[str, OptionVal
     if not table.entries:
         raise table.spot.mistake("`jobs` is empty", "add a section: jobs: {log: {rw: write}}")
     for section, _ in table.entries:
-        _check_section(section, preset)
+        name = section.text
+        if not is_name(name) or name == "global":
+            raise section.spot.mistake(f"`{name[:60]}` cannot name a job section", f"use {NAME_RULE}")
+        known = [job.name for job in PRESETS[preset].jobs] if preset else [name]
+        if name not in known:
+            message = f"preset `{preset}` has no section `{name}`{did_you_mean(name, known)}"
+            raise section.spot.mistake(message, f"its sections: {listed(known)}")
     return tuple((section.text, _section(section, options)) for section, options in table.entries)
-
-
-def _check_section(section: Scalar, preset: str | None) -> None:
-    if not is_name(section.text) or section.text == "global":
-        raise section.spot.mistake(f"`{section.text[:60]}` cannot name a job section", f"use {NAME_RULE}")
-    if preset is None:
-        return
-    known = [job.name for job in PRESETS[preset].jobs]
-    if section.text not in known:
-        guess = did_you_mean(section.text, known)
-        raise section.spot.mistake(
-            f"preset `{preset}` has no section `{section.text}`{guess}", f"its sections: {listed(known)}"
-        )
 
 
 def _section(section: Scalar, options: Node) -> OptionValues:
@@ -216,10 +199,8 @@ def _section(section: Scalar, options: Node) -> OptionValues:
     table = expect_mapping(options, where, f"write {section.text}: {{rw: randread}}")
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
-            raise key.spot.mistake(
-                f"`{key.text}` applies to the whole workload and is not allowed in {where}",
-                "move it up, next to `jobs`",
-            )
+            message = f"`{key.text}` applies to the whole workload and is not allowed in {where}"
+            raise key.spot.mistake(message, "move it up, next to `jobs`")
     return _options(table)
 
 
@@ -232,12 +213,23 @@ def _axes(request: WorkloadRequest) -> Iterator[tuple[_Axis, tuple[str, ...]]]:
 
 def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]) -> Workload:
     varies = tuple((f"{section}.{key}" if section else key, value) for (section, key), value in chosen.items())
-    jobs = _jobs(family, request, chosen)
+    preset = PRESETS[request.preset] if request.preset else None
+
+    def options_of(section: str, options: OptionValues) -> dict[str, str]:
+        return {key: chosen.get((section, key), values[0]) for key, values in options}
+
+    base = preset.jobs if preset else [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
+    # The workload's options override the preset's, and those of a section override both.
+    common = options_of("", request.options)
+    own = {section: options_of(section, options) for section, options in request.jobs}
+    jobs = tuple(
+        JobSpec(job.name, tuple({**dict(job.options), **common, **own.get(job.name, {})}.items())) for job in base
+    )
     return Workload(
         name=matrix_name(family, varies),
         family=family,
         jobs=jobs,
-        metric=request.metric or (PRESETS[request.preset].metric if request.preset else default_metric(jobs)),
+        metric=request.metric or (preset.metric if preset else default_metric(jobs)),
         varies=varies,
         cold=request.cold,
         fill=request.fill,
@@ -245,32 +237,12 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
     )
 
 
-def _jobs(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]) -> tuple[JobSpec, ...]:
-    """Return the job sections. The workload's options override the preset's, and a section's own override both."""
-    if request.preset:
-        base: Sequence[JobSpec] = PRESETS[request.preset].jobs
-    else:
-        base = [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
-    common = _picked("", request.options, chosen)
-    own = {section: _picked(section, options, chosen) for section, options in request.jobs}
-    return tuple(
-        JobSpec(job.name, tuple({**dict(job.options), **common, **own.get(job.name, {})}.items())) for job in base
-    )
-
-
-def _picked(section: str, options: OptionValues, chosen: Mapping[_Axis, str]) -> dict[str, str]:
-    return {key: chosen.get((section, key), values[0]) for key, values in options}
-
-
 def _streams(options: Mapping[str, str]) -> bool:
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
-    block = _smallest_block(options.get("bs", options.get("blocksize", "4k")))
-    return direction in _SEQUENTIAL and "bssplit" not in options and block >= LARGE_BLOCK_BYTES
-
-
-def _smallest_block(text: str) -> int:
-    """Return the smallest block in fio's `bs` in bytes; commas and ranges are allowed. 0 if it cannot be read."""
+    if direction not in _SEQUENTIAL or "bssplit" in options:
+        return False
+    blocks = options.get("bs", options.get("blocksize", "4k"))  # fio allows commas and ranges
     try:
-        return min(parse_size(part) for part in re.split(r"[,-]", text) if part)
+        return min(parse_size(part) for part in re.split(r"[,-]", blocks) if part) >= LARGE_BLOCK_BYTES
     except (ValueError, OverflowError):
-        return 0
+        return False
