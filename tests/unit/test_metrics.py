@@ -54,7 +54,7 @@ console = Console(file=io.StringIO(), width=200)
 print_table(console, cells, None)
 assert "p90 latency" in console.file.getvalue() and "7.10 ms" in console.file.getvalue()
 assert title("p90") == "p90 latency (less is better)" and "'s'" in label_expression("p90")
-assert cells[0].latency_ns["p90"] == 7.1e6
+assert cells[0].result("p90").interval.mean == 7.1e6
 table = table_of(loaded)
 assert "p90_ns,p90_ns_low,p90_ns_high" in csv_text(table)
 assert "p90_ns=7100000.0" in influx_text(table)
