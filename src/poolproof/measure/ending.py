@@ -159,13 +159,8 @@ def with_percentile(
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
     next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)
-    return replace(
-        decision,
-        done=is_last,
-        converged=False,
-        reasons=(NotConverged("percentile", _why_imprecise(found, percentile, rule)),),
-        next_s=next_s,
-    )
+    reason = NotConverged("percentile", _why_imprecise(found, percentile, rule))
+    return replace(decision, done=is_last, converged=False, reasons=(reason,), next_s=next_s)
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:

@@ -9,9 +9,6 @@ from poolproof.campaign.model import Measure, Workload
 from poolproof.results.runs.convergence import VariancePriors, needs_trial
 from poolproof.results.runs.model import Trial
 
-_Turn = tuple[int, int, str, int]
-"""Round, position in the round, workload, number of the trial: they sort in the order in which they run."""
-
 
 class TrialOrder:
     """The next trials of a layout, in rounds in which each workload runs once, in random order.
@@ -36,11 +33,11 @@ class TrialOrder:
         self._workloads = {workload.name: workload for workload in workloads}
         self._trials: dict[str, dict[int, Trial]] = {name: {} for name in self._workloads}
         chance = random.Random(f"{seed}:{layout}")
-        self._places: list[dict[str, int]] = []
+        self._positions: list[dict[str, int]] = []
         for _ in range(measure.trials_max):
             round_ = list(self._workloads)
             chance.shuffle(round_)
-            self._places.append({name: place for place, name in enumerate(round_)})
+            self._positions.append({name: position for position, name in enumerate(round_)})
         self._limits = dict.fromkeys(self._workloads, measure.trials_max)
         self._announced: frozenset[tuple[str, int]] = frozenset()
         for trial in done:
@@ -72,37 +69,35 @@ class TrialOrder:
     def ahead(self, among: Collection[str] | None = None) -> Iterator[tuple[Workload, int]]:
         """Yield each trial that is needed when it is due; `add` it before the next one.
 
+        It is of the workload with the fewest trials; the order of the round breaks ties.
+
         `among` limits the workloads to those whose files were prepared. A workload that had converged then may need
         another trial now, because each trial shows how much trials differ.
         """
         names = self._workloads if among is None else among
-        while (turn := self._next(names)) is not None:
-            yield turn
+        while True:
+            priors = cache(self._priors)
+            turns = sorted(self._turn(name, len(self._trials[name])) for name in names)
+            name = next((name for _, _, name in turns if self._is_needed(name, priors)), None)
+            if name is None:
+                return
+            yield self._workloads[name], next(self._free_numbers(name))
 
     def certain(self) -> tuple[tuple[Workload, int], ...]:
         """Return the trials that will run in any case: each cell's least number, and one more if it is needed now."""
         priors = cache(self._priors)
-        turns = [turn for name in self._workloads for turn in self._certain_of(name, priors)]
+        turns = []
+        for name in self._workloads:
+            done = len(self._trials[name])
+            missing = max(self._measure.trials - done, int(self._is_needed(name, priors)))
+            numbers = islice(self._free_numbers(name), missing)
+            turns += [(*self._turn(name, done + offset), number) for offset, number in enumerate(numbers)]
         return tuple((self._workloads[name], number) for _, _, name, number in sorted(turns))
-
-    def _certain_of(self, name: str, priors: Callable[[], VariancePriors | None]) -> Iterator[_Turn]:
-        done = len(self._trials[name])
-        missing = max(self._measure.trials - done, int(self._is_needed(name, priors)))
-        for offset, number in enumerate(islice(self._free_numbers(name), missing)):
-            yield *self._turn(name, done + offset), number
-
-    def _next(self, names: Collection[str]) -> tuple[Workload, int] | None:
-        """Return the workload with the fewest trials among those that need one; the order of the round breaks ties."""
-        priors = cache(self._priors)
-        for _, _, name in sorted(self._turn(name, len(self._trials[name])) for name in names):
-            if self._is_needed(name, priors):
-                return self._workloads[name], next(self._free_numbers(name))
-        return None
 
     def _turn(self, name: str, done: int) -> tuple[int, int, str]:
         """Return the round, the position in it and the workload of the trial after `done` trials."""
-        places = self._places[min(done, len(self._places) - 1)]
-        return done, places[name], name
+        positions = self._positions[min(done, len(self._positions) - 1)]
+        return done, positions[name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
         """Return the numbers of its next trials: 1, 2, 3 … without those that it has, so none is left out."""
@@ -117,10 +112,6 @@ class TrialOrder:
     def _done(self, workload: str) -> list[Trial]:
         return [trial for _, trial in sorted(self._trials[workload].items())]
 
-    def cells_of(self, workloads: Iterable[str]) -> list[list[Trial]]:
-        """Return the trials of these workloads so far, cell by cell."""
-        return [self._done(name) for name in workloads]
-
-    def cells(self) -> list[list[Trial]]:
-        """Return the trials so far, cell by cell."""
-        return [self._done(name) for name in self._workloads]
+    def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
+        """Return the trials so far, cell by cell: of these workloads, or of all."""
+        return [self._done(name) for name in (self._workloads if workloads is None else workloads)]

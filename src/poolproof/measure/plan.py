@@ -247,7 +247,8 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     """Raise a CampaignError unless all test files fit on the layout together. Room is estimated low."""
-    sizes = _sizes(planned, facts)
+    volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
+    sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
@@ -255,7 +256,16 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
             f"the workloads' test files take {format_size(needed)}",
             "give the devices a larger `size`, or the workloads a smaller one",
         )
-    _check_largest(planned, plan, largest_file_bytes(planned.node, sizes))
+    largest_room = largest_file_bytes(planned.node, sizes)
+    for cell in plan.cells:
+        largest = max((part.size_bytes or 0) // max(1, part.files) for part in cell.load.parts)
+        if cell.workload.fill and largest > largest_room:
+            with located_in(cell.workload):
+                raise CampaignError(
+                    f"workload {cell.workload.name} has a file of {format_size(largest)}; "
+                    f"layout {planned.layout.name} has room for at most {format_size(largest_room)}",
+                    "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
+                ).concerning("size")
 
 
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
@@ -271,21 +281,3 @@ def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
         place = generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)
         sets[place] = max(sets.get(place, 0), cell.load.unique_bytes or 0)
     return sum(sets.values())
-
-
-def _check_largest(planned: LayoutPlan, plan: RunPlan, room: int) -> None:
-    for cell in plan.cells:
-        largest = max((part.size_bytes or 0) // max(1, part.files) for part in cell.load.parts)
-        if cell.workload.fill and largest > room:
-            with located_in(cell.workload):
-                raise CampaignError(
-                    f"workload {cell.workload.name} has a file of {format_size(largest)}; "
-                    f"layout {planned.layout.name} has room for at most {format_size(room)}",
-                    "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
-                ).concerning("size")
-
-
-def _sizes(planned: LayoutPlan, facts: HostFacts) -> dict[str, int]:
-    volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
-    sizes = {name: volume.size_bytes or 0 for name, volume in volumes.items()}
-    return sizes | {path: volume.size_bytes or 0 for path, volume in facts.directories.items()}

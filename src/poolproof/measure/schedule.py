@@ -136,7 +136,8 @@ class Schedule:
         trials beyond its least, and no more checkpoints than the risk is divided by (`eliminate`).
         """
         self._reserved_s = 0.0  # it is spent now
-        self._most = min(self._campaign.measure.trials_max, self._most_so_far() + 1)
+        had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
+        self._most = min(self._campaign.measure.trials_max, had + 1)
         for name in candidates:
             self._orders[name].allow(self.goal, self._most)
         return [name for name in candidates if self._orders[name].certain()]
@@ -155,10 +156,6 @@ class Schedule:
         if len(found) < 2:
             return []
         return [name for name in found if any(needs_trial(cell, measure, priors) for cell in goal_cells[name])]
-
-    def _most_so_far(self) -> int:
-        """Return how many trials a cell of the goal may have had."""
-        return max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
 
     def affords(self, layouts: Sequence[str]) -> bool:
         """True if one more trial of the goal's workloads on these layouts fits into the time left, by earlier times.
@@ -183,7 +180,7 @@ class Schedule:
         return took(sorted(self._trials(), key=lambda trial: trial.begun_at), self._begun_s)
 
     def _goal_cells(self, name: str) -> list[list[Trial]]:
-        return self._orders[name].cells_of(self.goal)
+        return self._orders[name].cells(self.goal)
 
     def _least_s(self, ahead: Sequence[tuple[str, str]], built: str) -> float:
         """Return the least time for trials of these cells, with their overhead and the layouts to be built for them.
@@ -194,8 +191,10 @@ class Schedule:
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
-        trials_s, counting_s = sum(map(sum, found.trials.values())), self._measured_s()
-        overhead_s = max(0.0, trials_s - counting_s) / max(1, sum(map(len, found.trials.values())))
+        windows = [trial.settling for trial in self._trials() if trial.settling is not None]
+        measured_s = sum(min(each.ran_s, each.most_s) for each in windows)
+        trials_s, count = sum(map(sum, found.trials.values())), sum(map(len, found.trials.values()))
+        overhead_s = max(0.0, trials_s - measured_s) / max(1, count)
         build_s = fmean(found.builds.values()) if found.builds else 0.0
         unbuilt = [name for name, order in self._orders.items() if name != built and order.certain()]
         return lasting_s + len(ahead) * overhead_s + sum(found.builds.get(name, build_s) for name in unbuilt)
@@ -204,11 +203,6 @@ class Schedule:
         least_s = max(self._campaign.measure.shortest_s, self._least_trials_s[cell])
         seen_s = ran.get(cell[1]) or [min(own) for own in ran.values()]
         return min([least_s, *seen_s])
-
-    def _measured_s(self) -> float:
-        """Return how long all trials so far were measured, each capped at its limit."""
-        windows = [trial.settling for trial in self._trials() if trial.settling is not None]
-        return sum(min(each.ran_s, each.most_s) for each in windows)
 
     def _ran_s(self) -> dict[str, list[float]]:
         """Return by workload how long each trial so far was measured."""

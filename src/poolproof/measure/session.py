@@ -73,7 +73,13 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
     Raises a PoolproofError if the host can't be reached or can't build the campaign, or the campaign has a mistake.
     """
     label = secrets.token_hex(4)
-    with _reach(request, label, tell) as reached:
+    if request.lab is None:
+        reaching = reach_for_campaign(request.on, request.campaign, request.wipe)
+    else:
+        check_expressions(request.campaign)  # report a mistake now, not after an image and a boot
+        lab_name, keep = own_lab_name(label), request.keep_lab
+        reaching = reach_own_lab(request.lab, lab_name, request.campaign, keep=keep, tell=tell)
+    with reaching as reached:
         work = real_directory(reached.host, request.work).rstrip("/")
         directories = BuildDirectories(label, f"{work}/poolproof-{label}", f"{RAM_FILES}/poolproof-{label}")
         seed = request.campaign.measure.seed
@@ -199,13 +205,6 @@ def check_measured(run: RunDirectory) -> None:
     if all(trial.figures is None for trial in trials):
         finding = trials[0].findings[0]
         raise BuildError(f"nothing could be measured: {finding.message}", finding.fix)
-
-
-def _reach(request: RunRequest, label: str, tell: Tell) -> contextlib.AbstractContextManager[ReachedHost]:
-    if request.lab is None:
-        return reach_for_campaign(request.on, request.campaign, request.wipe)
-    check_expressions(request.campaign)  # report a mistake now, not after an image and a boot
-    return reach_own_lab(request.lab, own_lab_name(label), request.campaign, keep=request.keep_lab, tell=tell)
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:

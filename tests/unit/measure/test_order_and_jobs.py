@@ -106,7 +106,7 @@ def test_with_a_budget_each_cell_has_its_least_and_then_what_it_is_allowed() -> 
     assert [(entry.name, number) for entry, number in held.certain()] == [(first, 3)]
     assert all(held.is_new(entry, number) for entry, number in held.certain())
     held.add(trial(first, 3, 100.0))
-    assert [len(cell) for cell in held.cells_of([first, second])] == [3, 2]
+    assert [len(cell) for cell in held.cells([first, second])] == [3, 2]
     assert held.certain() == ()
 
 
