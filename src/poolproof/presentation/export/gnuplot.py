@@ -30,6 +30,19 @@ _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
 _SETTLED_COLUMN = _BYTES_COLUMN + 3
 _UNKNOWN = "NaN"
+_BEFORE = (
+    'set datafile separator "\\t"',
+    "set terminal pngcairo noenhanced size 1000,600 font 'sans,11' linewidth 1.5",
+    "set logscale x 2",
+)
+_AFTER = (
+    "set xlabel 'block size'",
+    "set yrange [0:*]",
+    "set grid ytics linetype 1 linecolor rgb '#dddddd' linewidth 0.7",
+    "set border 3",
+    "set tics nomirror",
+    "set key outside right top",
+)
 
 
 @dataclass(frozen=True)
@@ -152,20 +165,8 @@ def _number(value: float) -> str:
 def _script(panel: Panel) -> str:
     sizes = {row.part.block_bytes: _block_size(row) for row in panel.rows}
     tics = ", ".join(f"{_quoted(text)} {size}" for size, text in sorted(sizes.items()))
-    lines = [
-        f"# gnuplot {panel.name}.gnuplot",
-        'set datafile separator "\\t"',
-        "set terminal pngcairo noenhanced size 1000,600 font 'sans,11' linewidth 1.5",
-        "set logscale x 2",
-        f"set xrange [{min(sizes) * 0.8:g}:{max(sizes) * 1.25:g}]",
-        f"set xtics ({tics})",
-        "set xlabel 'block size'",
-        "set yrange [0:*]",
-        "set grid ytics linetype 1 linecolor rgb '#dddddd' linewidth 0.7",
-        "set border 3",
-        "set tics nomirror",
-        "set key outside right top",
-    ]
+    xrange = f"set xrange [{min(sizes) * 0.8:g}:{max(sizes) * 1.25:g}]"
+    lines = [f"# gnuplot {panel.name}.gnuplot", *_BEFORE, xrange, f"set xtics ({tics})", *_AFTER]
     return "\n".join([*lines, *_plots(panel)]) + "\n"
 
 
@@ -189,8 +190,8 @@ def _title(panel: Panel, kind: str, way: str) -> str:
     """Return the benchmark's own title, and how many points are left out or hollow."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
+    unsettled = sum(map(_is_hollow, panel.rows))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
-    unsettled = sum(_is_hollow(row) for row in panel.rows)
     notes = [f"left out: {counts}"] if counts else []
     notes += [f"hollow: {unsettled} unsettled"] if unsettled else []
     return f'{title}."\\n".{_quoted("; ".join(notes))}' if notes else title

@@ -37,11 +37,6 @@ class ExportRow:
     limit: Limit | None
 
     @cached_property
-    def results(self) -> Mapping[str, CellResult]:
-        """Return the result of each metric by column."""
-        return {metric.column: self.cell.result(metric.id) for metric in METRICS}
-
-    @cached_property
     def figures(self) -> Mapping[str, Interval]:
         """Return the intervals of the results that count, by column."""
         return self._intervals(counting=True)
@@ -102,13 +97,13 @@ class ExportRow:
 
         An example is `read_iops` of a workload that only reads.
         """
-        own = self.cell.values()
-        found = {
-            column: self.cell.figure if result.values == own else result.interval
-            for column, result in self.results.items()
-            if result.counts is counting
-        }
-        return {column: interval for column, interval in found.items() if interval is not None}
+        found = {}
+        for metric in METRICS:
+            result = self.cell.result(metric.id)
+            interval = self.cell.figure if result.values == self.cell.values() else result.interval
+            if result.counts is counting and interval is not None:
+                found[metric.column] = interval
+        return found
 
 
 @dataclass(frozen=True)

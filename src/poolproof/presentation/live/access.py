@@ -1,7 +1,7 @@
 """Who may see the page: only requests that name this server as their host, and that have the token if there is one.
 
-A foreign web page can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in
-the Host header. An IP address cannot be redirected in this way, so addresses are accepted.
+The page of another site can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that
+name in the Host header. An IP address cannot be redirected in this way, so addresses are accepted.
 """
 
 import hmac
@@ -38,7 +38,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name, which includes the port because cookies are shared between ports."""
+        """Return the cookie's name, which includes the port because cookies are shared between ports."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -55,14 +55,6 @@ class Access:
         except ValueError:
             return name in self.names
         return address.is_loopback or self.token is not None
-
-    def allows_token(self, given: str) -> bool:
-        """Compare the token in constant time."""
-        return self.token is not None and hmac.compare_digest(given.encode(), self.token.encode())
-
-    def allows_cookie(self, given: str) -> bool:
-        """Compare the cookie in constant time."""
-        return hmac.compare_digest(given.encode(), self.session.encode())
 
 
 def access_for(address: str, port: int) -> Access:
@@ -94,18 +86,20 @@ class Guarded:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
-        if not self._access.allows_host(request.headers.get("host", "")):
+        access = self._access
+        if not access.allows_host(request.headers.get("host", "")):
             return PlainTextResponse("this server does not have that name\n", 421)
-        if self._access.token is None:
+        if access.token is None:
             return None
-        if self._access.allows_token(request.query_params.get("token", "")):
-            return self._admission()
-        if self._access.allows_cookie(request.cookies.get(self._access.cookie, "")):
+        if _equal(request.query_params.get("token", ""), access.token):
+            admission = RedirectResponse("/", 303)  # so that the token does not stay in the address bar
+            admission.set_cookie(access.cookie, access.session, httponly=True, samesite="lax")
+            return admission
+        if _equal(request.cookies.get(access.cookie, ""), access.session):
             return None
         return PlainTextResponse("open the address that poolproof printed: it includes the token\n", 403)
 
-    def _admission(self) -> Response:
-        """Set the cookie and redirect, so that the token does not stay in the address bar."""
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._access.cookie, self._access.session, httponly=True, samesite="lax")
-        return answer
+
+def _equal(given: str, secret: str) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(given.encode(), secret.encode())

@@ -80,10 +80,18 @@ class _Captured(io.StringIO):
 
 def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
     """Return the screen for a terminal of that size: at most `height` lines, the least important ones last."""
-    head: list[RenderableType] = [_title(progress, hint), _progress(progress), Text()]
+    title, bar = Table.grid(expand=True), Table.grid(padding=(0, 1))
+    title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    title.add_column(no_wrap=True, overflow="ellipsis", justify="right")
+    title.add_row(_line(Text(progress.title, style="bold")), Text(hint, style=QUIET))
+    bar.add_column(width=_BAR_WIDTH)
+    bar.add_column(no_wrap=True, overflow="ellipsis")
+    done = f"{progress.done} of {progress.total} trials{progress.left_text()}"
+    bar.add_row(ProgressBar(max(1, progress.total), progress.done, width=_BAR_WIDTH), Text(done))
+    head: list[RenderableType] = [title, bar, Text()]
     head += [_line(_activity(progress, width)), *map(_line, _rates(progress, width)), Text()]
     head += [*map(_line, _news(progress, width)), Text()]
-    layouts = [_line(line) for line in _layouts(progress, width, height - len(head) - 1)]
+    layouts = map(_line, _layouts(progress, width, height - len(head) - 1))
     return Group(*[*head, *layouts, _line(_counts(progress))][:height])
 
 
@@ -92,23 +100,6 @@ def _line(text: Text) -> Text:
     text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
-
-
-def _title(progress: RunProgress, hint: str) -> Table:
-    table = Table.grid(expand=True)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    table.add_column(no_wrap=True, overflow="ellipsis", justify="right")
-    table.add_row(_line(Text(progress.title, style="bold")), Text(hint, style=QUIET))
-    return table
-
-
-def _progress(progress: RunProgress) -> Table:
-    table = Table.grid(padding=(0, 1))
-    table.add_column(width=_BAR_WIDTH)
-    table.add_column(no_wrap=True, overflow="ellipsis")
-    bar = ProgressBar(total=max(1, progress.total), completed=progress.done, width=_BAR_WIDTH)
-    table.add_row(bar, Text(f"{progress.done} of {progress.total} trials{progress.left_text()}"))
-    return table
 
 
 def _activity(progress: RunProgress, width: int) -> Text:
