@@ -117,11 +117,6 @@ class MetricChart(Chart):
     section: Section = "curves"
     in_pictures: bool = True
 
-    @property
-    def has_panels(self) -> bool:
-        """True if its rows have a column `panel`."""
-        return any(column.field == "panel" for column in self.columns)
-
 
 Kind = TypeVar("Kind", bound=Chart)
 

@@ -75,7 +75,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
     """Yield one picture for each panel and for each value of the other varied options, or one for each workload."""
     fields = [column.field for column in chart.columns]
-    by = [fields.index(field) for field in (("panel", "rest") if chart.has_panels else ("workload",))]
+    by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in chart.rows(run, metric):

@@ -188,6 +188,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
+    """Yield what the fastest layout that survives more disk failures costs."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"

@@ -1,5 +1,6 @@
 """The sections of the page that are plain HTML: claims, findings, the limit of the disks, how to repeat the run."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,52 +33,37 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
-@dataclass(frozen=True)
-class FindingGroup:
-    """The findings of one rule in the run. `effects` counts the cells by the effect on their result.
+def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """Return for each rule what it found, the most serious first. `cells` in the order of the page.
 
-    `places` are (number of the cell, its name).
+    `effects` counts the cells by the effect on their result. `places` are (number of the cell, its name).
     """
-
-    rule: str
-    title: str
-    wrong: str
-    effect: Effect
-    effects: tuple[tuple[Effect, int], ...]
-    example: str
-    fixes: Texts
-    places: tuple[tuple[int, str], ...]
-
-
-def finding_groups(cells: Sequence[Cell]) -> tuple[FindingGroup, ...]:
-    """Return a group for each rule that found something, the most serious first. `cells` in the order of the page."""
     by_rule: dict[str, list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
         for finding in cell.findings:
             by_rule.setdefault(finding.rule, []).append((number, cell, finding))
     groups = [_finding_group(name, found) for name, found in by_rule.items()]
-    return tuple(sorted(groups, key=lambda group: (_EFFECTS.index(group.effect), -len(group.places))))
+    return sorted(groups, key=lambda group: (_EFFECTS.index(group["effect"]), -len(group["places"])))
 
 
-def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> FindingGroup:
+def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dict[str, Any]:
     findings = [finding for _, _, finding in found]
     worst = min(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight))
-    effects = [finding.effect for finding in findings]
-    fixes = [finding.fix for finding in findings]
+    effects = Counter(finding.effect for finding in findings)
     try:
         title, wrong = rule(name).title, rule(name).wrong
     except UsageError:  # the run is of another version
         title, wrong = "a rule that this poolproof does not know", ""
-    return FindingGroup(
-        rule=name,
-        title=title,
-        wrong=wrong,
-        effect=worst.effect,
-        effects=tuple((effect, effects.count(effect)) for effect in _EFFECTS if effect in effects),
-        example=worst.message,
-        fixes=tuple(sorted(dict.fromkeys(fixes), key=fixes.count, reverse=True)[:_MOST_FIXES]),
-        places=tuple((number, f"{cell.workload} on {cell.layout}") for number, cell, _ in found),
-    )
+    return {
+        "rule": name,
+        "title": title,
+        "wrong": wrong,
+        "effect": worst.effect,
+        "effects": sorted(effects.items(), key=lambda each: _EFFECTS.index(each[0])),
+        "example": worst.message,
+        "fixes": [fix for fix, _ in Counter(finding.fix for finding in findings).most_common(_MOST_FIXES)],
+        "places": [(number, f"{cell.workload} on {cell.layout}") for number, cell, _ in found],
+    }
 
 
 @dataclass(frozen=True)

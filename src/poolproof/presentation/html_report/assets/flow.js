@@ -32,7 +32,7 @@ P.drawFlows = (cell) => {
   ]), ...(levels ? [P.quiet(levels)] : []));
 };
 
-// What the layers between fio and the disks counted, as text.
+// The bytes that the layers between fio and the disks counted, as text.
 P.levelsText = (cell, flows) => {
   const [trial, levels] = cell.levels;
   if (!levels) return "";
@@ -127,29 +127,23 @@ P.drawLeaves = (plan, flow, art, words, colour, copied, number, width) => {
   }
 };
 
-// What never reached a disk bends down and fades; its label is next to it.
+// Bytes that never reached a disk bend down and fade; their label is next to them.
 P.drawLost = (plan, flow, art, words, at) => {
   const { x, node, lost } = plan;
   const high = at.h(lost);
   const to = { x: x.split + (plan.narrow ? 0 : 40), top: plan.narrow ? Math.max(at.leakTop, plan.end) : at.leakTop };
   art.append(P.svg("path", { d: P.band(x.fio + node, at.stem.bottom, at.stem.bottom + high, to.x, to.top, to.top + high), fill: `url(#lost${at.number})`, mask: `url(#away${at.number})`, class: "leak" }));
   const from = plan.narrow ? { x: 0, y: to.top + high + 22 } : { x: to.x + 14, y: Math.max(to.top + high / 2, plan.end > to.top + 10 && x.leaf < to.x + 420 ? plan.end + 8 : 0) };
-  const lines = P.lines(flow.lost, at.width - from.x, 8.1);
-  lines.forEach((line, number) => words.append(P.svg("text", { x: from.x, y: from.y + 18 * number, class: "lost-text" }, line)));
-  return Math.max(to.top + high, from.y + 18 * (lines.length - 1)) + 8;
+  return Math.max(to.top + high, P.label(words, flow.lost, from.x, from.y, at.width, "lost-text")) + 8;
 };
 
-// What the disks moved in addition comes in from below.
+// Bytes that the disks moved in addition come in from below.
 P.drawExtra = (plan, flow, art, words, at) => {
   const { x, extra } = plan;
   const high = at.h(extra);
   const from = { x: x.split - 30, top: Math.max(plan.end, at.copied.bottom + 30) };
   art.append(P.svg("path", { d: P.band(from.x, from.top, from.top + high, x.copy, at.copied.bottom, at.copied.bottom + high), fill: `url(#extra${at.number})`, mask: `url(#in${at.number})`, class: "extra" }));
-  const y = from.top + high + 20;
-  const start = plan.narrow ? 0 : 130;
-  const lines = P.lines(flow.extra, at.width - start, 8.1);
-  lines.forEach((line, number) => words.append(P.svg("text", { x: start, y: y + 18 * number, class: "extra-text" }, line)));
-  return y + 18 * (lines.length - 1) + 8;
+  return P.label(words, flow.extra, plan.narrow ? 0 : 130, from.top + high + 20, at.width, "extra-text") + 8;
 };
 
 P.flowHeads = (plan, flow, words, fioTop, copied, width) => {
@@ -175,14 +169,16 @@ P.fit = (text, attributes, room, letter) => {
   return made;
 };
 
-P.lines = (text, room, letter) => {
-  const most = Math.max(16, Math.floor(room / letter));
-  const found = [];
+// A label in as many lines as it needs; returns the position of the last one.
+P.label = (words, text, x, y, width, name) => {
+  const most = Math.max(16, Math.floor((width - x) / 8.1));
+  const lines = [];
   for (const word of text.split(" ")) {
-    if (found.length && found.at(-1).length + word.length < most) found.push(`${found.pop()} ${word}`);
-    else found.push(word);
+    if (lines.length && lines.at(-1).length + word.length < most) lines.push(`${lines.pop()} ${word}`);
+    else lines.push(word);
   }
-  return found;
+  lines.forEach((line, number) => words.append(P.svg("text", { x, y: y + 18 * number, class: name }, line)));
+  return y + 18 * (lines.length - 1);
 };
 
 P.flowTable = (cell) => {
