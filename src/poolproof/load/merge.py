@@ -1,14 +1,14 @@
 """Sums of outcomes: over clones and parts that ran at once, and over groups that ran one after the other.
 
-A percentile comes from the merged histogram or is not known, because percentiles cannot be averaged. Means and
-deviations follow the pairwise formula of fio's `__sum_stat` (stat.c). The rate of parts that ran at once is all their
-bytes over the longest runtime (`show_run_stats` in fio's stat.c); that of groups that ran one after the other is all
-bytes over the sum of the groups' runtimes. A histogram maps latencies in nanoseconds to numbers of I/Os.
+A percentile comes from the merged histogram or is not known, because percentiles cannot be averaged. The rate of parts
+that ran at once is all their bytes over the longest runtime (`show_run_stats` in fio's stat.c); that of groups that ran
+one after the other is all bytes over the sum of the groups' runtimes. A histogram maps latencies in nanoseconds to
+numbers of I/Os.
 """
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -17,10 +17,8 @@ from poolproof.load.outcome import DIRECTIONS, Direction, Latency, Outcome, Part
 
 Number = TypeVar("Number", int, float)
 
-_SAMPLED = (
-    "bandwidth_min_bytes", "bandwidth_max_bytes", "bandwidth_mean_bytes", "iops_min", "iops_max", "iops_mean",
-)  # fmt: skip
-_SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "short_ios", "samples", *_SAMPLED)
+_SAMPLED = ("bandwidth_min_bytes", "bandwidth_max_bytes", "bandwidth_mean_bytes", "iops_mean")
+_SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "samples", *_SAMPLED)
 
 DEFAULT_PERCENTILES = (
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99,
@@ -70,13 +68,9 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
         return parts[0] if parts else None
     bins = add_bins(part.bins_ns for part in parts) if all(part.bins_ns for part in parts) else {}
     percents = {percent for part in parts for percent in part.percentiles_ns} or set(DEFAULT_PERCENTILES)
-    mean, stddev = _moments(parts)
     return Latency(
         samples=_known(sum, [part.samples for part in parts]),
-        min_ns=_known(min, [part.min_ns for part in parts]),
-        max_ns=_known(max, [part.max_ns for part in parts]),
-        mean_ns=mean,
-        stddev_ns=stddev,
+        mean_ns=_weighted([(part.mean_ns, part.samples) for part in parts]),
         percentiles_ns=percentiles_of(bins, percents),
         bins_ns=bins,
     )
@@ -124,7 +118,6 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
         job_start_ms=_known(min, [job.job_start_ms for job in jobs]),
         user_cpu_percent=_weighted([(job.user_cpu_percent, job.job_runtime_ms) for job in jobs]),
         system_cpu_percent=_weighted([(job.system_cpu_percent, job.job_runtime_ms) for job in jobs]),
-        depth_levels=_merged_levels(jobs),
     )
 
 
@@ -164,11 +157,6 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
     )
 
 
-def total_ios(job: PartOutcome) -> int:
-    """Return the I/Os of a part over all directions, as far as they are known."""
-    return sum(direction.ios or 0 for direction in job.directions.values())
-
-
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
     """Return the sum with the values that fio reported for the group. Only bytes are exact if summed here."""
     if merged is None or reported is None:
@@ -192,37 +180,6 @@ def _at_once(result: Outcome) -> bool:
         spans[job.group] = min(known[0], begun), max(known[1], ended)
     ordered = itertools.pairwise(sorted(spans.values()))
     return any(later[0] < earlier[1] - (earlier[1] - earlier[0]) // 2 for earlier, later in ordered)
-
-
-def _moments(parts: Sequence[Latency]) -> tuple[float | None, float | None]:
-    """Return the mean and the sample standard deviation of the merged distribution."""
-    mean, count = 0.0, 0
-    squares: float | None = 0.0
-    for part in parts:
-        if part.mean_ns is None or not part.samples:
-            return None, None
-        if squares is not None and part.stddev_ns is not None:
-            apart = part.mean_ns - mean
-            squares += part.stddev_ns**2 * (part.samples - 1) + apart**2 * count * part.samples / (count + part.samples)
-        else:
-            squares = None
-        mean = (mean * count + part.mean_ns * part.samples) / (count + part.samples)
-        count += part.samples
-    if squares is None:
-        return mean, None
-    return mean, math.sqrt(squares / (count - 1)) if count > 1 else 0.0
-
-
-def _merged_levels(jobs: Sequence[PartOutcome]) -> Mapping[str, float]:
-    """Return the shares of queue depths, weighted by I/Os; empty if a part lacks them."""
-    weights = [total_ios(job) for job in jobs]
-    if not sum(weights) or not all(job.depth_levels for job in jobs):
-        return {}
-    levels: dict[str, float] = defaultdict(float)
-    for job, weight in zip(jobs, weights, strict=True):
-        for level, share in job.depth_levels.items():
-            levels[level] += share * weight / sum(weights)
-    return dict(levels)
 
 
 def _rate(amount: int | None, runtime_ms: int | None) -> float | None:

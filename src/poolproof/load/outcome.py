@@ -18,10 +18,7 @@ class Latency:
     """
 
     samples: int | None = None
-    min_ns: float | None = None
-    max_ns: float | None = None
     mean_ns: float | None = None
-    stddev_ns: float | None = None
     percentiles_ns: Mapping[float, float] = field(default_factory=dict)
     bins_ns: Mapping[int, int] = field(default_factory=dict)
 
@@ -39,15 +36,11 @@ class Direction:
     runtime_ms: int | None = None
     bandwidth_bytes: float | None = None
     iops: float | None = None
-    short_ios: int | None = None
     bandwidth_min_bytes: float | None = None
     bandwidth_max_bytes: float | None = None
     bandwidth_mean_bytes: float | None = None
     bandwidth_stddev_bytes: float | None = None
-    iops_min: float | None = None
-    iops_max: float | None = None
     iops_mean: float | None = None
-    iops_stddev: float | None = None
     samples: int | None = None
     slat: Latency | None = None
     clat: Latency | None = None
@@ -60,7 +53,7 @@ class PartOutcome:
 
     `jobs` is the number of clones that the values sum. A direction without I/O is None. `mixed` replaces the three
     directions if the source does not separate them. `syncs` is the number of fsync and fdatasync calls, `sync` their
-    latency. `depth_levels` maps "1", "2", ">=64" to percent of I/Os. `host` is the machine, in client/server runs.
+    latency. `host` is the machine, in client/server runs.
     Parts of one `group` ran at once; groups ran one after the other. `options` are the generator's own options as it
     printed them; fio omits switches that were given without a value (`time_based`).
     """
@@ -79,7 +72,6 @@ class PartOutcome:
     job_start_ms: int | None = None
     user_cpu_percent: float | None = None
     system_cpu_percent: float | None = None
-    depth_levels: Mapping[str, float] = field(default_factory=dict)
     host: str | None = None
     group: int = 0
 

@@ -174,7 +174,6 @@ def _direction(start: Direction | None, end: Direction | None) -> Direction | No
         runtime_ms=ran_ms,
         bandwidth_bytes=_rate(moved, ran_ms),
         iops=_rate(ios, ran_ms),
-        short_ios=_less(end.short_ios, start.short_ios),
         slat=_latency(start.slat, end.slat),
         clat=_latency(start.clat, end.clat),
         lat=_latency(start.lat, end.lat),

@@ -109,10 +109,7 @@ def _rates(kind: RateKind, log: SeriesLog) -> Direction:
     if kind == "iops":
         return Direction(
             iops=rates.mean,
-            iops_min=rates.least,
-            iops_max=rates.most,
             iops_mean=rates.mean,
-            iops_stddev=rates.spread,
         )
     return Direction(
         bandwidth_bytes=rates.mean,

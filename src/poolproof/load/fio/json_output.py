@@ -41,10 +41,8 @@ Number = int | float
 
 
 class _RawLatency(msgspec.Struct):
-    min: Number | None = None
     max: Number | None = None
     mean: Number | None = None
-    stddev: Number | None = None
     N: Number | None = None
     percentile: dict[str, Number | None] | None = None
     bins: dict[str, Number] | None = None
@@ -58,7 +56,6 @@ class _RawDirection(msgspec.Struct):
     iops: Number | None = None
     runtime: Number | None = None
     total_ios: Number | None = None
-    short_ios: Number | None = None
     slat_ns: _RawLatency | None = None
     clat_ns: _RawLatency | None = None
     lat_ns: _RawLatency | None = None
@@ -70,10 +67,7 @@ class _RawDirection(msgspec.Struct):
     bw_mean: Number | None = None
     bw_dev: Number | None = None
     bw_samples: Number | None = None
-    iops_min: Number | None = None
-    iops_max: Number | None = None
     iops_mean: Number | None = None
-    iops_stddev: Number | None = None
 
 
 class _RawSync(msgspec.Struct):
@@ -96,7 +90,6 @@ class _RawJob(msgspec.Struct):
     job_start: Number | None = None
     usr_cpu: Number | None = None
     sys_cpu: Number | None = None
-    iodepth_level: dict[str, Number | None] | None = None
 
 
 class _RawDisk(msgspec.Struct):
@@ -286,7 +279,6 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
     sync, syncs = (raw.sync.lat_ns, raw.sync.total_ios or 0) if raw.sync else (None, None)
     if syncs is not None and sync:
         syncs = max(syncs, sync.N or 0)  # fio's synchronous engines count only here
-    levels = {level: _real(share) for level, share in (raw.iodepth_level or {}).items()}
     return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,
@@ -302,7 +294,6 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
         job_start_ms=_whole(raw.job_start),
         user_cpu_percent=_real(raw.usr_cpu),
         system_cpu_percent=_real(raw.sys_cpu),
-        depth_levels={level: share for level, share in levels.items() if share is not None},
         host=raw.hostname,
         group=_whole(raw.groupid) or 0,
     )
@@ -320,15 +311,11 @@ def _direction(raw: _RawDirection | None) -> Direction | None:
         runtime_ms=_whole(raw.runtime),
         bandwidth_bytes=_real(raw.bw_bytes) if raw.bw_bytes is not None else _real(raw.bw, _KIB),
         iops=_real(raw.iops),
-        short_ios=_whole(raw.short_ios),
         bandwidth_min_bytes=_real(raw.bw_min, _KIB),
         bandwidth_max_bytes=_real(raw.bw_max, _KIB),
         bandwidth_mean_bytes=_real(raw.bw_mean, _KIB),
         bandwidth_stddev_bytes=_real(raw.bw_dev, _KIB),
-        iops_min=_real(raw.iops_min),
-        iops_max=_real(raw.iops_max),
         iops_mean=_real(raw.iops_mean),
-        iops_stddev=_real(raw.iops_stddev),
         samples=_whole(raw.bw_samples),
         slat=_latency(raw.slat_ns or raw.slat, factor),
         clat=_latency(raw.clat_ns or raw.clat, factor),
@@ -345,10 +332,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
     percentiles = {_percent(name): _real(value, factor) for name, value in (raw.percentile or {}).items()}
     return Latency(
         samples=_whole(raw.N),
-        min_ns=_real(raw.min, factor),
-        max_ns=_real(raw.max, factor),
         mean_ns=_real(raw.mean, factor),
-        stddev_ns=_real(raw.stddev, factor),
         percentiles_ns={percent: value for percent, value in percentiles.items() if percent and value is not None},
         bins_ns=_bins(raw.bins or {}, factor),
     )

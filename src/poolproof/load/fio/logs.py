@@ -169,8 +169,6 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
     bins = count_bins(values)
     return Latency(
         samples=len(values),
-        min_ns=float(min(values)),
-        max_ns=float(max(values)),
         mean_ns=sum(values) / len(values),
         percentiles_ns=percentiles_of(bins, DEFAULT_PERCENTILES),
         bins_ns=dict(sorted(bins.items())),

@@ -19,8 +19,7 @@ _TOO_LONG = re.compile(r"(?:[\d.]+%=)?-?\d{25}")
 _BEFORE_PERCENTILES = 12
 _AFTER_PERCENTILES = 32
 _SHORT, _LONG = 41, 47
-_DEPTHS = ("1", "2", "4", "8", "16", "32", ">=64")
-_LATENCY_FIELDS = 22
+_CPU_FIELDS, _DEPTH_FIELDS, _LATENCY_FIELDS = 5, 7, 22
 _MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
@@ -67,9 +66,11 @@ def _result(fields: Sequence[str]) -> Outcome:
         mixed=mixed,
         user_cpu_percent=_percent(fields[at]),
         system_cpu_percent=_percent(fields[at + 1]),
-        depth_levels={level: _percent(fields[at + 5 + index]) for index, level in enumerate(_DEPTHS)},
     )
-    return Outcome(release, (part,), _disks(fields, at + 5 + len(_DEPTHS) + _LATENCY_FIELDS))
+    at += _CPU_FIELDS
+    for depth in range(_DEPTH_FIELDS):
+        _percent(fields[at + depth])
+    return Outcome(release, (part,), _disks(fields, at + _DEPTH_FIELDS + _LATENCY_FIELDS))
 
 
 def _direction(fields: Sequence[str]) -> Direction | None:
@@ -77,7 +78,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
     if not io_kib and not iops:
         return None
     low, high, _, mean, deviation, *sampled = fields[_AFTER_PERCENTILES + 4 :]
-    iops_low, iops_high, iops_mean, iops_deviation = map(_real, sampled[1:5]) if sampled else [None] * 4
+    _, _, iops_mean, _ = map(_real, sampled[1:5]) if sampled else [None] * 4
     return Direction(
         io_bytes=io_kib * _KIB,
         runtime_ms=runtime_ms,
@@ -88,10 +89,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
         bandwidth_mean_bytes=_real(mean, _KIB),
         bandwidth_stddev_bytes=_real(deviation, _KIB),
         samples=int(sampled[0]) if sampled else None,
-        iops_min=iops_low,
-        iops_max=iops_high,
         iops_mean=iops_mean,
-        iops_stddev=iops_deviation,
         slat=_latency(fields[4:8]),
         clat=_latency(fields[8:12], fields[_BEFORE_PERCENTILES:_AFTER_PERCENTILES]),
         lat=_latency(fields[_AFTER_PERCENTILES : _AFTER_PERCENTILES + 4]),
@@ -99,13 +97,13 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Return minimum, maximum, mean and deviation; None for zeros, which mean that it was not measured."""
-    low, high, mean, deviation = (_real(field, _US) for field in fields)
+    """Read minimum, maximum, mean and deviation; return None for zeros, which mean that it was not measured."""
+    _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
     found = filter(None, map(_PERCENTILE.match, percentiles))
     values = {float(match[1]): float(match[2]) * _US for match in found if 0 < float(match[1]) <= 100}
-    return Latency(min_ns=low, max_ns=high, mean_ns=mean, stddev_ns=deviation, percentiles_ns=values)
+    return Latency(mean_ns=mean, percentiles_ns=values)
 
 
 def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:

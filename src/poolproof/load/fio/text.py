@@ -233,11 +233,9 @@ class _Reader:
         job.add(values)
 
     def _end_of_block(self, job: _JobDraft, line: str) -> bool:
-        """Read the CPU shares, the depths, or the I/Os issued, which are exact."""
+        """Read the CPU shares or the I/Os issued, which are exact."""
         if cpu := lines.cpu(line):
             job.part = replace(job.part, user_cpu_percent=cpu[0], system_cpu_percent=cpu[1])
-        elif (depths := lines.depths(line)) is not None:
-            job.part = replace(job.part, depth_levels=depths or job.part.depth_levels)
         elif issued := lines.issued(line):
             counts, syncs = issued
             for name, count in counts.items():
@@ -245,7 +243,7 @@ class _Reader:
                     job.directions[name] = replace(job.directions[name], ios=count)
             job.part = replace(job.part, syncs=syncs or None)  # fio prints 0 if the engine's syncs are not counted here
         else:
-            return False
+            return lines.is_depths(line)
         return True
 
     def _sums(self, line: str) -> bool:

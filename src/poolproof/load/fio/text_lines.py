@@ -52,8 +52,7 @@ _SAMPLED_IOPS = re.compile(
     r"stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
 )
 _CPU = re.compile(r"^\s*cpu\s*: usr=\s*(?P<user>\d+(?:\.\d+)?)%, sys=\s*(?P<system>\d+(?:\.\d+)?)%")
-_DEPTHS = re.compile(r"^\s*IO depths\s*: (?P<levels>.*)")
-_LEVEL = re.compile(r"(>=64|\d+)=\s*(\d+(?:\.\d+)?)%")
+_DEPTHS = re.compile(r"^\s*IO depths\s*: ")
 _ISSUED = re.compile(r"^\s*issued rwts?\s*: total=(?P<total>[\d,]{1,80}) short=(?P<short>[\d,]+)")
 _OLD_ISSUED = re.compile(r"^\s*issued\s*: total=r=(?P<r>\d{1,18})/w=(?P<w>\d{1,18})/d=(?P<d>\d{1,18})")
 _GROUP_HEAD = re.compile(r"^\s*Run status group (?P<group>\d+) \(all jobs\):")
@@ -180,7 +179,7 @@ def latency(line: str) -> tuple[str, Latency] | None:
     """Return slat, clat, lat or sync, and its values."""
     match = _LATENCY.match(line)
     values = _four(match, _UNIT_NS[match["unit"]]) if match else None
-    return (match["kind"], Latency(None, *values)) if match and values else None
+    return (match["kind"], Latency(mean_ns=values[2])) if match and values else None
 
 
 def percentile_head(line: str) -> tuple[str, float] | None:
@@ -222,8 +221,7 @@ def sampled_iops(line: str) -> Direction | None:
     values = _four(match, 1.0) if match else None
     if match is None or values is None:
         return None
-    low, high, mean, deviation = values
-    return Direction(iops_min=low, iops_max=high, iops_mean=mean, iops_stddev=deviation, samples=_samples(match))
+    return Direction(iops_mean=values[2], samples=_samples(match))
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
@@ -245,10 +243,9 @@ def cpu(line: str) -> tuple[float, float] | None:
     return (float(match["user"]), float(match["system"])) if match else None
 
 
-def depths(line: str) -> dict[str, float] | None:
-    """Return the share of I/Os at each queue depth in percent."""
-    match = _DEPTHS.match(line)
-    return {level: float(share) for level, share in _LEVEL.findall(match["levels"])} if match else None
+def is_depths(line: str) -> bool:
+    """True for the shares of queue depths, which end a job's block too."""
+    return _DEPTHS.match(line) is not None
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:

@@ -18,15 +18,13 @@ CAPTURED = Path(__file__).parent / "captured"
 
 
 def clone(number: int) -> Latency:
-    values = [int(line) for line in (CAPTURED / f"3.33-group-of-three.clat.{number}.txt").read_text().split()]
-    return Latency(
-        samples=len(values),
-        min_ns=min(values),
-        max_ns=max(values),
-        mean_ns=statistics.fmean(values),
-        stddev_ns=statistics.stdev(values),
-        bins_ns=dict(Counter(bin_of(value) for value in values)),
-    )
+    lines = (CAPTURED / f"3.33-group-of-three.clat.{number}.txt").read_text().split()
+    return measured([int(line) for line in lines])
+
+
+def measured(values: list[int]) -> Latency:
+    bins = dict(Counter(bin_of(value) for value in values))
+    return Latency(samples=len(values), mean_ns=statistics.fmean(values), bins_ns=bins)
 
 
 def test_three_clones_give_what_fio_gives_for_their_group() -> None:
@@ -36,8 +34,7 @@ def test_three_clones_give_what_fio_gives_for_their_group() -> None:
     truth = group.read.clat
     assert merged.bins_ns == truth.bins_ns
     assert merged.percentiles_ns == truth.percentiles_ns
-    assert (merged.samples, merged.min_ns, merged.max_ns) == (truth.samples, truth.min_ns, truth.max_ns)
-    assert merged.mean_ns == pytest.approx(truth.mean_ns) and merged.stddev_ns == pytest.approx(truth.stddev_ns)
+    assert merged.samples == truth.samples and merged.mean_ns == pytest.approx(truth.mean_ns)
 
 
 @pytest.mark.parametrize("name", ["3.33-group-of-three.json+", "3.33-randrw-two-clones.json+"])
@@ -57,7 +54,6 @@ def test_bytes_and_rates_of_clones() -> None:
     assert both.read.io_bytes == sum(job.read.io_bytes or 0 for job in jobs if job.read)
     assert both.read.bandwidth_bytes == pytest.approx(1000 * both.read.io_bytes / 2001, rel=1e-6)
     assert both.read.clat is not None and both.read.clat.samples == sum(both.read.clat.bins_ns.values())
-    assert sum(both.depth_levels.values()) == pytest.approx(100, abs=0.5)
 
 
 def test_a_percentile_without_a_histogram_is_what_was_printed_or_unknown() -> None:
@@ -83,26 +79,13 @@ def test_no_jobs_is_no_result() -> None:
 latencies = st.lists(st.integers(1, 10**10), min_size=1, max_size=60)
 
 
-def measured(values: list[int]) -> Latency:
-    return Latency(
-        samples=len(values),
-        min_ns=min(values),
-        max_ns=max(values),
-        mean_ns=statistics.fmean(values),
-        stddev_ns=statistics.stdev(values) if len(values) > 1 else 0.0,
-        bins_ns=dict(Counter(bin_of(value) for value in values)),
-    )
-
-
 @given(st.lists(latencies, min_size=1, max_size=4))
 def test_merging_parts_equals_measuring_the_whole(parts: list[list[int]]) -> None:
     merged = merge_latency([measured(part) for part in parts])
     whole = measured([value for part in parts for value in part])
     assert merged is not None and merged.bins_ns == whole.bins_ns
-    assert merged.samples == whole.samples and merged.max_ns == whole.max_ns
-    assert whole.mean_ns is not None and whole.stddev_ns is not None
+    assert merged.samples == whole.samples and whole.mean_ns is not None
     assert merged.mean_ns == pytest.approx(whole.mean_ns)
-    assert merged.stddev_ns == pytest.approx(whole.stddev_ns, rel=1e-6, abs=1e-3)
 
 
 @given(latencies, st.floats(0.1, 100))
