@@ -75,8 +75,8 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values; None for no values, or if one of them is 0 or less.
 
-    `resolution` is the least standard error that the mean can have, relative, however many values there are: that of
-    the bin that a percentile lies in.
+    `resolution` is the least relative standard error that the mean can have, however many values there are, because
+    latencies are counted in bins.
     """
     if not values or min(values) <= 0:
         return None
@@ -188,7 +188,7 @@ def ratio_interval(
 
 @dataclass(frozen=True)
 class ComparisonDecision:
-    """The word for one difference, its own p-value, and the one corrected for all. Both are None without a test."""
+    """The word for a difference, with its p-value and the p-value corrected for all; None without a test."""
 
     word: Word
     p: float | None = None

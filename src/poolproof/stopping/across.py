@@ -22,10 +22,10 @@ _LEAST_FREEDOM = 0.25  # of a prior that says almost nothing; its t is forty tho
 def across(
     trials: Sequence[TrialMean], rule: StoppingRule, prior: VariancePrior | None = None, resolution: float = 0.0
 ) -> AcrossTrials:
-    """Return the mean over trials with its interval. `prior` is that of the campaign's cells, if known.
+    """Return the mean over trials with its interval. `prior` comes from all cells of the campaign.
 
-    `resolution` is the least relative standard error that the mean can have, however many trials there are: that of a
-    percentile's bin. Raises a ValueError if there is no trial.
+    `resolution` is the least relative standard error that the mean can have, however many trials there are, because
+    latencies are counted in bins. Raises a ValueError if there is no trial.
     """
     if not trials:
         raise ValueError("a cell without a trial has no mean")

@@ -41,10 +41,7 @@ def checkpoints(rule: StoppingRule) -> Iterator[float]:
 
 
 def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return what the series says at the last checkpoint that it has reached.
-
-    Calling this between two checkpoints changes nothing.
-    """
+    """Return the decision at the last checkpoint that the series has reached."""
     if rule.steady == "snia":
         return _if_reported(_snia_steady(series, rule), series, rule)
     checkpoint_s, next_s = _surrounding(rule, series.duration_s)

@@ -19,7 +19,7 @@ The spread of several trials then shows how far the mean may be off; docs/stoppi
 class RateSeries:
     """The rate of one trial in intervals of equal length, from its start, without fio's ramp.
 
-    `reports_s`: when the reports arrived that the values were computed from; empty if each value has its own report.
+    `reports_s`: the times of the reports from which the values were computed; empty if each value has its own report.
     """
 
     interval_s: float
@@ -90,7 +90,7 @@ class NotConverged:
 
 @dataclass(frozen=True)
 class StoppingDecision:
-    """What a trial's series says so far.
+    """The decision about a trial, based on its series so far.
 
     `done`: the trial can end: it has converged, or `most_s` has passed. `converged`: it is stationary after `warmup_s`,
     and its interval is within the tolerance; otherwise `reasons` says why not. `mean` covers the seconds from

@@ -114,7 +114,7 @@ def _window(
 ) -> tuple[_Window, NotConverged | None]:
     """Return the samples from `start` on, cut to whole periods if they repeat, and a reason if there are fewer than 3.
 
-    Even then the mean is that of whole periods, so that it does not depend on where the window cuts them.
+    Even then the mean covers whole periods, so that it does not depend on where the window cuts them.
     """
     rest = values[start:]
     samples = period(rest, until)

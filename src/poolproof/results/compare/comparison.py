@@ -106,11 +106,10 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A, each cell by its workload's metric, or all by `metric`. `limit` is that of the gate.
+    """Compare B with A, each cell by its workload's metric, or all by `metric`. `limit` is that of `--fail-if-slower`.
 
-    Raises:
-        RunError: no cell has a value on both sides, and no gate reports that; or a gate has no cell that can be tested.
-        UsageError: no trial measured the metric.
+    Raises a UsageError if no trial measured the metric, and a RunError if no cell has a value on both sides and no gate
+    reports that, or if a gate has no cell that can be tested.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)

@@ -31,13 +31,13 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """What layouts are ranked by: workloads by name, with weights that sum to 1."""
+    """The workloads by which layouts are ranked, by name, with weights that sum to 1."""
 
     weights: Mapping[str, float]
 
     @property
     def only(self) -> str | None:
-        """Return the one workload of the goal; None for a mix."""
+        """Return the name of the workload if there is only one; None for a mix."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
@@ -115,7 +115,7 @@ class Safety:
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
-    """Return what the layers of a layout say. Raises a CampaignError if this version can't read the layout."""
+    """Return the safety of a layout. Raises a CampaignError if this version can't read the layout expression."""
     sources = [(each.name, each.source) for each in campaign.devices]
     sizes = {name: source.size_bytes for name, source in sources if not isinstance(source, Disk)}
     node = resolve(layout.expression, {device.name for device in campaign.devices})
@@ -130,7 +130,7 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 
 @dataclass(frozen=True)
 class Entry:
-    """A layout that is ranked, before it has a place. `cells` are by workload."""
+    """A layout to be ranked. `cells` are by workload."""
 
     layout: str
     cells: Mapping[str, Measured]

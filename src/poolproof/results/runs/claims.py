@@ -106,7 +106,7 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Return held if all of the measured interval satisfies the claim, failed if none of it does."""
+    """Return `held` if the whole measured interval satisfies the claim, `failed` if no part of it does."""
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # of a percentage, the tolerance is percentage points
     slack = that.tolerance.value * right.mean if is_share else that.tolerance.value

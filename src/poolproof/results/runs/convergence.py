@@ -6,7 +6,7 @@ the interval over trials around that. docs/stopping.md has how often that covere
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibration_of
@@ -91,42 +91,39 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     A run never returns to a finished layout, so a cell that had converged when the last trial of its layout ended needs
     no further trial, although the run learns until its end how much trials differ.
     """
-    calibration, every = calibration_of(campaign), tuple(trials)
-    bare = _by_cell(every, calibration.layouts, calibration.workloads)
-    own = _by_cell(every, campaign.layouts, campaign.workloads)
-    measure, has_budget = campaign.measure, campaign.budget_s is not None
-    return _ahead(bare, measure, least_only=False) + _ahead(own, measure, least_only=has_budget)
+    calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
+    bare = cell_names(calibration.layouts, calibration.workloads)
+    own = cell_names(campaign.layouts, campaign.workloads)
+    has_budget = campaign.budget_s is not None
+    return _ahead(every, bare, measure, least_only=False) + _ahead(every, own, measure, least_only=has_budget)
 
 
-_Cells = Mapping[tuple[str, str], Sequence[tuple[int, Trial]]]
-"""By layout and workload: each trial with its position among all that ended."""
+def cell_names(layouts: Iterable[Layout], workloads: Sequence[Workload]) -> list[tuple[str, str]]:
+    """Return the names of the layout and the workload of each cell."""
+    return [(layout.name, workload.name) for layout in layouts for workload in workloads]
 
 
-def _by_cell(trials: Sequence[Trial], layouts: Iterable[Layout], workloads: Sequence[Workload]) -> _Cells:
-    cells: dict[tuple[str, str], list[tuple[int, Trial]]] = {
-        (layout.name, workload.name): [] for layout in layouts for workload in workloads
-    }
-    for at, trial in enumerate(trials):
-        if (trial.layout, trial.workload) in cells:
-            cells[trial.layout, trial.workload].append((at, trial))
+def by_cell(trials: Iterable[Trial], names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[Trial]]:
+    """Return the trials of these cells, in the given order; trials of other cells are left out."""
+    cells: dict[tuple[str, str], list[Trial]] = {name: [] for name in names}
+    for trial in trials:
+        cells.get((trial.layout, trial.workload), []).append(trial)
     return cells
 
 
-def _ahead(cells: _Cells, measure: Measure, *, least_only: bool) -> int:
-    missing = sum(max(measure.trials - len(own), 0) for own in cells.values())
+def _ahead(trials: Sequence[Trial], names: Sequence[tuple[str, str]], measure: Measure, *, least_only: bool) -> int:
+    now = by_cell(trials, names)
+    count = sum(max(measure.trials - len(own), 0) for own in now.values())
     if least_only or measure.until is None:
-        return missing
-    unfinished = _open(cells, measure, [key for key, own in cells.items() if len(own) >= measure.trials], math.inf)
-    ends = [(layout, at) for (layout, _), own in cells.items() for at, _ in own]
-    last = {layout: max(at for name, at in ends if name == layout) for layout, _ in unfinished}
-    return missing + sum(len(_open(cells, measure, [key], last[key[0]])) for key in unfinished)
-
-
-def _open(cells: _Cells, measure: Measure, keys: Sequence[tuple[str, str]], last: float) -> Sequence[tuple[str, str]]:
-    """Return those of the cells that needed another trial by all that was known after the trial at position `last`."""
-    then = {key: [trial for at, trial in own if at <= last] for key, own in cells.items()}
-    priors = priors_among(then.values())
-    return [key for key in keys if needs_trial(then[key], measure, priors)]
+        return count
+    priors = priors_among(now.values())
+    for name, own in now.items():
+        if len(own) >= measure.trials and needs_trial(own, measure, priors):
+            # what was known when the last trial of the layout ended
+            last = max(at for at, trial in enumerate(trials) if trial.layout == name[0])
+            then = by_cell(trials[: last + 1], names)
+            count += needs_trial(then[name], measure, priors_among(then.values()))
+    return count
 
 
 def convergence_of(
@@ -147,14 +144,14 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return how long a trial of a fixed schedule would last; a workload that ends on its own takes what it took."""
+    """Return how long a trial of a fixed schedule would last. A workload that ends after its work takes no longer."""
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
     return max(own_s) if own_s and not longest else max([until.max_s, *longest])
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons why trials of a cell had no steady rate. If any, agreement proves nothing."""
+    """Return why the rate of trials of a cell was not steady, by name. If it was not, agreement proves nothing."""
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.convergence import (
     VariancePriors,
+    by_cell,
+    cell_names,
     metric_log_mean,
     priors_among,
     unsteady_reasons,
@@ -39,11 +41,11 @@ class EliminatedLayout:
 class Elimination:
     """The state of adaptive sampling. `left` are the layouts that may be the best, including the leader.
 
-    `excluded` have a failed or refuted cell and never took part. `unsteady` are those of `left` with a trial whose rate
-    changed (`drift`, `step` …). They are tested at their extremes, as in a ranking, and get no further trial, because
-    none would narrow the extremes. If these are unknown, a layout neither leads nor is eliminated. `risk` bounds the
-    probability that the true best was eliminated; `test_risk` is the risk of each test of one of `pairs` pairs at one
-    of `checkpoints` checkpoints.
+    `excluded` layouts have a failed or refuted cell and never took part. `unsteady` layouts are in `left`, but the rate
+    of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking, and get no
+    further trial, because it would not narrow the extremes. A layout with unknown extremes neither leads nor is
+    eliminated. `risk` bounds the probability that the true best was eliminated. `test_risk` is the risk of testing one
+    of `pairs` pairs at one of `checkpoints` checkpoints.
     """
 
     goal: tuple[str, ...]
@@ -59,7 +61,7 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return those of `left` that a further trial can help to decide."""
+        """Return the layouts that may be the best and for which a further trial can help to decide."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
@@ -67,11 +69,8 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
     """Return the state after these trials; None without a budget, or before anything was measured."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
-    cells: dict[tuple[str, str], list[Trial]] = {
-        (layout.name, workload.name): [] for layout in campaign.layouts for workload in campaign.workloads
-    }
-    for trial in sorted(trials, key=lambda trial: trial.number):
-        cells.get((trial.layout, trial.workload), []).append(trial)  # disks measured alone are not compared
+    names = cell_names(campaign.layouts, campaign.workloads)
+    cells = by_cell(sorted(trials, key=lambda trial: trial.number), names)
     if not any(cells.values()):
         return None
     goal = tuple(workload.name for workload in campaign.goal_workloads)

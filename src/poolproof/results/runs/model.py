@@ -89,7 +89,7 @@ class MetricResult:
 class Convergence:
     """How a trial with `until` ended.
 
-    `settled`: the trial's own series gives the result to within the tolerance, at the requested confidence. Otherwise
+    `settled`: the trial's series alone gives the result to within the tolerance, at the requested confidence. Otherwise
     `reasons` say why not. `low_share`, `high_share`: the interval of the rate, as shares of its mean. The results cover
     the seconds from `warmup_s` to `ran_s`; the trial could have run for `most_s` seconds. `whole`: the metric as fio
     reports it, warm-up included. `half_share`: half the interval of the metric as a share of it, if it is a percentile.

@@ -100,10 +100,9 @@ class Cell:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the names of the reasons why the rate of its trials was not steady.
+        """Return why the rate of its trials was not steady, by name. Trials that agree then prove nothing.
 
-        Trials that agree prove nothing then. The result is also empty if there are only too few trials, or if they
-        differ too much: the interval over the trials shows that.
+        Trials that are only too few or too far apart have no such reason: the interval over the trials shows that.
         """
         return unsteady_reasons(self.trials) if self.is_unsettled else ()
 
@@ -210,7 +209,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
-    """Return the ratio of a cell to the base; None if one of them does not count or is not steady."""
+    """Return the ratio of a cell to the base; None if either does not count or is not steady."""
     if not cell.counts or not base.counts or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
