@@ -35,7 +35,7 @@ from poolproof.layers.base import (
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_properties import DATASET, POOL, check_property
-from poolproof.layers.zfs_vdevs import VdevTree, read_vdevs
+from poolproof.layers.zfs_vdevs import NEEDED, VdevTree, read_vdevs
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -143,7 +143,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         note = f"{site.state_dir}/{name}.added"
         return (
             wipe([path for vdev in removable for path in vdev]),
-            zfs_commands.add(pool_of(volume), spec.vdevs.added(paths), removable, note),
+            zfs_commands.add(pool_of(volume), spec.vdevs.words(paths, "log", "cache"), removable, note),
         )
 
     def can_become(self, built: LayerNode, target: LayerNode) -> bool:
@@ -181,7 +181,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return that of the weakest vdev, without log and cache. `copies` does not protect against a lost disk."""
-        needed = (*spec.vdevs.data, *spec.vdevs.special, *spec.vdevs.dedup)
+        needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
@@ -211,8 +211,8 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         others = target.zfs or ZfsFacts()
         zfs = replace(
             zfs_status.module_facts(built.host),
-            has_log=others.has_log or bool(vdevs.log),
-            has_cache=others.has_cache or bool(vdevs.cache),
+            has_log=others.has_log or bool(vdevs.of("log")),
+            has_cache=others.has_cache or bool(vdevs.of("cache")),
             mirrors=(*others.mirrors, *zfs_status.mirror_sides(vdevs.data, built.inputs, built.host)),
             pools=(*others.pools, pool),
             objsets=(*others.objsets, *objsets),
@@ -279,9 +279,12 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
     """Return all vdevs except the data vdevs, as values to compare."""
-    sections = (vdevs.special, vdevs.dedup, vdevs.log)
-    named = [[(vdev.kind, [nodes[member] for member in vdev.members]) for vdev in section] for section in sections]
-    return named, [nodes[member] for member in (*vdevs.cache, *vdevs.spare)], vdevs.force
+    named = [
+        (section, vdev.kind, [nodes[member] for member in vdev.members])
+        for section, vdev in vdevs.sections
+        if section != "data"
+    ]
+    return named, vdevs.force
 
 
 def pool_of(volume: Volume) -> str:
@@ -309,7 +312,8 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    for vdev in () if vdevs.force else vdevs.groups:
+    """Check that the devices of a vdev have the same size, as zpool does except for log vdevs."""
+    for vdev in () if vdevs.force else vdevs.of(*NEEDED):
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:
             raise HostError(

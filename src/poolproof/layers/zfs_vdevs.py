@@ -25,6 +25,10 @@ _RAIDZ = re.compile(r"raidz(\d*)")
 _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
+NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
+"""The sections without which a pool loses its data."""
+
+_REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
 _MOST_RAIDZ = 255
 
@@ -100,51 +104,43 @@ class Vdev:
 
 @dataclass(frozen=True)
 class VdevTree:
-    """The vdevs of a pool. `cache` and `spare` are inputs of the layer, counted from 0."""
+    """The vdevs of a pool, each with its section, in the order of the sections."""
 
-    data: tuple[Vdev, ...]
-    special: tuple[Vdev, ...] = ()
-    dedup: tuple[Vdev, ...] = ()
-    log: tuple[Vdev, ...] = ()
-    cache: tuple[int, ...] = ()
-    spare: tuple[int, ...] = ()
+    sections: tuple[tuple[Section, Vdev], ...]
     force: bool = False
 
-    def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the tree as arguments of zpool; `paths` are those of all inputs."""
-        return (
-            *_section("", self.data, paths),
-            *_section("special", self.special, paths),
-            *_section("dedup", self.dedup, paths),
-            *_section("log", self.log, paths),
-            *_section("cache", tuple(Vdev("disk", (member,)) for member in self.cache), paths),
-            *_section("spare", tuple(Vdev("disk", (member,)) for member in self.spare), paths),
-        )
+    def of(self, *names: Section) -> tuple[Vdev, ...]:
+        """Return the vdevs of these sections."""
+        return tuple(vdev for section, vdev in self.sections if section in names)
+
+    @property
+    def data(self) -> tuple[Vdev, ...]:
+        return self.of("data")
+
+    def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
+        """Return these sections as arguments of zpool, or all if none is named; `paths` are those of all inputs."""
+        words: list[str] = []
+        for section in names or get_args(Section):
+            # single disks come first: after `mirror` they would be read as its members
+            vdevs = sorted(self.of(section), key=lambda vdev: vdev.kind != "disk")
+            words += [section] if vdevs and section != "data" else []
+            words += [word for vdev in vdevs for word in vdev.words(paths)]
+        return tuple(words)
 
     @property
     def removable(self) -> tuple[Vdev, ...]:
         """The log and cache vdevs, which can be added to and removed from an imported pool."""
-        return (*self.log, *(Vdev("disk", (member,)) for member in self.cache))
-
-    def added(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the log and cache vdevs as arguments of `zpool add`."""
-        return VdevTree((), log=self.log, cache=self.cache).words(paths)
+        return self.of(*_REMOVABLE)
 
     def without_removable(self) -> "VdevTree":
         """Return the tree without log and cache vdevs, with its inputs renumbered."""
-        others = (*self.data, *self.special, *self.dedup)
-        left = sorted({*self.spare, *(member for vdev in others for member in vdev.members)})
+        others = [(section, vdev) for section, vdev in self.sections if section not in _REMOVABLE]
+        left = sorted(member for _, vdev in others for member in vdev.members)
 
-        def renumbered(vdevs: tuple[Vdev, ...]) -> tuple[Vdev, ...]:
-            return tuple(replace(vdev, members=tuple(map(left.index, vdev.members))) for vdev in vdevs)
+        def renumbered(vdev: Vdev) -> Vdev:
+            return replace(vdev, members=tuple(map(left.index, vdev.members)))
 
-        data, special, dedup = map(renumbered, (self.data, self.special, self.dedup))
-        return VdevTree(data, special, dedup, spare=tuple(map(left.index, self.spare)), force=self.force)
-
-    @property
-    def groups(self) -> tuple[Vdev, ...]:
-        """The vdevs of several devices, which should have the same size; zpool does not check log vdevs."""
-        return tuple(vdev for vdev in (*self.data, *self.special, *self.dedup) if len(vdev.members) > 1)
+        return VdevTree(tuple((section, renumbered(vdev)) for section, vdev in others), self.force)
 
 
 @dataclass
@@ -194,20 +190,19 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
                 check_one_place(reading, argument, "zfs")
                 runs[-1].members.append(len(inputs))
                 inputs.append((argument, reading.node(argument)))
-    vdevs: dict[Section, list[Vdev]] = {section: [] for section in get_args(Section)}
-    placed: list[tuple[Vdev, Argument | None]] = []
-    for run in runs:
-        for vdev in _vdevs_of(reading, run):
-            vdevs[run.section].append(vdev)
-            if run.section in ("data", "special", "dedup"):
-                placed.append((vdev, run.keyword if run.is_vdev else inputs[vdev.members[0]][0]))
-    if not vdevs["data"]:
+    vdevs = [(run, vdev) for run in runs for vdev in _vdevs_of(reading, run)]
+    if not any(run.section == "data" for run, _ in vdevs):
         raise reading.mistake(None, "a pool needs at least one data vdev: zfs mirror a b")
+    placed = [
+        (vdev, run.keyword if run.is_vdev else inputs[vdev.members[0]][0])
+        for run, vdev in vdevs
+        if run.section in NEEDED
+    ]
     if not force:
         _check_redundancy(reading, placed)
-    cache, spare = ([member for vdev in vdevs[name] for member in vdev.members] for name in ("cache", "spare"))
-    data, special, dedup, log = (tuple(vdevs[name]) for name in ("data", "special", "dedup", "log"))
-    return VdevTree(data, special, dedup, log, tuple(cache), tuple(spare), force), tuple(inputs)
+    order = get_args(Section)
+    sections = sorted(((run.section, vdev) for run, vdev in vdevs), key=lambda entry: order.index(entry[0]))
+    return VdevTree(tuple(sections), force), tuple(inputs)
 
 
 def _vdevs_of(reading: StageReader, run: _Run) -> list[Vdev]:
@@ -225,13 +220,6 @@ def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
             message = f"zpool refuses {second} together with {first} in one pool"
             raise reading.mistake(place, f"{message}; write `-f` to force it, as zpool does")
-
-
-def _section(keyword: str, vdevs: Sequence[Vdev], paths: Sequence[str]) -> tuple[str, ...]:
-    """Single disks come first: after `mirror` they would be read as its members."""
-    disks_first = sorted(vdevs, key=lambda vdev: vdev.kind != "disk")
-    named = tuple(word for vdev in disks_first for word in vdev.words(paths))
-    return (keyword, *named) if keyword and named else named
 
 
 def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:

@@ -107,12 +107,8 @@ class Hdd:
         while self._reads and self._reads[0] <= now_s:
             self._reads.popleft()
         begun = max(now_s, self._free_at)
-        done = (
-            begun
-            + self._position(self._head, offset, len(self._reads))
-            + self._transfer(offset, length)
-            + self._retries()
-        )
+        positioning_s = self._position(self._head, offset, len(self._reads))
+        done = begun + positioning_s + self._transfer(offset, length) + self._retries()
         self._head = offset + length
         self._front = _Front(self._head, done)
         self._free_at = done
