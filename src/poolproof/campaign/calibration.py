@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-They are the limit that the layouts are compared with. They never take part in rankings, and no layout of a campaign can
-have such a name.
+Their results are the limit that the layouts are compared with. They never take part in rankings, and no layout of a
+campaign can have such a name.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from poolproof.campaign.expression import Expression, Stage, Word
 from poolproof.campaign.layout import devices_of
-from poolproof.campaign.model import Campaign, Device, JobSpec, Layout, Workload
+from poolproof.campaign.model import Campaign, JobSpec, Layout, Workload
 
 PREFIX = "bare:"
 
@@ -68,7 +68,11 @@ def calibration_of(campaign: Campaign) -> Calibration:
         jobs = _shape(workload)
         first = shapes.setdefault(jobs, replace(workload, jobs=jobs, cold=True))
         stands_for[workload.name] = first.name
-    layouts = tuple(_bare(device) for device in campaign.devices if device.name in used)
+    layouts = tuple(
+        Layout(bare_name(device.name), Expression((Stage((Word(device.name),)),), device.name, device.origin))
+        for device in campaign.devices
+        if device.name in used
+    )
     return Calibration(layouts, tuple(shapes.values()), stands_for, left_out)
 
 
@@ -87,11 +91,6 @@ def bare_name(device: str) -> str:
 def calibrated_device(layout: str) -> str | None:
     """Return the device that is measured alone under this layout name; None for a layout of the campaign."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
-
-
-def _bare(device: Device) -> Layout:
-    expression = Expression((Stage((Word(device.name),)),), device.name, device.origin)
-    return Layout(bare_name(device.name), expression)
 
 
 def _shape(workload: Workload) -> tuple[JobSpec, ...]:

@@ -25,8 +25,8 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     """Check the campaign as a whole; `spots` holds where each part is written.
 
     Raises:
-        CampaignError: a reference is wrong (`check_references`), or what is asked for cannot be measured: a metric that
-            the jobs do not produce, a tolerance below fio's bins, nothing to calibrate.
+        CampaignError: a reference is wrong (`check_references`), or the campaign cannot be measured: a metric that the
+            jobs do not produce, a tolerance below fio's bins, nothing to calibrate.
 
     `layers/least_trial.py` checks that the budget is large enough.
     """
@@ -34,8 +34,10 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     for workload in campaign.workloads:
         _check_metric(workload, spots["workloads"])
         _check_tolerance(workload, campaign.measure, spots["until"])
-    _check_budget(campaign, spots)
-    _check_calibration(campaign, spots)
+    if campaign.budget_s is not None:
+        _check_budget(campaign, spots["budget"])
+    if campaign.measure.calibrate:
+        _check_calibration(campaign, spots["calibrate"])
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
@@ -49,12 +51,16 @@ def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     for layout in campaign.layouts:
         check_devices_once(layout, devices)
     layouts = [layout.name for layout in campaign.layouts]
-    if campaign.baseline is not None and campaign.baseline not in layouts:
-        raise _names_nothing(campaign.baseline, "baseline", "layout", layouts, spots["baseline"])
     families = [workload.family for workload in campaign.workloads]
     workloads = list(dict.fromkeys([*families, *(workload.name for workload in campaign.workloads)]))
-    if campaign.goal is not None and campaign.goal not in workloads:
-        raise _names_nothing(campaign.goal, "goal", "workload", workloads, spots["goal"])
+    for key, name, what, known in (
+        ("baseline", campaign.baseline, "layout", layouts),
+        ("goal", campaign.goal, "workload", workloads),
+    ):
+        if name is not None and name not in known:
+            shown = listed(known) if len(known) <= _LISTED else f"{', '.join(known[:_LISTED])} …"
+            message = f"{key} `{name[:60]}` is not a {what} of this campaign{did_you_mean(name, known)}"
+            raise spots[key].mistake(message, f"write {key}: {known[0]}; the {what}s are {shown}")
     for claim in campaign.expect:
         _check_claim(claim, campaign, spots["expect"])
 
@@ -69,9 +75,8 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
         for what, name in (("layout", layout), ("workload", workload), ("device", device)):
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
-                raise spot.mistake(
-                    f"the claim `{claim.text}` names an unknown {what} `{name}`{guess}", _list(known[what])
-                )
+                hint = f"there is {listed(known[what][:_LISTED])}" if known[what] else "there is none"
+                raise spot.mistake(f"the claim `{claim.text}` names an unknown {what} `{name}`{guess}", hint)
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
@@ -105,24 +110,17 @@ def _has(workload: Workload, names: Collection[str]) -> bool:
     return any(name in names and value not in ("0", "") for job in workload.jobs for name, value in job.options)
 
 
-def _check_budget(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    if campaign.budget_s is None:
-        return
-    measure, spot = campaign.measure, spots["budget"]
-    if measure.until is None:
-        raise spot.mistake(
-            "`budget` needs `until`: it shares out the time of trials that end when their result is precise", _NO_UNTIL
-        )
+def _check_budget(campaign: Campaign, spot: Spot) -> None:
+    if campaign.measure.until is None:
+        message = "`budget` needs `until`: it shares out the time of trials that end when their result is precise"
+        raise spot.mistake(message, _NO_UNTIL)
     if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
-        raise spot.mistake(
-            "`budget` needs a goal: it is spent on the workloads that decide it", "write goal: NAME, or use --goal NAME"
-        )
+        message = "`budget` needs a goal: it is spent on the workloads that decide it"
+        raise spot.mistake(message, "write goal: NAME, or use --goal NAME")
 
 
-def _check_calibration(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    if not campaign.measure.calibrate:
-        return
-    calibration, spot = calibration_of(campaign), spots["calibrate"]
+def _check_calibration(campaign: Campaign, spot: Spot) -> None:
+    calibration = calibration_of(campaign)
     if not calibration.layouts:
         raise spot.mistake(
             "`calibrate` measures each disk alone, but no layout uses a device; the disks under a directory hold data",
@@ -131,10 +129,6 @@ def _check_calibration(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     if not calibration.workloads:
         workload, why = next(iter(calibration.left_out.items()))
         raise spot.mistake(f"`calibrate`: no workload can run on a bare disk: {workload} {why}", "remove `calibrate`")
-
-
-def _list(names: list[str]) -> str:
-    return f"there is {listed(names[:_LISTED])}" if names else "there is none"
 
 
 def _check_cells(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
@@ -147,12 +141,3 @@ def _check_cells(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
         raise spots["layouts"].mistake(
             f"the campaign has {cells} cells, more than {MOST_CELLS}", "split it into several campaigns"
         )
-
-
-def _names_nothing(name: str, key: str, what: str, known: list[str], spot: Spot) -> Exception:
-    shown = listed(known) if len(known) <= _LISTED else f"{', '.join(known[:_LISTED])} …"
-    guess = did_you_mean(name, known)
-    return spot.mistake(
-        f"{key} `{name[:60]}` is not a {what} of this campaign{guess}",
-        f"write {key}: {known[0]}; the {what}s are {shown}",
-    )

@@ -63,7 +63,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value of the run: its name, layout, workload and, for a share, device."""
+    """A value of the run: its name, its layout and workload and, for a share, its device."""
 
     name: str
     layout: str
@@ -73,7 +73,7 @@ class CellValue:
 
 @dataclass(frozen=True)
 class Operation:
-    """Two terms and an arithmetic operator."""
+    """An arithmetic operation on two terms."""
 
     operator: Operator
     left: "Term"
@@ -122,15 +122,11 @@ def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | Non
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
 
 
-def cell_values_of(that: ComparisonClaim) -> tuple[CellValue, ...]:
-    """Return the cell values on both sides of a comparison, in its order."""
-    return (*_cell_values(that.left), *_cell_values(that.right))
-
-
-def _cell_values(term: Term) -> list[CellValue]:
-    if isinstance(term, Operation):
-        return [*_cell_values(term.left), *_cell_values(term.right)]
-    return [term] if isinstance(term, CellValue) else []
+def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
+    """Return the cell values of a comparison or a term, in the order of its text."""
+    if isinstance(that, ComparisonClaim | Operation):
+        return (*cell_values_of(that.left), *cell_values_of(that.right))
+    return (that,) if isinstance(that, CellValue) else ()
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:
@@ -141,17 +137,14 @@ def read_claims(node: Node) -> tuple[Claim, ...]:
     """
     if not isinstance(node, YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
-    return tuple(
-        _claim(expect_mapping(item, "a claim", f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"))
-        for item in node.values
-    )
+    hint = f"write - {{claim: …, source: …, that: …}}; {_EXAMPLE}"
+    return tuple(_claim(expect_mapping(item, "a claim", hint)) for item in node.values)
 
 
 def _claim(table: YamlMapping) -> Claim:
     check_keys(table, _KEYS, "a claim")
-    texts = {key: _text(table, key) for key in _KEYS}
-    that = parse_claim(texts["that"].text, texts["that"].spot)
-    return Claim(texts["claim"].text, texts["source"].text, texts["that"].text, that)
+    claim, source, that = (_text(table, key) for key in _KEYS)
+    return Claim(claim.text, source.text, that.text, parse_claim(that.text, that.spot))
 
 
 def _text(table: YamlMapping, key: str) -> Scalar:

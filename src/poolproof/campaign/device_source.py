@@ -5,7 +5,6 @@ import re
 from poolproof.campaign.document import Node, Scalar, Spot, YamlMapping, check_keys, describe, expect_scalar
 from poolproof.campaign.model import Device, DeviceSource, Disk, Emulated, LoopFile, Qcow2
 from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed
-from poolproof.errors import CampaignError
 from poolproof.units import parse_size
 
 KINDS = ("disk", "file", "qcow2", "emulate")
@@ -78,8 +77,7 @@ def _source(kind: str, value: str, spot: Spot) -> DeviceSource:
                 "to list the disks: poolproof devices",
             )
         return Disk(value)
-    size = _size(value, spot)
-    return LoopFile(size) if kind == "file" else Qcow2(size)
+    return LoopFile(_size(value, spot)) if kind == "file" else Qcow2(_size(value, spot))
 
 
 def _emulated(model: str, size: str, spot: Spot) -> Emulated:
@@ -96,11 +94,7 @@ def _size(text: str, spot: Spot) -> int:
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
-        raise _no_size(text, spot) from None
+        size = 0
     if not 0 < size <= _MOST_BYTES:
-        raise _no_size(text, spot)
+        raise spot.mistake(f"expected a size, found `{text[:60]}`", "write a size such as 16G, 512M or 4096")
     return size
-
-
-def _no_size(text: str, spot: Spot) -> CampaignError:
-    return spot.mistake(f"expected a size, found `{text[:60]}`", "write a size such as 16G, 512M or 4096")

@@ -9,15 +9,15 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Prefix `origin` ("campaign.yaml:12", "--layout") to the message of a campaign mistake raised inside the block.
+    """Prefix `origin` ("campaign.yaml:12", "--layout") to the message of a mistake in the campaign.
 
-    A campaign mistake is a CampaignError, or any error that names the word of the campaign it is `about`.
+    Such a mistake is a CampaignError, or any error that names the word of the campaign that it is `about`. Other errors
+    are about the host, and stay unchanged.
     """
     try:
         yield
     except PoolproofError as error:
-        if _is_mistake(error):
-            _prefix(error, origin)
+        _prefix(error, origin)
         raise
 
 
@@ -27,18 +27,13 @@ def located_in(workload: Workload) -> Iterator[None]:
     try:
         yield
     except PoolproofError as error:
-        if _is_mistake(error):
-            _prefix(error, _line_of(workload.request, error.about))
+        _prefix(error, _line_of(workload.request, error.about))
         raise
 
 
-def _is_mistake(error: PoolproofError) -> bool:
-    """True if the error is about the campaign, not about the state of the host."""
-    return isinstance(error, CampaignError) or bool(error.about)
-
-
 def _prefix(error: PoolproofError, origin: str) -> None:
-    if origin and not error.message.startswith(f"{origin}: "):
+    is_mistake = isinstance(error, CampaignError) or bool(error.about)
+    if is_mistake and origin and not error.message.startswith(f"{origin}: "):
         error.message = f"{origin}: {error.message}"
 
 
