@@ -1,4 +1,4 @@
-"""The command line as it is typed, in this process."""
+"""Run the command line in this process."""
 
 import sys
 
@@ -8,9 +8,9 @@ from poolproof.cli.main import main
 
 
 class Command:
-    """Called with the words after `poolproof`: exit code, standard output, standard error.
+    """Runs a command with the given arguments and returns its exit code, standard output and standard error.
 
-    Paths in what it prints are those given, so that golden files fit; a line has `columns` columns, without colours.
+    The terminal has `columns` columns and no colours, so that the output can be compared with golden files.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str], *, columns: int = 80) -> None:

@@ -1,4 +1,4 @@
-"""What a command imports before it does anything: what is not imported costs no time and no memory."""
+"""Commands import only what they need, because every import costs time and memory."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ finally:
 
 
 def _imported_by(*arguments: str) -> set[str]:
-    """The top names of all modules that a command has imported when it ends."""
+    """Return the top-level names of all modules that a command has imported when it ends."""
     return {name.split(".")[0] for name in _modules_of(*arguments)}
 
 
@@ -65,7 +65,7 @@ def test_a_command_imports_no_other() -> None:
 
 @pytest.mark.parametrize("words", ["presets", "check --json none.yaml", "--help"])
 def test_an_answer_that_cannot_be_printed(words: str) -> None:
-    """Standard output on a full disk is one clear error; a reader that has enough is none."""
+    """A full disk behind standard output is one clear error."""
     argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", *words.split()]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)

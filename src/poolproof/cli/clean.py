@@ -42,7 +42,7 @@ def _undone_text(undone: int) -> str:
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Raises SystemExit, with the exit code of a BuildError, if a crashed run could not be cleaned up."""
+    """Raise SystemExit with the exit code of a BuildError if a crashed run could not be cleaned up."""
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.directories import DEFAULT_WORK, real_directory

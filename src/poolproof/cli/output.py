@@ -82,9 +82,9 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Load everything in a run that can be read. In the end, report the rest with exit code 7.
+    """Load everything in a run that can be read. If parts are missing, list them and end with exit code 7.
 
-    A JSON object lists the missing parts itself, so then nothing is printed here.
+    With `as_json` they are not printed, because the command's JSON object lists them.
     """
     from poolproof.api import load_run
 

@@ -53,9 +53,9 @@ def skipped_objects(session: "Session") -> list[dict[str, str]]:
 
 
 def exit_if_skipped(session: "Session", *, as_json: bool) -> None:
-    """Report on standard error what could not be read, and end with exit code 7 if that is anything.
+    """If something could not be read, report it on standard error and end with exit code 7.
 
-    A JSON object lists it instead.
+    With `as_json` it is not printed, because the JSON object lists it.
     """
     from poolproof.errors import RunError
 

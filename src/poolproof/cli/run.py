@@ -100,7 +100,7 @@ def command(
 
 
 def _query_fio_ahead() -> None:
-    """Ask this machine's fio now what every plan needs to know, while the measuring modules are imported."""
+    """Query this machine's fio in the background for what every plan needs, while modules are imported."""
     from poolproof.hosts.local import HERE
     from poolproof.load.generator import all_generators
     from poolproof.load.model import DEFAULT_GENERATOR

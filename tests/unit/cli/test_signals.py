@@ -1,4 +1,4 @@
-"""The first signal ends a run, also where what it raised was lost."""
+"""The first signal ends a run, even if its KeyboardInterrupt was lost."""
 
 import contextlib
 import os

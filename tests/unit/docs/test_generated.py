@@ -1,4 +1,4 @@
-"""The pages that the code writes are the pages that stand in docs/, and no command or option is without its words."""
+"""The generated pages in docs/ are up to date, and every command and option has a help text."""
 
 import runpy
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ PAGES: dict[str, Callable[[], str]] = runpy.run_path(str(ROOT / "scripts" / "cli
 
 
 def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command by its words, those of a group included: `lab start`."""
+    """Yield every command by name, including those of groups: `lab start`."""
     for name, command in vars(group)["commands"].items():
         if "commands" in vars(command):
             yield from _commands(command, f"{before}{name} ")

@@ -95,7 +95,7 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return what a plot shows of a row."""
+    """Return the properties of a row that a plot shows."""
     return _family(row), row.cell.layout, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
@@ -116,9 +116,9 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 
 
 def _data(panel: Panel, table: ExportTable) -> str:
-    """Return one block for each layout. A result that does not count is `NaN`; a comment gives the reason.
+    """Return one block for each layout. A result that does not count is `NaN`.
 
-    If a result did not converge, a comment gives the reason as well.
+    A comment gives the reason if a result does not count or did not converge.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]

@@ -23,7 +23,7 @@ def influx_text(table: ExportTable) -> str:
 
 
 def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
-    """Yield one line for the results that count and one for those that do not. One of them has the workload's own."""
+    """Yield one line for the results that count and one for those that do not."""
     tags = table.labels(row) | {"verdict": row.own.verdict}
     written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
     for name, intervals, is_own in (
@@ -58,7 +58,7 @@ def _facts(row: ExportRow) -> dict[str, str]:
 
 
 def _tag(text: str) -> str:
-    """Return a text as a tag: it cannot contain a line break, and a final backslash would escape the next character."""
+    """Return a text as a tag. A line break is not allowed, and a final backslash would escape the next character."""
     plain = re.sub(r"[\x00-\x1f]+", " ", text).replace("\\", "/")
     return re.sub(r"([,= ])", r"\\\1", plain)
 

@@ -17,7 +17,7 @@ _MOST_NAMED = 4
 
 
 def markdown_text(table: ExportTable) -> str:
-    """Return the complete text, with a table as GitHub and forums accept it.
+    """Return the complete text, with a table that GitHub and forums accept.
 
     Workloads are rows and layouts are columns, or the other way round if there are more layouts than workloads.
     """
@@ -36,7 +36,7 @@ def markdown_text(table: ExportTable) -> str:
 
 
 class _Notes:
-    """The footnotes. Cells with the same verdict for the same reason share one."""
+    """Collects footnotes. Cells with the same verdict for the same reason share one."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
@@ -113,7 +113,7 @@ def _unsettled(rows: Iterable[ExportRow]) -> str:
 
 
 def _legend(table: ExportTable) -> str:
-    """Explain the marks in the table; ± and the limit only if the table has them."""
+    """Return what the marks in the table mean, including ± and the limit if the table has them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):

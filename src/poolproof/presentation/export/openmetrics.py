@@ -80,7 +80,7 @@ def _samples(
 
 
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
-    """Return labels, value and time. Without `until` there is no label `settled`, which Prometheus treats as empty."""
+    """Return labels, value and time. Without `until` there is no label `settled`; Prometheus treats it as empty."""
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
     every = table.labels(row) | settled | dict(labels)
     written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())

@@ -1,4 +1,4 @@
-"""Follow a run through its files: report what is new in them to a listener, as the run itself would."""
+"""Follow a run through its files, and report its events to a listener as the run itself would."""
 
 import bisect
 from contextlib import AbstractContextManager
@@ -28,7 +28,7 @@ Totals = tuple[list[float], list[float]]
 
 
 class _Line(msgspec.Struct):
-    """The part of a line of journal.jsonl that is read here."""
+    """The fields of a line of journal.jsonl that are needed here."""
 
     line: str
     title: str = ""
@@ -46,7 +46,7 @@ class Follower:
     """Reads a run directory and never writes to it. `before` are the trials that were finished at the start.
 
     Raises:
-        RunError: the path is not a run directory, or its schema is another one.
+        RunError: the path is not a run directory, or has another schema.
         CampaignError: this poolproof does not understand its campaign.
     """
 
@@ -71,7 +71,7 @@ class Follower:
 
     @property
     def begun_s(self) -> float:
-        """When the run began, in seconds since 1970; 0 if unknown."""
+        """Return when the run began, in seconds since 1970; 0 if unknown."""
         try:
             return datetime.fromisoformat(self.record.begun_at).timestamp()
         except ValueError:
@@ -119,7 +119,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:
-        """Report that a trial begins, and first its layout if that is another one."""
+        """Report that a trial begins, and before that its layout if it is a new one."""
         if key == self._running:
             return
         layout, workload, number = key
@@ -180,7 +180,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return what the last whole line of the journal describes."""
+    """Return the step in the last complete line of the journal; empty if there is none."""
     try:
         with journal.open("rb") as file:
             size = file.seek(0, 2)
@@ -206,7 +206,7 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return bytes per second in the second that ends then; None if it is not covered."""
+    """Return bytes per second in the second that ends at `at_s`; None if the counters do not cover it."""
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

@@ -114,7 +114,7 @@ class _Feed:
             await anyio.sleep(_POLL_S)
 
     async def events(self) -> AsyncIterator[str]:
-        """Yield each change as a server-sent event, and a comment after a quiet while."""
+        """Yield each change as a server-sent event, and a comment if nothing has changed for a while."""
         last, quiet_s = "", 0.0
         while not self._closing():
             text = json.dumps(self._status)

@@ -1,4 +1,4 @@
-"""The status of a watched run for the browser: progress, verdicts, rates, and the report when it has changed."""
+"""The status of a watched run for the browser: progress, verdicts, rates, and the current report."""
 
 import threading
 import time
@@ -45,7 +45,7 @@ class WatchedRun:
         return self._status()
 
     def why_idle(self) -> str:
-        """Return why the run makes no progress any more."""
+        """Return why the run no longer makes progress."""
         return self._follower.why_idle(self._progress.done, self._progress.total)
 
     def html(self) -> str:

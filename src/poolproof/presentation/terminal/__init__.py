@@ -1,1 +1,1 @@
-"""What people read: tables, progress, pages."""
+"""Text for terminals: tables, progress, the live screen."""

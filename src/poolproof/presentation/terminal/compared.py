@@ -22,7 +22,7 @@ _MOST_PLACES = 6
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print two sides, their differences first."""
+    """Print how the two runs differ, then the comparison of their cells."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
     console.print()
@@ -34,7 +34,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """Return the word; `same` with the effect that it is within."""
+    """Return the word; for `same`, also how close the two are."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
@@ -47,7 +47,7 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """Return what the marks next to values mean; None without marks."""
+    """Return a legend of the marks next to values; None without marks."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 

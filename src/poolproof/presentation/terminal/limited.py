@@ -1,4 +1,4 @@
-"""What the disks delivered alone, and how close to that the results are, in words."""
+"""Text about what each disk delivered when measured alone, and how close the results come to that."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

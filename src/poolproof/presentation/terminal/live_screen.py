@@ -96,7 +96,7 @@ def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
 
 
 def _line(text: Text) -> Text:
-    """Return the text as one line. Characters that would move the cursor, whoever wrote them, become blanks."""
+    """Return the text as one line. Characters that would move the cursor become blanks."""
     text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
@@ -146,7 +146,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line for each layout, with a mark for each workload; those around the running one if not all fit."""
+    """Yield a line for each layout, with a mark for each workload. If not all fit, keep those near the running one."""
     layouts = progress.layouts
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -195,7 +195,7 @@ def _trial_name(trial: TrialKey, width: int) -> str:
 
 
 def _short(name: str, width: int) -> str:
-    """Cut a name to `width` terminal cells, keeping its end, where names from a matrix differ: `a-long-…[bs=4k]`."""
+    """Cut a name to `width` terminal cells. Keep its end, where names from a matrix differ: `a-long-…[bs=4k]`."""
     if cell_len(name) <= width:
         return name
     if width < _SHORTEST_WITH_END:

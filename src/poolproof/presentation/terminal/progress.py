@@ -109,7 +109,7 @@ class RunProgress(Listener):
         self.news.append(News(message))
 
     def set_start(self, at_s: float) -> None:
-        """Record when the present trial or build began, in seconds since 1970."""
+        """Record when the current trial or build began, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
     def worst(self, layout: str, workload: str) -> Verdict | None:
@@ -117,7 +117,7 @@ class RunProgress(Listener):
         return min(self._verdicts[layout, workload], key=WORST_FIRST.index, default=None)
 
     def expected(self, layout: str, workload: str) -> int:
-        """Return how many trials the cell gets as far as is known; 0 if the workload is not measured on this layout."""
+        """Return the number of trials that the cell will have, as far as known; 0 if it is not measured."""
         cell = (layout, workload)
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
@@ -128,16 +128,16 @@ class RunProgress(Listener):
 
     @property
     def total(self) -> int:
-        """Return the number of trials of the run as far as is known."""
+        """Return the number of trials that the run will have, as far as known."""
         return sum(self.expected(layout, workload) for layout in self.layouts for workload in self.workloads)
 
     @property
     def step_s(self) -> float:
-        """Return the seconds since the present step began."""
+        """Return the seconds since the current step began."""
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Return `, about 7 s left`; empty if nothing is known or nothing is left."""
+        """Return `, about 7 s left`; empty if the time left is unknown or nothing is left."""
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 

@@ -116,7 +116,7 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield why cells are not sound, with cells that have the same reasons grouped.
 
-    The messages are those of the first cell of a group, which they name.
+    The messages are those of the group's first cell, whose layout they name.
     """
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
@@ -146,7 +146,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield cells whose trials form two groups, or differ more than the variation within each explains."""
+    """Yield cells whose trials form two groups, or differ more than the variation within each trial explains."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
@@ -160,7 +160,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield each noted rule with the first cell it applies to; notes of enough weight have their message."""
+    """Yield each noted rule with the first cell it applies to. Important notes include their message."""
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
         for finding in cell.findings:

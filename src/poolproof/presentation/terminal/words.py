@@ -70,7 +70,7 @@ def factor_text(factor: Interval) -> str:
     """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
 
     From 3 on and below a tenth it is a factor: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. A bound more than a
-    hundred times away from the mean is only given as such: `4× (<0.04 … >400)`.
+    hundred times away from the mean is cut off there: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"

@@ -1,4 +1,4 @@
-"""A run for all formats: a small grid with refuted, failed, suspect and lone trials; and one of names that hurt."""
+"""Runs for tests of all formats: a small grid with refuted, failed and suspect trials, and a run with hostile names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ ALONE = ("mirror", "grid[rw=randread,bs=4k,sync=0]")
 
 
 def grid_run(path: Path) -> Path:
-    """All 36 cells: 2 trials each, but for one that has one."""
+    """Write all 36 cells: one with a single trial, the others with 2."""
     RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN)).write_trials(_grid())
     return path
 
@@ -61,7 +61,7 @@ def _grid() -> list[Trial]:
 
 
 def nasty_run(path: Path) -> Path:
-    """Names and words that are markup, quotes or line breaks somewhere; a campaign cannot have them, a file can."""
+    """Write a run with names that contain markup, quotes or line breaks. A campaign can't have them, but a file can."""
     run = RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN))
     finding = replace(REFUTED, rule=NASTY, message=NASTY, fix=NASTY)
     good = _trial(NASTY, f"{NASTY}[{NASTY}]", 1, base=100.0)
@@ -72,7 +72,7 @@ def nasty_run(path: Path) -> Path:
 
 
 def unsettled_run(path: Path) -> Path:
-    """Trials that went on until their figures were known, with 90 % confidence; one cell drifts, a refuted one too."""
+    """Write trials that ran until their results were precise, with 90 % confidence. Two cells drift; one is refuted."""
     campaign = CAMPAIGN.replace("{time: 5s, trials: 2}", "{until: 10%, confidence: 90%, trials: 2..6}")
     run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
     run.write_trials(
@@ -84,7 +84,7 @@ def unsettled_run(path: Path) -> Path:
 
 
 def limited_run(path: Path) -> Path:
-    """A run that measured its disks alone; what `pair` read is refuted."""
+    """Write a run that measured its disks alone; the reads of `pair` are refuted."""
     run = RunDirectory.open(make_calibrated(path))
     run.write_trials(
         replace(each, verdict="refuted", findings=(REFUTED,)) if each.key[:2] == ("pair", "reads") else each
@@ -94,12 +94,12 @@ def limited_run(path: Path) -> Path:
 
 
 def table(path: Path) -> ExportTable:
-    """The run as rows."""
+    """Return the run as rows."""
     return table_of(load_run(path))
 
 
 def trials_of(path: Path, trials: Sequence[Trial]) -> Path:
-    """A run of the grid's campaign with these trials."""
+    """Write a run of the grid's campaign with these trials."""
     RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN)).write_trials(trials)
     return path
 

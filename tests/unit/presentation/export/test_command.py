@@ -1,4 +1,4 @@
-"""`poolproof export` as it is typed."""
+"""`poolproof export` on the command line."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The exports as they were looked at, byte for byte."""
+"""Exports match golden files byte for byte."""
 
 from pathlib import Path
 

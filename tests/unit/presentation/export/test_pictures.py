@@ -1,4 +1,4 @@
-"""`poolproof plots`: which pictures a run has, where they go, and that refuted figures stand apart in them."""
+"""`poolproof plots`: which pictures a run has, where they are written, and that refuted results look different."""
 
 import json
 import xml.etree.ElementTree as ElementTree

@@ -1,4 +1,4 @@
-"""Figures that did not settle are told apart in every format, and each figure has the interval of all other outputs."""
+"""Every format marks results that did not converge, and shows the same intervals as all other outputs."""
 
 import csv
 import io

@@ -1,1 +1,1 @@
-"""Watching a run from outside: its files, and the server."""
+"""Watching a run of another process: its files, and the web server."""

@@ -1,4 +1,4 @@
-"""`poolproof watch RUN --web` as its users start it, and a client that asks it."""
+"""Start `poolproof watch RUN --web` as users do, and send it requests."""
 
 import contextlib
 import http.client
@@ -21,7 +21,7 @@ POOLPROOF = str(Path(sys.executable).with_name("poolproof"))
 
 
 class Serving:
-    """A server that runs; `url` is what it printed first."""
+    """A running server; `url` is the address that it printed."""
 
     def __init__(self, folder: Path, run: Path, *arguments: str) -> None:
         self._out, self._err = folder / "watch.out", folder / "watch.err"
@@ -38,7 +38,7 @@ class Serving:
 
     @property
     def said(self) -> str:
-        """All that it said on standard error so far."""
+        """Return everything that it has printed on standard error."""
         return self._err.read_text()
 
     @property
@@ -56,7 +56,7 @@ class Serving:
     def asked(
         self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET"
     ) -> Iterator[http.client.HTTPResponse]:
-        """The answer to one request, on a connection of its own; `headers` may name another Host."""
+        """Send one request on a new connection and return the response; `headers` may name another Host."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT_S)
         with contextlib.closing(connection):
             connection.request(method, path, headers=dict(headers or {}))
@@ -73,13 +73,13 @@ class Serving:
             return answer.read().decode()
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
-        """Ctrl-C; the exit code."""
+        """Send Ctrl-C and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(LIMIT_S)
 
 
 def events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
-    """The events of a stream, as they come."""
+    """Yield the events of a stream as they arrive."""
     while line := answer.readline():
         if line.startswith(b"data: "):
             yield json.loads(line.removeprefix(b"data: "))
@@ -87,7 +87,7 @@ def events(answer: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def serving(folder: Path, run: Path, *arguments: str) -> Iterator[Serving]:
-    """A server that is ended with the context, whatever comes."""
+    """Start a server that is stopped at the end of the context."""
     made = Serving(folder, run, *arguments)
     try:
         yield made
@@ -98,7 +98,7 @@ def serving(folder: Path, run: Path, *arguments: str) -> Iterator[Serving]:
 
 @contextlib.contextmanager
 def going(run: Path) -> Iterator[RunDirectory]:
-    """The run, with its lock held as by the poolproof that makes it."""
+    """Return the run with its lock held, as by the process that measures it."""
     directory = RunDirectory.open(run)
     with directory.locked():
         yield directory

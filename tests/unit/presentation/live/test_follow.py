@@ -1,4 +1,4 @@
-"""A run followed in its files: each trial once, what is at hand, its end; and nothing written."""
+"""Following a run through its files: each trial is reported once, and nothing is written."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
 
 class Heard(Listener):
-    """Writes down what it is told."""
+    """Records the events that it receives."""
 
     wants_live = True
 
@@ -188,7 +188,7 @@ def test_a_finished_run_shows_its_table_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_between_two_trials_of_a_cell_has_not_ended(tmp_path: Path) -> None:
-    """Its least trials are done, and do not agree: both lines say that there is more to do."""
+    """The minimum number of trials is done, but they do not agree. Both lines say that there is more to do."""
     text = "layouts: {one: dir /srv}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
     record = RunRecord("0.1.0", text, "l", "/s", "/r", 1, "local", "2026-11-22T00:00:00+00:00", {}, {})
     run = RunDirectory.create(tmp_path / "run", text, record)

@@ -1,4 +1,4 @@
-"""The live page over a real server: it follows the run, lets in who may come in, and ends in order."""
+"""The live page on a real server: it follows the run, checks access, and shuts down cleanly."""
 
 import re
 import signal
@@ -60,7 +60,7 @@ def test_events_tell_each_trial_and_the_end(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_not_its_own_is_refused(tmp_path: Path) -> None:
-    """DNS rebinding: the browser sends the stranger's name."""
+    """DNS rebinding: the browser sends the attacker's host name."""
     with serving(tmp_path, make_run(tmp_path / "run", all_trials())) as server:
         for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1:1", f"192.0.2.1:{server.port}", ""):
             assert server.status("/", {"Host": host}) == 421, host

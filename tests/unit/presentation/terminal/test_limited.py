@@ -1,4 +1,4 @@
-"""What a terminal shows of the disks alone and of the distance to them."""
+"""The terminal's text about disks measured alone, and about the share of them that layouts reach."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""A figure that did not settle is never printed as one: the word, between what it lies, and why."""
+"""A result that did not converge is never printed as a value: the table shows the word, the range and the reason."""
 
 import io
 from dataclasses import replace
