@@ -22,7 +22,7 @@ from poolproof.campaign.claims import (
 )
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.convergence import extremes_of
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell, metric_prior
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, VariancePrior, has_interval, mean_interval
@@ -60,11 +60,11 @@ class _Cells:
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
-        self._by_key = {(cell.layout, cell.workload): cell for cell in cells}
+        self._by_key = {cell.key: cell for cell in cells}
         self._priors: dict[MetricId, VariancePrior | None] = {}
 
     def at(self, layout: str, workload: str) -> Cell:
-        cell = self._by_key.get((layout, workload))
+        cell = self._by_key.get(CellKey(layout, workload))
         if cell is None:
             raise _NoValue(f"{workload} on {layout} was not measured")
         return cell

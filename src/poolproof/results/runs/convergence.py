@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibration_of
-from poolproof.campaign.model import Campaign, Layout, Measure, Until, Workload
+from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, Workload
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.statistics.percentiles import BIN_DEVIATION
@@ -92,37 +92,39 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     no further trial, although the run learns until its end how much trials differ.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
-    bare = cell_names(calibration.layouts, calibration.workloads)
-    own = cell_names(campaign.layouts, campaign.workloads)
+    bare = cell_keys(calibration.layouts, calibration.workloads)
+    own = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
     has_budget = campaign.budget_s is not None
     return _ahead(every, bare, measure, least_only=False) + _ahead(every, own, measure, least_only=has_budget)
 
 
-def cell_names(layouts: Iterable[Layout], workloads: Sequence[Workload]) -> list[tuple[str, str]]:
-    """Return the names of the layout and the workload of each cell."""
-    return [(layout.name, workload.name) for layout in layouts for workload in workloads]
+def cell_keys(
+    layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
+) -> list[CellKey]:
+    """Return the keys of all cells: by layout, then by state, then by workload."""
+    return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 
-def by_cell(trials: Iterable[Trial], names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], list[Trial]]:
+def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
     """Return the trials of these cells, in the given order; trials of other cells are left out."""
-    cells: dict[tuple[str, str], list[Trial]] = {name: [] for name in names}
+    cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
-        cells.get((trial.layout, trial.workload), []).append(trial)
+        cells.get(trial.cell_key, []).append(trial)
     return cells
 
 
-def _ahead(trials: Sequence[Trial], names: Sequence[tuple[str, str]], measure: Measure, *, least_only: bool) -> int:
-    now = by_cell(trials, names)
+def _ahead(trials: Sequence[Trial], keys: Sequence[CellKey], measure: Measure, *, least_only: bool) -> int:
+    now = by_cell(trials, keys)
     count = sum(max(measure.trials - len(own), 0) for own in now.values())
     if least_only or measure.until is None:
         return count
     priors = priors_among(now.values())
-    for name, own in now.items():
+    for key, own in now.items():
         if len(own) >= measure.trials and needs_trial(own, measure, priors):
             # what was known when the last trial of the layout ended
-            last = max(at for at, trial in enumerate(trials) if trial.layout == name[0])
-            then = by_cell(trials[: last + 1], names)
-            count += needs_trial(then[name], measure, priors_among(then.values()))
+            last = max(at for at, trial in enumerate(trials) if trial.layout == key.layout)
+            then = by_cell(trials[: last + 1], keys)
+            count += needs_trial(then[key], measure, priors_among(then.values()))
     return count
 
 

@@ -10,13 +10,13 @@ from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.convergence import (
     VariancePriors,
     by_cell,
-    cell_names,
+    cell_keys,
     metric_log_mean,
     priors_among,
     unsteady_reasons,
     with_extremes,
 )
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
@@ -69,12 +69,12 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
     """Return the state after these trials; None without a budget, or before anything was measured."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
-    names = cell_names(campaign.layouts, campaign.workloads)
-    cells = by_cell(sorted(trials, key=lambda trial: trial.number), names)
+    keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
+    cells = by_cell(sorted(trials, key=lambda trial: trial.number), keys)
     if not any(cells.values()):
         return None
     goal = tuple(workload.name for workload in campaign.goal_workloads)
-    goal_cells = {layout.name: [cells[layout.name, name] for name in goal] for layout in campaign.layouts}
+    goal_cells = {layout.name: [cells[CellKey(layout.name, name)] for name in goal] for layout in campaign.layouts}
     return eliminate(goal_cells, goal, campaign.measure, priors_among(cells.values()))
 
 

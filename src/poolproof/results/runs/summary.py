@@ -8,7 +8,13 @@ from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import HEALTHY, Campaign, Measure
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import MetricId, metric_of
-from poolproof.results.runs.convergence import CellConvergence, convergence_of, priors_among, unsteady_reasons
+from poolproof.results.runs.convergence import (
+    CellConvergence,
+    cell_keys,
+    convergence_of,
+    priors_among,
+    unsteady_reasons,
+)
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import ratio_interval
@@ -183,19 +189,14 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
     Disks that were measured alone are not included, because they do not compete with layouts.
     """
-    keys = [
-        CellKey(layout.name, workload.name, state)
-        for layout in campaign.layouts
-        for state in campaign.states
-        for workload in campaign.workloads
-    ]
+    keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign.measure)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     """Return the cells of the disks that were measured alone (`calibrate`), each with the adapted workloads."""
     calibration = calibration_of(campaign)
-    keys = [CellKey(layout.name, each.name) for layout in calibration.layouts for each in calibration.workloads]
+    keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign.measure)
 
 
