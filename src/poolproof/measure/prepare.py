@@ -3,9 +3,8 @@
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from poolproof.campaign.model import Workload
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import inspect, list_files, resident_bytes
@@ -37,30 +36,21 @@ def prepare(
         FioError: fio could not write the files.
         GuardError: a disk to fill is no longer the one that was named.
     """
-    laid_out = _on_device if layout.is_block else _on_file_system
-    placed_cells = laid_out(host, layout, cells, listener)
+    place = _on_device if layout.is_block else _on_file_system
+    placed = place(host, layout, cells, listener)
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
     factor = write_factor(layout.node, stored)
-    files = {paths: inspect(host, paths) for paths in {cell.paths for cell in placed_cells}}
+    files = {paths: inspect(host, paths) for paths in {each.paths for each in placed}}
     return {
-        cell.workload.name: PreparedWorkload(
-            workload=cell.workload,
-            load=cell.load,
-            files=files[cell.paths],
-            write_factor=factor,
-            stored_bytes=stored,
-            fill=cell.fill,
-        )
-        for cell in placed_cells
+        cell.workload.name: PreparedWorkload(cell.workload, each.load, files[each.paths], factor, stored, each.fill)
+        for cell, each in zip(cells, placed, strict=True)
     }
 
 
-@dataclass(frozen=True)
-class _Placed:
-    """A workload with its jobs where they will run, and the files that they use; none on a block device."""
+class _Placed(NamedTuple):
+    """The jobs of a cell in their directory or on their device, and the files that they use; none on a device."""
 
-    workload: Workload
     load: Load
     paths: tuple[str, ...]
     fill: Fill | None
@@ -75,7 +65,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
         check_identity(f"fill {layout.top}", layout.identity_check, host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
-    return [_Placed(cell.workload, entry, (), fill) for cell, entry in zip(cells, loads, strict=True)]
+    return [_Placed(load, (), fill) for load in loads]
 
 
 def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
@@ -91,20 +81,21 @@ def _on_block(layout: BuiltLayout, load: Load) -> Load:
 
 
 def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    places = [_place(layout, cell) for cell in cells]
-    own = {place for cell, place in zip(cells, places, strict=True) if cell.workload.fill}
-    _make_places(host, layout, own)
-    loads = [generator_of(cell.load).in_directory(cell.load, place) for cell, place in zip(cells, places, strict=True)]
+    directories = [_directory_of(layout, cell) for cell in cells]
+    pairs = list(zip(cells, directories, strict=True))
+    own = {directory for cell, directory in pairs if cell.workload.fill}
+    _make_directories(host, layout, own)
+    loads = [generator_of(cell.load).in_directory(cell.load, directory) for cell, directory in pairs]
     texts = [fill_text(load) if cell.workload.fill else "" for cell, load in zip(cells, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
-    laid_out = {place: list_files(host, place) for place in own}
+    laid_out = {directory: list_files(host, directory) for directory in own}
     return [
-        _Placed(cell.workload, entry, laid_out[place] if text else found_paths(cell.load, place), fills.get(text))
-        for cell, place, entry, text in zip(cells, places, loads, texts, strict=True)
+        _Placed(load, laid_out[directory] if text else found_paths(cell.load, directory), fills.get(text))
+        for (cell, directory), load, text in zip(pairs, loads, texts, strict=True)
     ]
 
 
@@ -114,16 +105,16 @@ def fill_text(load: Load) -> str:
     return generator.text(generator.fill_load(load))
 
 
-def _place(layout: BuiltLayout, cell: CellJobs) -> str:
+def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
     if layout.found is not None and not cell.workload.fill:
         return layout.found
     apart = copies_on_write(layout.node)
     return f"{layout.top}/{generator_of(cell.load).file_set(cell.workload, cell.load, writers_apart=apart)}"
 
 
-def _make_places(host: Host, layout: BuiltLayout, places: Collection[str]) -> None:
+def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
     """Make the directories on every branch of a union, so that its create policy can choose a branch for each file."""
-    names = sorted(place.removeprefix(f"{layout.top}/") for place in places)
+    names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
         # Files of the previous layout on the same pool are fragmented and would not be written again.
@@ -136,8 +127,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
 
     A `dir` layout is only flushed: its disk is shared and may never be idle.
 
-    Raises:
-        BuildError: the flush takes longer than 10 minutes, or requests remain in flight.
+    Raises a BuildError if the flush takes longer than 10 minutes, or requests remain in flight.
     """
     repeat(layout.tree.flush, host)
     if layout.found is not None:
@@ -165,8 +155,8 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     OpenZFS 2.1 reads a file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c), which with
     primarycache=metadata reads four times as much for 16k reads.
 
-    Raises:
-        BuildError: the layout cannot be closed or opened, for example because it is in use, or a cache stays full.
+    Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or a cache stays
+    full.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host)
@@ -188,10 +178,10 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
     """Wait until the layers' own caches (the ARC) are empty, except what opening the layout read: at most 32 MiB."""
     deadline = time.monotonic() + _EMPTY_LIMIT_S
-    while (held := cached_bytes(layout.tree, host)) is not None and held > _EMPTY_BYTES:
+    while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:
             raise BuildError(
-                f"{layout.name}: a cache in RAM still holds {format_size(held)} of data after the layout was reopened",
+                f"{layout.name}: a cache in RAM still has {format_size(cached)} of data after reopening the layout",
                 "to see the ARC's data: grep -w data_size /proc/spl/kstat/zfs/arcstats",
             )
         time.sleep(_POLL_S)
