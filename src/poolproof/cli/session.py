@@ -18,7 +18,7 @@ from poolproof.measure.session import (
     reopen_session,
 )
 from poolproof.presentation.terminal.plan_text import PlannedJobs, plan_object, plan_text
-from poolproof.provision.leftovers import crash_warning
+from poolproof.provision.directories import crash_warning
 from poolproof.results.runs.directory import RunDirectory
 
 

@@ -9,8 +9,8 @@ from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
+from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.journal import Journal
-from poolproof.provision.leftovers import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord

@@ -11,9 +11,17 @@ import pytest
 from poolproof.hosts.local import LocalHost
 from poolproof.measure.cleanup import CleanupResult, clean_crashed_runs
 from poolproof.provision.apply import apply
-from poolproof.provision.directories import FILE, StateOwner, name_owner, owner_of
+from poolproof.provision.directories import (
+    FILE,
+    Leftover,
+    StateOwner,
+    crash_warning,
+    find_leftovers,
+    name_owner,
+    owner_of,
+    state_directories,
+)
 from poolproof.provision.journal import Journal
-from poolproof.provision.leftovers import Leftover, crash_warning, find_leftovers, state_directories
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.steps import Holds, Step, UndoCommand, UndoTree
 from tests.unit.results.compare.making import RECORD
