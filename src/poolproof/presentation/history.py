@@ -50,10 +50,6 @@ class NamedRun:
         """Return the campaign and what identifies the machine: runs that share both are compared."""
         return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
 
-    @property
-    def begun_at(self) -> str:
-        return self.run.record.begun_at
-
 
 @dataclass(frozen=True)
 class ChangePoint:
@@ -62,11 +58,6 @@ class ChangePoint:
     decision: ComparisonDecision
     speed: Interval
     since: int
-
-    @property
-    def is_marked(self) -> bool:
-        """True if it changed significantly."""
-        return self.decision.word in ("slower", "faster")
 
 
 @dataclass(frozen=True)
@@ -107,10 +98,11 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
     ordered = in_order(runs)
     series = series_of(ordered)
     metrics = dict.fromkeys(each.metric for each in series)
+    changes = (point.change for each in series for point in each.points if point.change is not None)
     values = {
         "runs": ordered,
         "series": series,
-        "changes": sum(point.change is not None and point.change.is_marked for each in series for point in each.points),
+        "changes": sum(change.decision.word in ("slower", "faster") for change in changes),
         "effect": per_cent_whole(LEAST_EFFECT),
         "left_out": left_out,
     }
@@ -128,7 +120,7 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
     """Sort by date, then by name: the order in which `series_of` numbers the runs."""
-    return tuple(sorted(runs, key=lambda each: (each.begun_at, each.name)))
+    return tuple(sorted(runs, key=lambda each: (each.run.record.begun_at, each.name)))
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
@@ -210,7 +202,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
     versions += [f"OpenZFS {record.lab.zfs}"] if record.lab else []
     return {
         "name": named.name,
-        "begun_at": named.begun_at,
+        "begun_at": record.begun_at,
         "host": record.host,
         "versions": ", ".join(version for version in versions if version),
         "changed": changed,

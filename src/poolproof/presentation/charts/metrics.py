@@ -35,17 +35,10 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
     result = cell.result(metric)
     if result.interval is None:
         return None
-    value, low, high = (_on_axis(each, metric) for each in _drawn(cell, result.interval))
+    interval = Interval(result.interval.mean) if cell.is_unsettled else result.interval  # its bounds are not valid
+    bounds = (interval.mean, interval.low, interval.high)
+    value, low, high = (None if each is None else short(axis_value(each, metric)) for each in bounds)
     return value, low, high, result.counts, cell.is_unsettled, result_text(cell, metric), result.verdict
-
-
-def _drawn(cell: Cell, interval: Interval) -> tuple[float | None, ...]:
-    """Return mean, low and high; an unsettled result has no interval, because it would not be valid."""
-    return (interval.mean, None, None) if cell.is_unsettled else (interval.mean, interval.low, interval.high)
-
-
-def _on_axis(value: float | None, metric: MetricId) -> float | None:
-    return None if value is None else short(axis_value(value, metric))
 
 
 def axis_value(value: float, metric: MetricId) -> float:

@@ -1,5 +1,6 @@
 """The cells of a run as the page's script reads them: numbers, texts, colours of the map, flows and chart rows."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ from poolproof.presentation.charts.trial_data import TrialData, short, trial_dat
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 from poolproof.verdicts import WORST_FIRST
@@ -146,13 +147,12 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
             (level for level in levels if level.layer not in (FIO, DEVICE, BELOW)), key=lambda level: level.depth
         )
         if between:
-            return [trial.number, [_level(level) for level in between]]
+            return [trial.number, [[each.layer, each.name, each.read_bytes, _written(each)] for each in between]]
     return []
 
 
-def _level(level: Level) -> list[Any]:
-    written = level.write_bytes if level.drained_write_bytes is None else level.drained_write_bytes
-    return [level.layer, level.name, level.read_bytes, written]
+def _written(level: Level) -> int:
+    return level.write_bytes if level.drained_write_bytes is None else level.drained_write_bytes
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,8 @@ def shown_trials(
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
-    candidates = [trial for cell in ordered for trial in (cell.trials if all_trials else _first(cell))]
+    measured = [cell.trials if all_trials else [trial for trial in cell.trials if trial.leaves][:1] for cell in ordered]
+    candidates = [*itertools.chain.from_iterable(measured)]
     numbers = _COLUMNS + max((len(trial.leaves) for trial in candidates), default=0)
     shown = candidates[: _ROOM // (FEWEST_POINTS * numbers)]
     points = max(FEWEST_POINTS, min(MOST_POINTS, _ROOM // (numbers * max(1, len(shown)))))
@@ -247,11 +248,6 @@ def shown_trials(
     if missing:
         remarks.append(f"samples.jsonl is missing or damaged for {missing} trials, which cannot be drawn.")
     return by_cell, remarks
-
-
-def _first(cell: Cell) -> tuple[Trial, ...]:
-    """Return the first trial that was measured."""
-    return tuple(trial for trial in cell.trials if trial.leaves)[:1]
 
 
 def _charts(data: TrialData) -> dict[str, Any]:
