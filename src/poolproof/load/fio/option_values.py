@@ -7,7 +7,7 @@ when the run starts.
 
 import re
 
-from poolproof.load.fio.option_names import names_in, nearest
+from poolproof.load.fio.option_names import JOB_OPTIONS, JOB_SWITCHES, names_in, nearest
 from poolproof.load.fio.quantity import attempt, parse_block_sizes, parse_bytes, parse_percent, parse_time_us
 
 RW_WORDS = (
@@ -31,11 +31,7 @@ fill_device fsync_on_close gtod_reduce invalidate lat_percentiles overwrite pre_
 serialize_overlap slat_percentiles stats unique_filename unlink unlink_each_loop verify_dump verify_fatal
 """)
 
-_BARE_SWITCHES = names_in("""
-exitall exitall_on_error group_reporting new_group norandommap refill_buffers stonewall thread time_based verify_only
-zero_buffers
-""")
-
+_BARE_SWITCHES = JOB_SWITCHES & JOB_OPTIONS - {"bs_unaligned"}
 _COUNTS = names_in("""
 buffer_compress_percentage dedupe_percentage fdatasync fsync iodepth iodepth_batch iodepth_batch_complete_max
 iodepth_batch_complete_min iodepth_low loops nrfiles numjobs openfiles percentage_random rwmixread rwmixwrite
