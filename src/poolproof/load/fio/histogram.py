@@ -15,7 +15,7 @@ RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:
-    """The latency that stands for bin `index`: the middle of its range."""
+    """Return the latency of bin `index`: the middle of its range."""
     per_power = 1 << bits
     if index < 2 * per_power:
         return index
@@ -24,7 +24,7 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
 
 
 def bin_of(latency: int) -> int:
-    """The value that stands for the bin in which fio counts a latency."""
+    """Return the latency of the bin in which fio counts a latency."""
     if latency < 2 << PLAT_BITS:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS
@@ -32,7 +32,7 @@ def bin_of(latency: int) -> int:
 
 
 def count_bins(latencies: Sequence[int]) -> Counter[int]:
-    """How many latencies each bin holds, as counting `bin_of` of each would, several times faster.
+    """Count the latencies in each bin, several times faster than counting `bin_of` of each.
 
     The upper half of a 32-bit float holds the power of two and seven bits of what follows it, one more than a bin has.
     A float holds whole numbers below 2^24 exactly; the few above are counted one by one.

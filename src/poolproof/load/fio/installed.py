@@ -1,4 +1,4 @@
-"""What the host's fio is and knows: its version, its options, and whether a workload's options are among them.
+"""The host's fio: its version and its options, and a check that it has the options of a workload.
 
 Each question takes fio 30 ms, so the answers are remembered for each host, and `ask_ahead` asks in the background.
 """

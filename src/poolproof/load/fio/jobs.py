@@ -13,14 +13,14 @@ from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
 
 ADDED: Mapping[str, tuple[str, str]] = {
-    "ioengine": ("libaio", "so that iodepth means what it says"),
+    "ioengine": ("libaio", "so that `iodepth` is the real queue depth"),
     "direct": ("1", "the page cache is not part of the layout"),
-    "size": ("256m", "bytes of test file for each job; name your own, larger than any cache that counts"),
-    "refill_buffers": ("1", "fresh data for every write: fio's reused buffers compress 15 times"),
-    "randrepeat": ("0", "other offsets in each trial, so that none rereads what the last one left in RAM"),
-    "time_based": ("1", "a trial lasts as long as it was asked to"),
+    "size": ("256m", "the size of each job's test file; choose a size that is larger than every cache that matters"),
+    "refill_buffers": ("1", "fresh data for every write: fio's reused buffers compress by a factor of 15"),
+    "randrepeat": ("0", "other offsets in each trial, so that no trial reads data that the previous one left in RAM"),
+    "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""What poolproof adds to every job that does not set the option itself: option, value, reason."""
+"""The options that poolproof adds to every job that does not set them: option, value, reason."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
