@@ -1,4 +1,4 @@
-"""Sources written by hand, and what lint says of them in short."""
+"""Make sources to lint, and shorten the findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ _SURROUNDINGS = Surroundings({"SIZE": "64m"}, {"ncpus": 4, "pagesize": 4096, "mb
 
 
 @dataclass(frozen=True)
-class Standing:
-    """All jobs stand on the same, which is known."""
+class KnownTarget:
+    """The same known target for all jobs."""
 
     on: Target | None = None
     known: Evidence | None = None
@@ -33,7 +33,7 @@ class Standing:
 
 
 def flags(**given: Any) -> Targets:
-    """What `--fs zfs-2.2 --ram 64G …` say."""
+    """Return the targets that options such as `--fs zfs-2.2 --ram 64G` describe."""
     return TargetLookup(read_context(**given), LocalHost())
 
 
@@ -42,7 +42,7 @@ def source(text: str, name: str = "job.fio") -> Source:
 
 
 def said(text: str, where: Targets | None = None, name: str = "job.fio") -> list[tuple[int, str, str]]:
-    """Line, severity and rule of each finding."""
+    """Return the line, severity and rule of each finding."""
     return [(each.line, each.severity, each.rule) for each in lint(source(text, name), where)]
 
 
@@ -50,10 +50,10 @@ def rules(text: str, where: Targets | None = None, name: str = "job.fio") -> set
     return {rule for _, _, rule in said(text, where, name)}
 
 
-def mended(text: str, where: Targets | None = None, name: str = "job.fio") -> FixedText:
+def fixed_text(text: str, where: Targets | None = None, name: str = "job.fio") -> FixedText:
     return fix_source(source(text, name), where)
 
 
 def job(options: str) -> str:
-    """`rw=read bs=4k` as a job file of one section, an option a line from line 2 on."""
+    """Return options such as `rw=read bs=4k` as a job file with one section, one option per line from line 2."""
     return "[job]\n" + "".join(f"{option}\n" for option in options.split())

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from tests.unit.foreign.lint.making import mended, rules, said, source
+from tests.unit.foreign.lint.making import fixed_text, rules, said, source
 
 
 def _said(text: str) -> list[tuple[int, str, str]]:
@@ -93,7 +93,7 @@ def test_a_variable_that_holds_several_words() -> None:
 
 def test_what_a_variable_holds_is_not_mended_in_its_place() -> None:
     text = 'OPTIONS="--size=1g --bs=1m"\nfio --name=a --rw=write $OPTIONS\n'
-    after = mended(text, name="bench.sh")
+    after = fixed_text(text, name="bench.sh")
     assert after.text == text
     assert "write-without-sync" in {each.rule for each in after.left}
 

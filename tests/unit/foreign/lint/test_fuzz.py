@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.foreign.lint.shell_words import read_script
-from tests.unit.foreign.lint.making import flags, mended, said
+from tests.unit.foreign.lint.making import fixed_text, flags, said
 
 _VALUES = st.sampled_from(
     ["0", "1", "4k", "4KiB", "1g", "100%", "25%", "write", "randread", "rw", "libaio", "psync", "${SIZE}", "${X}", "$v",
@@ -28,7 +28,7 @@ _PIECES = st.sampled_from(
 def test_job_files(sections: list[tuple[str, list[tuple[str, str]]]], on_zfs: bool) -> None:
     text = "".join(f"[{name}]\n" + "".join(f"{key}={value}\n" for key, value in options) for name, options in sections)
     where = _ZFS if on_zfs else None
-    after = mended(text, where)
+    after = fixed_text(text, where)
     assert len([each for each in after.left if each.severity == "error"]) <= len(
         [severity for _, severity, _ in said(text, where) if severity == "error"]
     )
@@ -39,14 +39,14 @@ def test_job_files(sections: list[tuple[str, list[tuple[str, str]]]], on_zfs: bo
 def test_scripts(pieces: list[str]) -> None:
     text = "".join(pieces)
     said(text, name="x.sh")
-    mended(text, name="x.sh")
+    fixed_text(text, name="x.sh")
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text())
 def test_any_text(text: str) -> None:
     said(text, name="x")
-    mended(text)
+    fixed_text(text)
 
 
 @settings(max_examples=200, deadline=None)

@@ -14,12 +14,12 @@ _PAGE = (Path(__file__).parents[4] / "docs" / "lint.md").read_text(encoding="utf
 def test_the_example_is_what_lint_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job, mended = re.findall(r"```ini\n(.*?)```", _PAGE, re.DOTALL)
+    job, fixed = re.findall(r"```ini\n(.*?)```", _PAGE, re.DOTALL)
     command, said = re.findall(r"```text\n\$ (.*?)\n(.*?)```", _PAGE, re.DOTALL)[0]
     (tmp_path / "db.fio").write_text(job)
     monkeypatch.chdir(tmp_path)
     assert _out(command, monkeypatch, capsys) == said
-    assert _out(command.replace("lint ", "lint --fix "), monkeypatch, capsys) == mended
+    assert _out(command.replace("lint ", "lint --fix "), monkeypatch, capsys) == fixed
 
 
 def _out(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the fio of this machine itself says against jobs; it runs nothing."""
+"""Complaints of the fio on this machine about jobs; it runs nothing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_nothing_is_run_and_nothing_is_made(tmp_path: Path) -> None:
 
 
 class _WithoutFio(LocalHost):
-    """This machine, had it no fio."""
+    """This machine without fio."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         words = ["no-such-fio", *argv[1:]] if argv[0] == "fio" else argv

@@ -1,6 +1,6 @@
-"""Values that fio refuses are errors at their line, with the nearest right word; what fio takes is left alone.
+"""Values that fio refuses are errors at their line, with the nearest valid word; accepted values are not reported.
 
-What fio 3.33 says of each: `fio --parse-only`.
+The expectations are those of `fio --parse-only` (fio 3.33).
 """
 
 import pytest

@@ -11,7 +11,7 @@ from poolproof.load.fio.job import render
 from poolproof.load.fio.load import jobs_of
 from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.model import Case
-from tests.unit.foreign.lint.making import Standing, flags, mended, said, source
+from tests.unit.foreign.lint.making import KnownTarget, fixed_text, flags, said, source
 from tests.unit.rules.examples import EXAMPLES
 
 _MENDING = [each.id for each in all_rules() if each.fixed_options]
@@ -30,7 +30,7 @@ def test_a_mend_takes_its_finding_away(rule_id: str) -> None:
     assert cases, "no example speaks before a run"
     gone = 0
     for case in cases:
-        where = Standing(case.target, case.evidence)
+        where = KnownTarget(case.target, case.evidence)
         before = source(render(jobs_of(case.load)))
         after = fix_source(before, where)
         silent = rule_id not in {each.rule for each in after.left}
@@ -44,7 +44,7 @@ def test_a_mend_takes_its_finding_away(rule_id: str) -> None:
 @pytest.mark.parametrize("rule_id", EXAMPLES)
 def test_a_mend_brings_nothing_grave(rule_id: str) -> None:
     for case in _jobs_of(rule_id):
-        where = Standing(case.target, case.evidence)
+        where = KnownTarget(case.target, case.evidence)
         before = source(render(jobs_of(case.load)))
         after = fix_source(before, where)
         grave = {each.rule for each in lint(before, where) if each.severity != "note"}
@@ -70,63 +70,63 @@ def _changed_lines(before: str, after: str) -> list[str]:
 
 def test_a_job_file_keeps_all_that_is_not_mended() -> None:
     text = "; my job\n[global]\nsize=1g\n\n[a]   \n  bs=4KiB  # blocks\nrw=read\n; the end\n"
-    after = mended(text).text
+    after = fixed_text(text).text
     assert _changed_lines(text, after) == ["-   bs=4KiB  # blocks", "+   bs=4k  # blocks"]
 
 
 def test_what_all_jobs_want_goes_where_they_share_it() -> None:
     text = "[global]\nrw=write\nbs=1m\nsize=1g\n[a]\n[b]\n"
-    assert mended(text).text == "[global]\nrw=write\nbs=1m\nsize=1g\nend_fsync=1\n[a]\n[b]\n"
+    assert fixed_text(text).text == "[global]\nrw=write\nbs=1m\nsize=1g\nend_fsync=1\n[a]\n[b]\n"
 
 
 def test_what_one_job_wants_goes_to_its_section() -> None:
     text = "[global]\nsize=1g\nbs=1m\n[a]\nrw=read\n[b]\nrw=write"
-    assert mended(text).text == text + "\nend_fsync=1\n"
+    assert fixed_text(text).text == text + "\nend_fsync=1\n"
 
 
 def test_an_option_is_left_out_with_its_line() -> None:
     text = "[a]\nrw=randread\nsize=1g\ngtod_reduce=1\nbs=4k\n"
-    assert mended(text).text == "[a]\nrw=randread\nsize=1g\nbs=4k\n"
+    assert fixed_text(text).text == "[a]\nrw=randread\nsize=1g\nbs=4k\n"
 
 
 def test_a_shared_file_is_parted_among_the_jobs() -> None:
     text = "[a]\nrw=write\nbs=1m\nfilename=f\nsize=1g\nnumjobs=4\nend_fsync=1\n"
-    assert mended(text).text == text.replace("size=1g", "size=256m") + "offset_increment=256m\n"
+    assert fixed_text(text).text == text.replace("size=1g", "size=256m") + "offset_increment=256m\n"
 
 
 def test_a_device_is_parted_in_per_cent() -> None:
     text = "fio --name=a --rw=read --bs=1m --filename=/dev/sdb --numjobs=4\n"
-    assert mended(text, name="x.sh").text == text.replace("\n", " --size=25% --offset_increment=25%\n")
+    assert fixed_text(text, name="x.sh").text == text.replace("\n", " --size=25% --offset_increment=25%\n")
 
 
 def test_a_command_keeps_its_form() -> None:
     text = "fio --name=a --rw=write \\\n    --bs=1m --size=1g \\\n    --name=b --rw=read --bs=1m --size=1g | tee log\n"
-    after = mended(text, name="x.sh").text
+    after = fixed_text(text, name="x.sh").text
     assert after == text.replace("--size=1g \\", "--size=1g --end_fsync=1 \\")
 
 
 def test_a_command_in_quotes_is_mended_inside_them() -> None:
     text = "ssh host 'fio --name=b --rw=write --bs=1m --size=1g'\n"
-    assert mended(text, name="x.sh").text == text.replace("1g'", "1g --end_fsync=1'")
+    assert fixed_text(text, name="x.sh").text == text.replace("1g'", "1g --end_fsync=1'")
 
 
 def test_a_command_that_is_escaped_is_left_alone() -> None:
     text = 'ssh host "fio --name=\\"b\\" --rw=write --bs=1m --size=1g"\n'
-    after = mended(text, name="x.sh")
+    after = fixed_text(text, name="x.sh")
     assert after.text == text
     assert "write-without-sync" in {each.rule for each in after.left}
 
 
 def test_a_mend_never_rests_on_an_unknown_value() -> None:
     text = "[a]\nrw=write\nbs=1m\nfilename=f\nsize=${HOW_MUCH}\nnumjobs=4\nend_fsync=1\n"
-    assert "${HOW_MUCH}" in mended(text).text
-    assert "offset_increment" not in mended(text).text
+    assert "${HOW_MUCH}" in fixed_text(text).text
+    assert "offset_increment" not in fixed_text(text).text
 
 
 def test_the_mends_of_a_zfs_job_fit_together() -> None:
     where = flags(fs="zfs-2.2", ram="4G", recordsize="128k", compression="lz4")
     text = "fio --name=a --rw=randrw --bs=4k --iodepth=32 --ioengine=libaio --direct=1 --size=1g\n"
-    after = mended(text, where, "x.sh")
+    after = fixed_text(text, where, "x.sh")
     assert after.text.split()[1:] == [
         "--name=a", "--rw=randrw", "--bs=4k", "--iodepth=1", "--ioengine=libaio", "--size=8G", *after.text.split()[7:]
     ]  # fmt: skip
@@ -136,13 +136,13 @@ def test_the_mends_of_a_zfs_job_fit_together() -> None:
 def test_a_sound_job_comes_out_as_it_went_in() -> None:
     text = "[a]\nrw=randread\nbs=4k\nsize=16g\ndirect=1\nioengine=io_uring\niodepth=32\n"
     assert said(text) == []
-    assert mended(text).text == text
+    assert fixed_text(text).text == text
 
 
 def test_what_is_said_to_be_mended_was_changed() -> None:
     """direct=1 for the engine makes the shared file harmless on ext4, without a change of its own."""
     text = "[a]\nioengine=libaio\niodepth=8\nrw=randwrite\nbs=4k\nfilename=f\nsize=1g\nnumjobs=4\nend_fsync=1\n"
-    after = mended(text, flags(fs="ext4"))
+    after = fixed_text(text, flags(fs="ext4"))
     assert "direct=1" in after.text
     assert "offset_increment" not in after.text
     assert "async-engine-blocks" in {each.rule for each in after.fixed}
@@ -152,9 +152,9 @@ def test_what_is_said_to_be_mended_was_changed() -> None:
 
 def test_a_buffered_job_is_given_no_asynchronous_engine() -> None:
     text = "[a]\nrw=randread\nbs=4k\nsize=16g\nioengine=sync\niodepth=32\n"
-    assert mended(text).text == text.replace("iodepth=32", "iodepth=1")
+    assert fixed_text(text).text == text.replace("iodepth=32", "iodepth=1")
     direct = text + "direct=1\n"
-    assert mended(direct).text == direct.replace("ioengine=sync", "ioengine=libaio")
+    assert fixed_text(direct).text == direct.replace("ioengine=sync", "ioengine=libaio")
 
 
 _LATE = "comes after"
@@ -171,7 +171,7 @@ _LATE = "comes after"
 def test_a_size_before_the_kb_base_that_is_meant_for_it(text: str, name: str, line: int, instead: str) -> None:
     (found,) = [each for each in lint(source(text, name)) if each.rule == "kib-means-1000"]
     assert (found.line, _LATE in found.message) == (line, True)
-    after = mended(text, name=name)
+    after = fixed_text(text, name=name)
     assert instead in after.text
     assert "kib-means-1000" not in {each.rule for each in after.left}
 

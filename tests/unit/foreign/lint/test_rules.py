@@ -8,17 +8,17 @@ from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import Targets
-from tests.unit.foreign.lint.making import Standing, flags, job, rules, said, source
+from tests.unit.foreign.lint.making import KnownTarget, flags, job, rules, said, source
 
 _GIB = 1024**3
-_EXT4 = Standing(Target("ext4", ram_bytes=8 * _GIB))
+_EXT4 = KnownTarget(Target("ext4", ram_bytes=8 * _GIB))
 _BTRFS = flags(fs="btrfs", compression="zstd:3")
 _ZFS = {"fs": "zfs-2.2", "ram": "64G", "recordsize": "128k"}
 
 
 @dataclass(frozen=True)
 class Trap:
-    """`options` have the trap; `near` differs from them in what matters only. Where they stand: `on`, `near_on`."""
+    """`options` break the rule; `near` does not and differs only in what matters. Their targets: `on`, `near_on`."""
 
     rule: str
     options: str
@@ -28,7 +28,7 @@ class Trap:
     near_on: Targets | None = None
 
 
-def _file(**empty: int) -> Standing:
+def _file(**empty: int) -> KnownTarget:
     return replace(_EXT4, known=Evidence(None, files=(model.TestFile("f", _GIB, **{"hole_bytes": 0, **empty}),)))
 
 
@@ -68,10 +68,10 @@ _TRAPS = (
     Trap("gtod-reduce", f"{_READ} gtod_reduce=1", f"{_READ} gtod_reduce=0", 5),
     Trap("recordsize-mismatch", _READ, "rw=randread bs=128k size=1g", 3, flags(**_ZFS)),
     Trap("misaligned-sectors", "rw=randwrite bs=4k size=1g end_fsync=1", "rw=randread bs=4k size=1g", 1,
-         Standing(Target("zfs", alignment_bytes=512, physical_block_bytes=4096))),
+         KnownTarget(Target("zfs", alignment_bytes=512, physical_block_bytes=4096))),
     Trap("volatile-target", _READ, _READ, 1, flags(fs="tmpfs"), flags(fs="ext4")),
     Trap("loop-cache", f"{_READ} direct=1", f"{_READ} direct=1", 1,
-         Standing(Target("ext4", loop_without_direct=("/dev/loop0",))), _EXT4),
+         KnownTarget(Target("ext4", loop_without_direct=("/dev/loop0",))), _EXT4),
     Trap("network-target", f"{_READ} direct=1", f"{_READ} direct=1", 1, flags(fs="nfs4"), flags(fs="xfs")),
     Trap("sync-on-reads", f"{_READ} sync=1", "rw=randwrite bs=4k size=1g sync=1", 5),
     Trap("rare-sync", "rw=write bs=4k size=1g fsync=10000", "rw=write bs=4k size=1g fsync=10000 end_fsync=1", 5),
