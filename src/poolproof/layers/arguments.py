@@ -172,8 +172,13 @@ class Chosen:
     open: tuple[str, ...]
 
 
-def choose(reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary) -> Chosen:
-    """Separate the options for creating from those for mounting; no key is in both."""
+def choose(
+    reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary, *, last_wins: bool = False
+) -> Chosen:
+    """Separate the options for creating from those for mounting; no key is in both.
+
+    A key given twice is a mistake, except with `last_wins`.
+    """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}
     for argument in arguments:
@@ -182,7 +187,7 @@ def choose(reading: StageReader, arguments: Sequence[Word | Option], known: Voca
                 mounts[text] = text
             case Option(key, value) if key in known.make_keys | known.open_keys:
                 chosen, text = (formats, value) if key in known.make_keys else (mounts, f"{key}={value}")
-                if key in chosen:
+                if key in chosen and not last_wins:
                     raise reading.mistake(argument, f"`{key}` is given twice")
                 if chosen is mounts and "," in value:
                     raise reading.mistake(argument, "a mount option cannot contain a comma; write several options")

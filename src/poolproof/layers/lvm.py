@@ -127,7 +127,7 @@ class LvmLayer(Layer[Lvm]):
         if cachevols and (kind not in _CACHED or len(cachevols) > 1):
             raise reading.mistake(cachevols[-1], "cachevol is only for cache and writecache, and only once")
         arguments.check_values(reading, found.rest, _CHECKED)
-        chosen = arguments.choose(reading, found.rest, _WORDS)
+        chosen = arguments.choose(reading, found.rest, _WORDS, last_wins=True)
         slow = found.marks.get("cachevol", len(found.inputs))
         flags = tuple(flag for flag in chosen.open if flag != "cachevol")
         spec = Lvm(kind, len(found.inputs) - slow, chosen.make, flags)

@@ -121,7 +121,7 @@ class MdLayer(Layer[Md]):
         rest = replace(reading, arguments=reading.arguments[1:])
         found = arguments.sort(rest, self.word, flags=_WORDS.open_flags)
         arguments.check_values(reading, found.rest, _CHECKED)
-        chosen, count = arguments.choose(reading, found.rest, _WORDS), len(found.inputs)
+        chosen, count = arguments.choose(reading, found.rest, _WORDS, last_wins=True), len(found.inputs)
         write_mostly = tuple(range(found.marks.get("write-mostly", count), count))
         flags = tuple(flag for flag in chosen.open if flag != "write-mostly")
         spec = Md(_LEVELS[first.text], write_mostly, chosen.make, flags)
