@@ -49,7 +49,7 @@ class FioStuck(FioError):
         return Finding("work-done", "notes", f"this is the second try: in the first, {self.message}", self.hint)
 
 
-def stand_still(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
+def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
     """True if no leaf device moved a byte in the STILL_S before the last reading, and that time is after `since_s`.
 
     `since_s` is by the clock of the readings. The first counters of each reading are those of the leaf devices. Without
@@ -168,7 +168,7 @@ class FioWatch:
 
     def _end_if_stuck(self) -> None:
         sampler = self._sampler
-        if self.stuck is None and stand_still(sampler.readings, len(sampler.leaves), self._over_at_s):
+        if self.stuck is None and nothing_moved(sampler.readings, len(sampler.leaves), self._over_at_s):
             with contextlib.suppress(PoolproofError):
                 self.stuck = self._generator.kill(self._host, self._scratch)
 

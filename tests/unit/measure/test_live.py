@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.evidence.counters import CounterReading, Counters
-from poolproof.measure.live import STILL_S, FioStuck, stand_still
+from poolproof.measure.live import STILL_S, FioStuck, nothing_moved
 
 _BEGUN_S = 1000.0
 
@@ -34,18 +34,18 @@ def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> 
 )
 def test_stuck_is_over_and_still(moves_until: float, over: float, stuck: bool) -> None:
     assert STILL_S == 60
-    assert stand_still(readings(100, moves_until), 1, _BEGUN_S + over) is stuck
+    assert nothing_moved(readings(100, moves_until), 1, _BEGUN_S + over) is stuck
 
 
 def test_what_moves_beside_the_leaves_does_not_count() -> None:
-    assert stand_still(readings(100, 5, beside_until=100), 1, _BEGUN_S + 10)
-    assert not stand_still(readings(100, 5, beside_until=100), 2, _BEGUN_S + 10)
+    assert nothing_moved(readings(100, 5, beside_until=100), 1, _BEGUN_S + 10)
+    assert not nothing_moved(readings(100, 5, beside_until=100), 2, _BEGUN_S + 10)
 
 
 def test_without_leaves_or_readings_nothing_is_known() -> None:
-    assert not stand_still(readings(100, 5), 0, _BEGUN_S)
-    assert not stand_still([], 1, _BEGUN_S)
-    assert not stand_still(readings(100, 5), 1, float("inf"))
+    assert not nothing_moved(readings(100, 5), 0, _BEGUN_S)
+    assert not nothing_moved([], 1, _BEGUN_S)
+    assert not nothing_moved(readings(100, 5), 1, float("inf"))
 
 
 def test_the_message_names_each_wait_once() -> None:
