@@ -1,10 +1,9 @@
-"""Write a campaign as YAML that reads back as the same campaign: what `--save` writes."""
+"""Write a campaign as YAML, for `--save`. Reading the text gives an equal campaign."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import groupby
-from typing import TypeVar
 
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import (
@@ -16,14 +15,10 @@ from poolproof.campaign.model import (
     LoopFile,
     Measure,
     OptionValues,
-    Quick,
-    Until,
     Workload,
     WorkloadRequest,
 )
 from poolproof.units import canonical_size
-
-_Item = TypeVar("_Item")
 
 
 def format_campaign(campaign: Campaign) -> str:
@@ -39,10 +34,10 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     if campaign.question:
         yield f"question: {scalar(campaign.question)}"
     yield from _block("devices", ((device.name, format_source(device.source)) for device in campaign.devices))
-    yield from _block("layouts", _families(campaign.layouts, _base, lambda each: scalar(_source_of(each))))
-    yield from _block(
-        "workloads", _families(campaign.workloads, lambda each: each.family, lambda each: _request(_request_of(each)))
-    )
+    layouts = groupby(campaign.layouts, lambda layout: layout.name.partition("[")[0])
+    yield from _block("layouts", ((name, _layout(next(members))) for name, members in layouts))
+    workloads = groupby(campaign.workloads, lambda workload: workload.family)
+    yield from _block("workloads", ((name, _request(_request_of(next(members)))) for name, members in workloads))
     yield f"measure: {_measure(campaign.measure, Measure())}"
     for key, value in (("baseline", campaign.baseline), ("goal", campaign.goal)):
         if value is not None:
@@ -50,7 +45,9 @@ def _lines(campaign: Campaign) -> Iterator[str]:
     if campaign.budget_s is not None:
         yield f"budget: {_seconds(campaign.budget_s)}"
     if campaign.quick is not None:
-        yield f"quick: {_quick(campaign.quick, campaign.measure)}"
+        changed = [(name, _mapping(_options(changes))) for name, changes in campaign.quick.workloads]
+        quick = [("workloads", _mapping(changed))] if changed else []
+        yield f"quick: {_mapping([*quick, ('measure', _measure(campaign.quick.measure, campaign.measure))])}"
     if campaign.expect:
         yield "expect:"
     for claim in campaign.expect:
@@ -63,20 +60,9 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
     return iter([f"{key}:", *lines] if lines else [])
 
 
-def _families(
-    items: Iterable[_Item], family: Callable[[_Item], str], text: Callable[[_Item], str]
-) -> Iterator[tuple[str, str]]:
-    """Yield one entry for each matrix."""
-    return ((name, text(next(members))) for name, members in groupby(items, family))
-
-
-def _base(layout: Layout) -> str:
-    return layout.name.partition("[")[0]
-
-
-def _source_of(layout: Layout) -> str:
+def _layout(layout: Layout) -> str:
     """Return the expression with its braces on one line; the canonical form if the layout was not read from text."""
-    return " ".join(layout.expression.text.split("\n")) or format_expression(layout.expression)
+    return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 
 def _request_of(workload: Workload) -> WorkloadRequest:
@@ -112,7 +98,15 @@ def _options(options: OptionValues) -> list[tuple[str, str]]:
 
 
 def _measure(measure: Measure, default: Measure) -> str:
-    entries = _until(measure.until) if measure.until else [("time", _seconds(measure.time_s))]
+    entries, until = [("time", _seconds(measure.time_s))], measure.until
+    if until is not None:
+        entries = [
+            ("until", _percent(until.tolerance)),
+            ("confidence", _percent(until.confidence)),
+            ("min", _seconds(until.min_s)),
+            ("max", _seconds(until.max_s)),
+            ("steady", until.steady),
+        ]
     most = "" if measure.most_trials is None else f"..{measure.most_trials}"
     entries += [
         ("trials", f"{measure.trials}{most}"),
@@ -125,25 +119,9 @@ def _measure(measure: Measure, default: Measure) -> str:
     return _mapping(entries)
 
 
-def _until(until: Until) -> list[tuple[str, str]]:
-    return [
-        ("until", _percent(until.tolerance)),
-        ("confidence", _percent(until.confidence)),
-        ("min", _seconds(until.min_s)),
-        ("max", _seconds(until.max_s)),
-        ("steady", until.steady),
-    ]
-
-
 def _percent(share: float) -> str:
     """Return the exact percentage, with as many digits as the share has."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
-
-
-def _quick(quick: Quick, of_campaign: Measure) -> str:
-    workloads = [(name, _mapping(_options(changes))) for name, changes in quick.workloads]
-    entries = [("workloads", _mapping(workloads))] if workloads else []
-    return _mapping([*entries, ("measure", _measure(quick.measure, of_campaign))])
 
 
 def _seconds(time_s: float) -> str:
