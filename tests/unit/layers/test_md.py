@@ -24,6 +24,7 @@ def created(text: str) -> Step:
     [
         ("md raid1 a b", "--level=raid1 --raid-devices=2 /dev/a /dev/b"),
         ("md 0 a b chunk=64k", "--level=raid0 --raid-devices=2 --chunk=64K /dev/a /dev/b"),
+        ("md 0 a b chunk=64k chunk=128k", "--level=raid0 --raid-devices=2 --chunk=128K /dev/a /dev/b"),
         ("md raid1 a b bitmap=none", "--level=raid1 --raid-devices=2 --bitmap=none /dev/a /dev/b"),
         (
             "md raid5 a b c d spare-devices=1 bitmap=internal bitmap-chunk=64M",
