@@ -32,7 +32,7 @@ def test_the_chart_has_a_bar_and_a_share_for_each_cell(opened: Opening, calibrat
     assert drawn.locator("svg g[class*='layer_0_marks'] path").count() == 4
 
 
-def test_the_section_says_what_is_more_than_the_disks_give(opened: Opening, calibrated_page: Path) -> None:
+def test_the_section_explains_results_above_the_limit(opened: Opening, calibrated_page: Path) -> None:
     page = opened(calibrated_page)
     said = page.text("#limit")
     assert "this run measured each disk alone, without a layout" in said
@@ -41,7 +41,7 @@ def test_the_section_says_what_is_more_than_the_disks_give(opened: Opening, cali
     assert "a reads 2.00k IOPS" in page.text("#limit-bare")
 
 
-def test_the_table_behind_it_shows_how_each_limit_comes_about(opened: Opening, calibrated_page: Path) -> None:
+def test_the_table_shows_how_each_limit_is_computed(opened: Opening, calibrated_page: Path) -> None:
     page = opened(calibrated_page)
     page.page.locator("#limit details summary").click()
     rows = page.page.locator("#limit-table tbody tr")
@@ -49,16 +49,14 @@ def test_the_table_behind_it_shows_how_each_limit_comes_about(opened: Opening, c
     assert "a 2.00k IOPS ÷ 0.5 = 4.00k IOPS; b 1.00k IOPS ÷ 0.5 = 2.00k IOPS: b limits it" in page.text("#limit-table")
 
 
-def test_the_map_and_the_answer_know_nothing_of_the_disks_alone(opened: Opening, calibrated_page: Path) -> None:
+def test_the_map_and_the_answer_do_not_contain_the_disks_alone(opened: Opening, calibrated_page: Path) -> None:
     page = opened(calibrated_page)
     assert page.page.locator("#map-grid td[data-cell]").count() == 4
     assert "bare" not in page.text("#map") + page.text("#answer")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_there(
-    opened: Opening, calibrated_page: Path, theme: Literal["light", "dark"]
-) -> None:
+def test_axe_finds_nothing_serious(opened: Opening, calibrated_page: Path, theme: Literal["light", "dark"]) -> None:
     page = opened(calibrated_page, theme=theme)
     page.chart("limit-chart")
     found: dict[str, Any] = Axe().run(page.page, "#limit").response
@@ -66,14 +64,14 @@ def test_axe_finds_nothing_serious_there(
 
 
 @pytest.mark.parametrize("width", [360, 700, 1500])
-def test_nothing_of_it_hangs_over_the_edge(opened: Opening, calibrated_page: Path, width: int) -> None:
+def test_nothing_is_wider_than_the_page(opened: Opening, calibrated_page: Path, width: int) -> None:
     page = opened(calibrated_page, width=width)
     page.chart("limit-chart")
     page.page.locator("#limit details summary").click()
     assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_run_of_which_only_disks_alone_are_done_opens(opened: Opening, tmp_path: Path) -> None:
+def test_a_run_with_only_single_disks_done_opens(opened: Opening, tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", disks_alone(), campaign=CALIBRATED)
     write_report(run, run / "report.html")
     page = opened(run / "report.html")

@@ -50,14 +50,14 @@ def _all_drawn(opened: Opened) -> None:
         opened.chart(name)
 
 
-def test_every_chart_is_drawn_in_its_turn(opened: Opening, small_page: Path) -> None:
+def test_every_chart_is_drawn(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     for name in CHARTS:
         assert page.chart(name).locator("svg").count() == 1
     assert page.page.locator("#flow svg").count() == 1
 
 
-def test_a_page_of_648_cells_is_whole(opened: Opening, large_page: Path) -> None:
+def test_a_page_of_648_cells_is_complete(opened: Opening, large_page: Path) -> None:
     assert large_page.stat().st_size < 3_000_000
     page = opened(large_page)
     assert page.page.locator("#map-grid td[data-cell]").count() == 648
@@ -76,7 +76,9 @@ def test_the_answer_on_the_page_is_that_of_the_data(
         assert re.sub(r"\s+", " ", line) in page.text("#answer")
 
 
-def test_a_click_on_the_map_leads_to_that_cells_account(opened: Opening, small_run: Path, small_page: Path) -> None:
+def test_a_click_on_the_map_opens_the_byte_accounting_of_that_cell(
+    opened: Opening, small_run: Path, small_page: Path
+) -> None:
     page = opened(small_page)
     seen = load_run(small_run, lenient=True)
     for layout, workload in (("pair", "stream"), ("one", "grid[rw=randread,bs=16k,sync=0]")):
@@ -103,7 +105,7 @@ def test_a_refuted_cell_names_what_it_lost(opened: Opening, small_page: Path) ->
     assert "refutes it: 50 MiB went missing" in page.text("#cell-findings")
 
 
-def test_widths_of_the_flow_are_bytes(opened: Opening, small_page: Path) -> None:
+def test_heights_in_the_flow_are_bytes(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.open_cell("pair", "stream")
     heights = page.page.locator("#flow svg g rect[rx='2']").evaluate_all(
@@ -179,7 +181,7 @@ def unsettled_page(tmp_path: Path) -> Path:
     return run / "report.html"
 
 
-def test_what_did_not_settle_is_marked_and_says_why(opened: Opening, unsettled_page: Path) -> None:
+def test_an_unsettled_result_is_marked_with_the_reason(opened: Opening, unsettled_page: Path) -> None:
     page = opened(unsettled_page)
     tile = page.page.locator("#map-grid td[aria-label^='reads on bare-a:']")
     assert tile.get_attribute("aria-label") == (
@@ -216,7 +218,7 @@ def test_unsettled_results_are_hollow_and_the_bars_name_their_confidence(opened:
     assert "about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS)" in page.text("#curves-table")
 
 
-def test_the_cell_is_chosen_by_name_too(opened: Opening, small_page: Path) -> None:
+def test_a_cell_can_be_chosen_by_name(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.select_option("#cell-layout", label="pair")
     page.page.select_option("#cell-workload", label="reads")
@@ -229,7 +231,7 @@ def test_the_cell_is_chosen_by_name_too(opened: Opening, small_page: Path) -> No
     assert "was not measured" in page.text("#cell-head")
 
 
-def test_fixes_and_the_campaign_are_copied_whole(opened: Opening, small_run: Path, small_page: Path) -> None:
+def test_fixes_and_the_campaign_are_copied_completely(opened: Opening, small_run: Path, small_page: Path) -> None:
     page = opened(small_page)
     page.page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     page.page.click("#copy-campaign")
@@ -239,7 +241,7 @@ def test_fixes_and_the_campaign_are_copied_whole(opened: Opening, small_run: Pat
     page.page.wait_for_function("window.copied === 'write it anew'")
 
 
-def test_where_the_clipboard_is_closed_the_old_way_copies(opened: Opening, small_page: Path) -> None:
+def test_without_access_to_the_clipboard_the_old_way_copies(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.evaluate(
         "() => { navigator.clipboard.writeText = async () => { throw new Error('closed'); };"
@@ -250,7 +252,7 @@ def test_where_the_clipboard_is_closed_the_old_way_copies(opened: Opening, small
     assert "layouts:" in page.page.evaluate("window.copied")
 
 
-def test_the_theme_is_the_readers_and_can_be_changed(opened: Opening, small_page: Path) -> None:
+def test_the_theme_is_that_of_the_system_and_can_be_changed(opened: Opening, small_page: Path) -> None:
     page = opened(small_page, theme="dark")
     theme = "document.documentElement.dataset.theme"
     assert page.page.evaluate(theme) == "dark"
@@ -296,7 +298,7 @@ def test_the_maps_headings_are_the_same_in_any_number_of_bands(opened: Opening, 
     assert not any(text.startswith("grid:") for text in whole), "there is one grid; nothing to be told apart"
 
 
-def test_the_map_tells_figure_and_interval_on_hover_and_focus(opened: Opening, small_page: Path) -> None:
+def test_the_map_shows_result_and_interval_on_hover(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.page.locator("#map-grid td[aria-label^='reads on pair:']").hover()
     assert re.search(r"reads on pair .*IOPS \(.*….*\) ✓ sound, 75 % of the best", page.text("#tip"))
@@ -319,13 +321,15 @@ def test_axe_finds_nothing_serious_in_648_cells(opened: Opening, large_page: Pat
 
 @pytest.mark.parametrize("which", ["small", "large"])
 @pytest.mark.parametrize("width", [360, 700, 1500])
-def test_nothing_hangs_over_the_edge(opened: Opening, which: str, width: int, request: pytest.FixtureRequest) -> None:
+def test_nothing_is_wider_than_the_page(
+    opened: Opening, which: str, width: int, request: pytest.FixtureRequest
+) -> None:
     page = opened(request.getfixturevalue(f"{which}_page"), width=width)
     _all_drawn(page)
     assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_on_paper_stands_what_can_be_read_there(opened: Opening, small_page: Path) -> None:
+def test_the_printed_page_has_no_controls(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     _all_drawn(page)
     page.page.emulate_media(media="print")
@@ -351,7 +355,7 @@ def test_markup_in_a_run_stays_text(opened: Opening, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["empty", "going on", "one trial", "all refuted", "no files", "long names"])
-def test_a_run_that_is_not_whole_is_a_page_all_the_same(opened: Opening, kind: str, tmp_path: Path) -> None:
+def test_an_incomplete_run_has_a_page(opened: Opening, kind: str, tmp_path: Path) -> None:
     long = "x" * 100
     trials = {
         "empty": [],
@@ -371,7 +375,7 @@ def test_a_run_that_is_not_whole_is_a_page_all_the_same(opened: Opening, kind: s
         assert page.text("#cell-head .cell-line")
 
 
-def test_names_of_layouts_are_not_torn_apart_where_it_is_narrow(opened: Opening, large_page: Path) -> None:
+def test_names_of_layouts_are_not_broken_up_on_a_narrow_page(opened: Opening, large_page: Path) -> None:
     page = opened(large_page, width=390)
     heads = page.page.locator("table.map tbody th")
     heights = heads.evaluate_all("all => all.map(it => it.getClientRects()[0].height)")

@@ -55,7 +55,7 @@ def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps
     bounds = [groups[0][0].from_s, *(group[-1].ran_s for group in groups)]
     values: dict[str, list[float | None]] = {}
     for name, per_cent, field in ((each.name, each.per_cent, each.bins) for each in _PERCENTILES):
-        bins = [sum((Counter(getattr(line, field)) for line in group), Counter()) for group in groups]
+        bins = [_sum([getattr(line, field) for line in group]) for group in groups]
         steps = {
             bounds[number]: short(percentiles_of(joined, [per_cent])[per_cent] * _NS)
             for number, joined in joined_bins(bins, per_cent).items()
@@ -63,6 +63,13 @@ def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps
         if steps:
             values[name] = [*(steps.get(bound) for bound in bounds[:-1]), [*steps.values()][-1]]
     return [Lines([short(bound + clock_s) for bound in bounds], values)] if values else []
+
+
+def _sum(intervals: Sequence[Mapping[int, int]]) -> Counter[int]:
+    total = Counter(intervals[0])
+    for bins in intervals[1:]:
+        total.update(bins)
+    return total
 
 
 def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
