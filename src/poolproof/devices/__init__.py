@@ -1,1 +1,1 @@
-"""The disks of a layout: one file per kind of device, and the guard that protects all other disks."""
+"""The devices under a layout: one module per kind of device, and the guard that protects all other disks."""

@@ -1,4 +1,4 @@
-"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name, and used only if the guard allows it."""
+"""`disk: IDENTITY`: a real disk, found by serial number, WWN or by-id name and used only if the guard allows it."""
 
 import difflib
 import re
@@ -25,8 +25,8 @@ fi
 _CLAIM = (
     _IS_IT
     + """
-held=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
-[ -z "$held" ] || { echo "$disk is no longer empty: it contains" $held >&2; exit 1; }
+content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
+[ -z "$content" ] || { echo "$disk is no longer empty: it contains" $content >&2; exit 1; }
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$6"
 """
 )
@@ -35,7 +35,7 @@ _WIPE_AND_FORGET = (
     + """
 [ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
 [ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
-  echo "the machine was rebooted after $disk was claimed, so its data may be yours;" \\
+  echo "the machine was rebooted after poolproof claimed $disk, so the data on it may be yours;" \\
     "if the data can be deleted: wipefs --all $disk" >&2
   exit 1
 }
@@ -47,14 +47,14 @@ PROGRAMS = ("wipefs",)
 
 
 def bare_identity(identity: str) -> str:
-    """Return an identity without its directory and in lower case, to compare it."""
+    """Return an identity in lower case and without `/dev/disk/by-id/`, for comparison."""
     return identity.removeprefix(_BY_ID).lower()
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """Return the disk with that `identity` (by-id name, serial or WWN); `name` is its name in the campaign.
+    """Return the disk with this `identity` (by-id name, serial number or WWN). `name` is the campaign's name for it.
 
-    Raises a CampaignError if the identity is a kernel name, or matches no disk or several.
+    Raises a CampaignError if the identity is a kernel name, or matches no disk or more than one.
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):
@@ -71,9 +71,9 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Return the plan of a real disk. Nothing is written yet. The undo erases the signatures that the layers leave.
+    """Return the plan for a real disk, without writing anything yet. Its undo erases the signatures of the layers.
 
-    `disks` is a recent result of `facts.block.block_devices`. The errors are those of `find_disk`, `require` and
+    `disks` is a recent result of `facts.block.block_devices`. Raises the errors of `find_disk`, `require` and
     `check_disk`.
     """
     disk = find_disk(device.name, source.identity, disks)
@@ -85,13 +85,13 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """Check that the disk is still the right one and empty, and record that in a note.
+    """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
 
-    While the note exists, signatures on the disk are the run's own, and the undo erases them. After a reboot it does
-    not, because the data may belong to someone else by then.
+    While the note exists, the signatures on the disk are the run's own and the undo erases them. After a reboot the
+    undo refuses, because the data may belong to someone else by then.
 
-    The path is the by-id name if there is one, so that a new kernel name causes no confusion. Before the wipe, and
-    before each command that writes, size, serial and WWN must be the same, and the device number if the disk has no
+    The path is the by-id name if there is one, because kernel names can change. Before the wipe, and before each
+    command that writes, the size, serial number and WWN must match, as must the device number of a disk without a
     by-id name.
     """
     note = f"{site.state_dir}/{name}.claimed"
@@ -103,18 +103,18 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
-    """Return the script with path, size, device number, serial and WWN, as lsblk prints them; empty if not stable."""
+    """Return the command line that runs the script on the disk; the device number is empty if there is a by-id name."""
     number = "" if disk.by_id else disk.number
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
     return ("sh", "-c", text, disk.identity, disk.stable_path, str(disk.size_bytes), number, serial, wwn)
 
 
 def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:
-    message = f"device {name}: {bare} is a kernel name, which may mean another disk after the next boot"
+    message = f"device {name}: {bare} is a kernel name, which may mean a different disk after a reboot"
     base = bare.rpartition("/")[2]
     disk = next((disk for disk in disks if base in {part.name for part in disk.tree()}), None)
     if disk is None or not disk.identity:
-        return CampaignError(message, "use a by-id name, serial or WWN; to list them: poolproof devices")
+        return CampaignError(message, "use a by-id name, serial number or WWN; to list them: poolproof devices")
     return CampaignError(message, f"write {name}: {{disk: {disk.identity}}}")
 
 
@@ -123,5 +123,6 @@ def _not_found(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignErr
     near = difflib.get_close_matches(bare, known, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return CampaignError(
-        f"device {name}: no disk has the by-id name, serial or WWN {bare}", f"{hint}to list all: poolproof devices"
+        f"device {name}: no disk has the by-id name, serial number or WWN {bare}",
+        f"{hint}to list all disks: poolproof devices",
     )

@@ -15,11 +15,11 @@ PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
 """The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python. The plugin subtracts it from
-each service time. Measured at depth 1 on two cores of a virtual machine: 120 to 280 µs, more if the processors slept
+each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120 to 280 µs, more if the CPUs slept
 longer between requests."""
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
-"""The program that nbdkit runs."""
+"""The script that nbdkit runs."""
 
 _PACKAGE = ("poolproof", "devices", "emulated")
 _COPIED = ("plugin.py", "model.py", "hdd.py", "ssd.py")
@@ -27,7 +27,7 @@ _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """Return the model of that name, or raise a CampaignError that suggests the nearest name."""
+    """Return the model with this name. Raises a CampaignError that suggests the nearest name if there is none."""
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
@@ -36,9 +36,9 @@ def model_named(name: str) -> ModelKind:
 
 
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
-    """Return the plan of the device on loop device `loop`, with its data in `ram_dir` if `in_ram`, else in `state_dir`.
+    """Return the plan for an emulated disk on loop device `loop`; its data goes to `ram_dir` if `in_ram`.
 
-    Raises a CampaignError for an unknown model, and a HostError if the host lacks root or a program.
+    Raises a CampaignError for an unknown model, and a HostError if root or a program is missing.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)
@@ -62,9 +62,10 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
-    """Return the plugin's path on another machine, and the steps that copy it and its imports to the state directory.
+    """Return the plugin's path on another machine, and the steps that copy the plugin and its imports there.
 
-    Python treats directories without an `__init__.py` as packages too. The plugin finds its imports relative to itself.
+    The copies keep their package path, because the plugin looks for its imports relative to its own file. Python needs
+    no `__init__.py` there.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'

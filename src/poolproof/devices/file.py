@@ -11,12 +11,14 @@ PROGRAMS = ("losetup", "truncate")
 
 
 def plan(device: Device, source: LoopFile, site: Site, loop: int, below: Below | None) -> DevicePlan:
-    """Return the plan of the device on loop device `loop`; `below` is the disk of the state directory.
+    """Return the plan for a sparse file on loop device `loop`. `below` is the disk that stores the state directory.
 
-    Raises a HostError if the host lacks root or a program.
+    Raises a HostError if root or a program is missing.
     """
     require(site, f"{device.name} (a file on a loop device)", *PROGRAMS)
     file = f"{site.state_dir}/{device.name}.img"
-    create = Step(title=f"create the file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file))
+    create = Step(
+        title=f"create the image file of {device.name}", argv=("truncate", "-s", str(source.size_bytes), file)
+    )
     steps = (clear(device.name, file), create, attach(loop, file, device.name))
     return DevicePlan(steps, block_volume(f"loop{loop}", device.name, source.size_bytes, below))

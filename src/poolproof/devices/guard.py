@@ -1,4 +1,4 @@
-"""The guard: a real disk may be overwritten only if it is free, empty and permitted by its identity."""
+"""The guard: a real disk may be overwritten only if it is free, empty and named by its identity in `--wipe`."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
@@ -6,7 +6,7 @@ from poolproof.facts.block import BlockFacts
 _SWAP = "[SWAP]"
 
 
-_HELD = {
+_USES = {
     "lvm": ("holds the logical volume", "lvchange -an"),
     "crypt": ("is open as", "cryptsetup close"),
     "raid": ("is a member of the array", "mdadm --stop"),
@@ -17,7 +17,7 @@ _HELD = {
 def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
     """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
 
-    A disk that is in use or not empty is always refused. The GuardError says why, and what to type next.
+    A disk that is in use or not empty is always refused. The GuardError gives the reason and the command to type next.
     """
     refused = refusal(disk)
     if refused is not None:
@@ -30,20 +30,20 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that would be refused even if permitted; None if it is free and empty."""
+    """Return the error for a disk that is refused even if `--wipe` names it; None if the disk is free and empty."""
     message, hint = _objection(disk)
     return GuardError(f"{_called(disk)} {message}", hint) if message else None
 
 
 def state(disk: BlockFacts) -> str:
-    """Return the state of the disk in a few words: `free and empty`, `mounted at /srv/media: /dev/sda1`."""
+    """Return the state of the disk in a few words, such as `free and empty` or `mounted at /srv/media: /dev/sda1`."""
     return _objection(disk)[0].removeprefix("is ") or "free and empty"
 
 
 def _objection(disk: BlockFacts) -> tuple[str, str]:
-    """Return why the disk is not free and empty, and what to type next; two empty strings if it is."""
+    """Return why the disk is refused and what to type next; two empty strings if the disk is free and empty."""
     if disk.kind != "disk":
-        return f"is not a whole disk but a {disk.kind}", "poolproof devices"
+        return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
         return "is read-only", f"blockdev --report {disk.path}"
     in_use = next((found for device in disk.tree() if (found := _use(disk, device)) is not None), None)
@@ -62,7 +62,7 @@ def _objection(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return how `device`, the disk itself or something on it, is in use: a mount, swap, an array, a mapping."""
+    """Return how `device` (the disk or a device on it) is in use and the command that frees it; None if it is free."""
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
     if point == _SWAP:
@@ -72,10 +72,10 @@ def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
     if device is disk or device.kind == "part":
         return None
     kind = "raid" if device.kind.startswith("raid") else device.kind
-    if kind in _HELD:
-        words, command = _HELD[kind]
+    if kind in _USES:
+        words, command = _USES[kind]
         return f"{words} {device.path}", f"{command} {device.path}"
-    return f"is held by {device.path} ({device.kind})", f"lsblk {disk.path}"
+    return f"is in use by {device.path} ({device.kind})", f"lsblk {disk.path}"
 
 
 def _erase(disk: BlockFacts) -> str:

@@ -1,4 +1,4 @@
-"""Make a block device of a file: losetup with direct I/O, and nbdfuse for an NBD export."""
+"""Turn a file into a block device with losetup and direct I/O, and an NBD export into a file with nbdfuse."""
 
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.facts.block import Below
@@ -8,10 +8,10 @@ _CONNECTIONS = 8
 
 
 def attach(number: int, file: str, name: str) -> Step:
-    """Attach loop device `number` to `file`.
+    """Return the step that attaches loop device `number` to `file`.
 
-    Without direct I/O the page cache would hold every block twice, and answer reads without the disk. losetup creates a
-    missing device node, and fails if the number is in use.
+    Without direct I/O, the page cache would hold every block twice and serve reads without using the disk. losetup
+    creates a missing device node and fails if the number is in use.
     """
     path = f"/dev/loop{number}"
     return Step(
@@ -22,7 +22,7 @@ def attach(number: int, file: str, name: str) -> Step:
 
 
 def set_rotational(number: int, rotational: bool, name: str) -> Step:
-    """Set whether the kernel reports the device as rotational."""
+    """Return the step that makes the kernel report the loop device as rotational or as non-rotational."""
     return Step(
         title=f"mark {name} as {'rotational' if rotational else 'not rotational'}",
         argv=("tee", f"/sys/block/loop{number}/queue/rotational"),
@@ -31,17 +31,20 @@ def set_rotational(number: int, rotational: bool, name: str) -> Step:
 
 
 def fuse_files(site: Site, name: str) -> tuple[str, str, str]:
-    """Return the file through which nbdfuse shows an NBD export, its pid file and its log."""
+    """Return three paths for nbdfuse: the file that exposes the NBD export, the pid file and the log."""
     base = f"{site.state_dir}/{name}"
     return f"{base}.disk", f"{base}.fuse.pid", f"{base}.fuse.log"
 
 
 def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step, ...]:
-    """Show the NBD export on `socket` as a file, and attach a loop device to it. Unmounting ends nbdfuse."""
+    """Return the steps that expose the NBD export on `socket` as a file and attach loop device `number` to the file.
+
+    Unmounting the file ends nbdfuse.
+    """
     file, pidfile, log = fuse_files(site, name)
     argv = ("nbdfuse", "-C", str(_CONNECTIONS), "-P", pidfile, file, "--unix", socket)
     return (
-        Step(title=f"make the mount point of {name}", argv=("touch", file)),
+        Step(title=f"create the mount point of {name}", argv=("touch", file)),
         Step(
             title=f"mount {name} with nbdfuse",
             argv=daemon(argv, log),
@@ -54,6 +57,6 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None) -> Volume:
-    """Return the volume of the block device /dev/`node`, which the campaign calls `name`."""
+    """Return the volume for the block device /dev/`node`, whose name in the campaign is `name`."""
     leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below)
     return Volume(leaf.path, True, (leaf,), size_bytes)

@@ -1,4 +1,4 @@
-"""Volumes (block devices and directories), the leaf devices under them, and the site where a run builds."""
+"""Volumes (block devices and directories), the leaf devices under them, and the site where a run builds its layouts."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Leaf:
-    """A disk of the campaign at the bottom of a layout, where bytes are counted.
+    """A disk at the bottom of a layout, where bytes are counted.
 
-    `name` is its name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat). `host`: the name of the host that has it; empty: the run's main host.
+    `name` is the disk's name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
+    (/sys/class/block/loop40/stat) and `host` the name of its host (empty: the run's main host).
     """
 
     name: str
@@ -23,9 +23,10 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Volume:
-    """What a device or a layer offers to the layer above it. `size_bytes` None: only the host knows.
+    """A block device or a directory that a device or a layer offers to the layer above it.
 
-    `host`: the name of the host that has it; empty: the run's main host.
+    `size_bytes` is None if only the host knows the size. `host` is the name of the volume's host (empty: the run's main
+    host).
     """
 
     path: str
@@ -37,10 +38,10 @@ class Volume:
 
 @dataclass(frozen=True)
 class DevicePlan:
-    """The steps that set a device up, each with its undo, and the volume that they provide.
+    """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check` is a command that succeeds if the volume is still the right disk; empty if no other disk can take
-    its place.
+    `identity_check` is a command that succeeds if the volume is still the right disk. It is empty if no other disk can
+    take the device's place.
     """
 
     steps: tuple[Step, ...]
@@ -50,13 +51,13 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """Where one run builds, and what its host can do.
+    """Where a run builds its layouts, and what the host there can do.
 
-    No two runs share the directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on
-    tmpfs (images of emulated disks), and `mount_dir`. The host has these `programs`, `file_systems` and kernel
-    `modules` (of those that some layer asked for). `is_root`: commands run as root. `is_here`: the host is the machine
-    that runs poolproof. `label` has at most 12 letters and digits. It is unique to the run, for names that the kernel
-    keeps (pools, arrays).
+    Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
+    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are the ones that the
+    host has, of those that layers and devices need. `is_root`: commands run as root. `is_here`: the host is the machine
+    that poolproof runs on. `label` has at most 12 letters and digits and is unique to the run. It is part of names that
+    are global in the kernel (pools, arrays).
     """
 
     label: str

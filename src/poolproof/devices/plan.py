@@ -1,4 +1,4 @@
-"""Plan the steps that set up the devices of a campaign; a pure function."""
+"""Plans the steps that set up a campaign's devices, without running anything."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from poolproof.facts.machine import ProgramVersion
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """The facts about the host that planning needs.
+    """The facts about the host that are needed to plan devices.
 
-    `loops` has a free loop number for each device, `nbds` has free numbers of the kernel's nbd devices. `below` is the
-    disk of the state directory. `disks` is a recent result of `facts.block.block_devices`. `permitted` has the
-    identities of disks that the user allows to overwrite.
+    `loops` has a free loop device number for each device, and `nbds` has the free numbers of the kernel's nbd devices.
+    `below` is the disk that stores the state directory. `disks` is a recent result of `facts.block.block_devices`.
+    `permitted` has the identities of the disks that the user allows poolproof to overwrite.
     """
 
     loops: tuple[int, ...]
@@ -31,12 +31,12 @@ class DeviceFacts:
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
     """Return a plan for each device, in order.
 
-    Emulated disks keep their data in RAM as long as they take at most half of the free RAM together.
+    Emulated disks keep their data in RAM as long as they need at most half of the free RAM in total.
 
     Raises:
-        CampaignError: an unknown model or disk, or a disk named by its kernel name.
-        GuardError: a disk is in use, not empty, or not permitted.
-        HostError: root or a program is missing, or the path of a socket would be too long.
+        CampaignError: a model or disk is unknown, or a disk is given by its kernel name.
+        GuardError: a disk is in use, not empty or not named in `--wipe`.
+        HostError: root or a program is missing, or a socket path would be too long.
     """
     nbds, left = iter(facts.nbds), site.ram_free_bytes // 2
     plans: list[DevicePlan] = []
@@ -58,12 +58,12 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
 
 
 def programs_of(source: DeviceSource) -> tuple[str, ...]:
-    """Return the programs that such a device may need."""
+    """Return the programs that a device of this kind may need."""
     kinds = {LoopFile: file, Qcow2: qcow2, Emulated: emulate, Disk: disk}
     programs: tuple[str, ...] = kinds[type(source)].PROGRAMS
     return programs
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return the versions to record of the programs that serve such a device."""
+    """Return how to get the versions, recorded with the run, of the programs behind a device of this kind."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

@@ -1,4 +1,4 @@
-"""`qcow2: 16G`: a qcow2 image, on the kernel's nbd if it has one, otherwise on nbdfuse and a loop device."""
+"""`qcow2: 16G`: a qcow2 image, attached with the kernel's nbd driver or, without it, with nbdfuse and a loop device."""
 
 from poolproof.campaign.model import Device, Qcow2
 from poolproof.devices.loop import attach_export, block_volume, fuse_files
@@ -17,9 +17,9 @@ PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
 def plan(
     device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
 ) -> DevicePlan:
-    """Return the plan of the device on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
+    """Return the plan for a qcow2 image on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
 
-    Raises a HostError if the host lacks root or a program.
+    Raises a HostError if root or a program is missing.
     """
     name, size = device.name, source.size_bytes
     require(site, f"{name} (a qcow2 image)", *(PROGRAMS if nbd is None else _WITH_KERNEL_NBD))

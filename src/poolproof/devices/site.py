@@ -1,4 +1,4 @@
-"""What all kinds of device share: programs, their packages and versions, and names of files."""
+"""Shared by all kinds of devices: programs with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from poolproof.errors import HostError
 from poolproof.facts.machine import ProgramVersion
 from poolproof.steps import Step
 
-_LONGEST_SOCKET = 107
+_MAX_SOCKET_PATH_BYTES = 107
 _PACKAGES: Mapping[str, str] = {
     "losetup": "mount",
     "nbdfuse": "libnbd-bin fuse3",
@@ -20,18 +20,18 @@ _PACKAGES: Mapping[str, str] = {
     "wipefs": "util-linux",
 }
 PROGRAMS = frozenset(_PACKAGES)
-"""All programs that any kind of device needs."""
+"""The programs that devices of all kinds need."""
 
 VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdkit": ProgramVersion("nbdkit", ("nbdkit", "--version")),
     "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
     "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
 }
-"""The versions that are recorded with a run, by program."""
+"""How to get the versions that are recorded with a run, by program."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:
-    """Check that the host has root and the programs that `what` needs."""
+    """Raise a HostError that says what `what` needs, unless commands run as root and the host has the programs."""
     if not site.is_root:
         raise HostError(
             f"{what} needs root",
@@ -44,19 +44,19 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """Remove the device's old files, because each layout builds its devices again under the same names.
+    """Return the step that removes the device's old files. Every layout builds its devices under the same names.
 
-    Otherwise an old pid file would pass as that of the new daemon, and an old image as a new disk.
+    An old pid file would be mistaken for the new daemon's, and an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 
 
 def socket_path(site: Site, name: str) -> str:
-    """Return the path of a socket in the state directory.
+    """Return the path of the device's socket in the state directory.
 
-    Raises a HostError if it is longer than 108 bytes with the final 0, as unix(7) allows.
+    Raises a HostError if the path is longer than 107 bytes: unix(7) allows 108, including the final NUL.
     """
     path = f"{site.state_dir}/{name}.sock"
-    if len(path.encode()) > _LONGEST_SOCKET:
-        raise HostError(f"{path} is too long for a socket", "use a state directory with a shorter path")
+    if len(path.encode()) > _MAX_SOCKET_PATH_BYTES:
+        raise HostError(f"{path} is too long for a socket path", "use a state directory with a shorter path")
     return path

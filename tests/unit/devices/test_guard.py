@@ -69,7 +69,7 @@ def test_an_unmounted_logical_volume_still_refuses() -> None:
         ({"file_system": "ntfs"}, "contains ntfs"),
         ({"partition_table": "dos"}, "contains dos"),
         ({"read_only": True}, "is read-only"),
-        ({"kind": "part"}, "not a whole disk but a part"),
+        ({"kind": "part"}, "not a whole disk: its type is part"),
     ],
 )
 def test_one_flaw_is_enough(changes: dict[str, object], message: str) -> None:

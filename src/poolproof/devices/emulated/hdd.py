@@ -1,6 +1,6 @@
 """The service times of a hard disk: one actuator, a rotating platter, look-ahead for one stream, a write-back cache.
 
-All random numbers come from one seeded generator: the same requests at the same moments take the same time. nbdkit's
+All random numbers come from one seeded generator, so the same requests at the same times take equally long. nbdkit's
 embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
 """
 
@@ -14,26 +14,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HddParameters:
-    """The parameters of a hard disk. Times in seconds, rates in bytes per second (powers of 1000).
+    """The parameters of a hard disk: times in seconds, rates in bytes per second.
 
-    Seek, rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7: 7200 rpm, single-track seek of
-    0.23 ms (read), average read seek 7.4 ms, average write seek 8.2 ms. The shape of the seek curve (a root for short
-    seeks, a line for long ones) is that of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
-    27(3), 1994; `full_stroke_s` follows from it: with the knee at a fifth of the stroke, 16.8 ms gives the average of
-    7.4 ms. (IBM DDRS-39130, also 7200 rpm, states 15 to 16 ms.)
+    Seeks and rotation: WD, Ultrastar DC HC310 SATA OEM specification 1.4, tables 5 to 7 (7200 rpm, single-track seek
+    0.23 ms, average read seek 7.4 ms, average write seek 8.2 ms). Seek time grows with the square root of the distance
+    for short seeks and linearly for long ones: Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE
+    Computer 27(3), 1994. With the knee at a fifth of the stroke, a `full_stroke_s` of 16.8 ms gives the average of 7.4
+    ms. (IBM DDRS-39130, also 7200 rpm, states 15 to 16 ms.)
 
-    Media rate: 200 MB/s at the outer edge, as in large 7200 rpm disks; half of that in the inner zone (Hitachi Deskstar
-    7K500 specification, table 10: 64.8 and 31.0 MB/s).
+    Media rate: 200 MB/s at the outer edge, as in large 7200 rpm disks, and half of that in the inner zone (Hitachi
+    Deskstar 7K500 specification, table 10: 64.8 and 31.0 MB/s).
     """
 
     rotation_s: float = 60 / 7200
     track_to_track_s: float = 0.23e-3
     full_stroke_s: float = 16.8e-3
     knee: float = 0.2
-    """The share of the full stroke beyond which seek time grows linearly."""
+    """The fraction of the full stroke beyond which seek time grows linearly."""
 
     stroke: float = 0.2
-    """The share of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
+    """The fraction of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
     """How much longer a seek takes before a write than before a read."""
@@ -41,30 +41,30 @@ class HddParameters:
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """Bytes that the disk reads ahead into its buffer; also how many earlier bytes the buffer keeps."""
+    """How many bytes the disk reads ahead into its buffer, and how many bytes behind the head the buffer keeps."""
 
     skip_bytes: int = 2 << 20
-    """The largest gap that the head passes over instead of seeking: parts of a stream may arrive out of order."""
+    """The largest gap that the head crosses without a seek, because parts of a stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The minimum time of a request that the buffer or the cache answers."""
+    """The minimum time for a request that is served from the buffer or the cache."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """The maximum bytes and number of writes in the cache; a further write waits for space."""
+    """The most bytes and the most writes that fit in the cache. Any further write waits for space."""
 
     retry_share: float = 0.0
-    """The share of media accesses that need retries."""
+    """The fraction of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """A retried access takes between these two times longer. Disk Survey, "Disk error recovery" (2012): Seagate states
+    """The least and the most that retries add to an access. Disk Survey, "Disk error recovery" (2012): Seagate states
     up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
 
 
 @dataclass
 class _Write:
-    """A write in the cache: its remaining work, its bytes, and the position of the head after it."""
+    """A write in the cache: its remaining service time, its length and the head's position after it."""
 
     work_s: float
     length: int
@@ -73,16 +73,16 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """The position of the look-ahead: the next byte of the media, and when the head reaches it."""
+    """The look-ahead position: the offset of the next byte on the media and the time when the head reaches it."""
 
     offset: int
     at_s: float
 
 
 class Hdd:
-    """One hard disk of `size_bytes`. Each method takes the time of arrival and returns the time of completion.
+    """A hard disk of `size_bytes`. Each method takes a request's arrival time and returns its completion time.
 
-    Times are seconds on any monotonic clock; arrivals must not decrease.
+    Times are in seconds on any monotonic clock. Arrival times must not decrease.
     """
 
     rotational = True
@@ -100,7 +100,7 @@ class Hdd:
         self._cached_bytes = 0
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return when a read that arrives at `now_s` completes."""
+        """Return the completion time of a read that arrives at `now_s`."""
         self._destage_until(now_s)
         if self._continues(offset):
             return self._read_on(now_s, offset + length)
@@ -116,7 +116,7 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return when a write that arrives at `now_s` completes; `durable` (FUA) waits for the cache to be written."""
+        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) empties the write cache."""
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
         self._cache.append(_Write(work_s, length, offset + length))
@@ -129,12 +129,12 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return when all writes acknowledged before `now_s` are on the media."""
+        """Return the time when all writes acknowledged before `now_s` are on the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
     def seek_s(self, distance: float) -> float:
-        """Return the seconds to seek over `distance`, a share of the real disk's full stroke."""
+        """Return the seek time in seconds. `distance` is a fraction of the real disk's full stroke."""
         if distance <= 0:
             return 0.0
         knee = self._p.knee
@@ -144,7 +144,7 @@ class Hdd:
         return self._p.track_to_track_s + (self._p.full_stroke_s - self._p.track_to_track_s) * reach / longest
 
     def media_rate(self, offset: int) -> float:
-        """Return the bytes per second that pass under the head at `offset`."""
+        """Return the media rate at `offset`, in bytes per second."""
         place = self._p.stroke * offset / self._size
         return self._p.outer_rate + (self._p.inner_rate - self._p.outer_rate) * place
 
@@ -152,7 +152,7 @@ class Hdd:
         return length / self.media_rate(offset)
 
     def _position(self, start: int, target: int, waiting: int) -> float:
-        """Return seek plus rotation. With n requests waiting, a sorted queue shortens each seek to about 1/(n+1)."""
+        """Return seek time plus rotational delay. With n requests waiting, sorting cuts seek distances to 1/(n+1)."""
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
 
@@ -162,14 +162,14 @@ class Hdd:
         return 0.0
 
     def _continues(self, offset: int) -> bool:
-        """True if the read is in the buffer, or so close ahead of the head that the disk waits for it."""
+        """True if the data is in the buffer, or so close ahead of the head that the disk waits for it."""
         if self._front is None:
             return False
         front = self._front.offset
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Continue the stream: passed data is in the buffer, and data ahead arrives at the media rate."""
+        """Return when a read up to `end` completes that continues the stream. Data ahead arrives at the media rate."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -184,19 +184,19 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return the seconds until the head is in place for a write, after the writes before it."""
+        """Return the seconds from the end of the previous write until the head is in position for this one."""
         if self._cache:
             tail = self._cache[-1].end
             if abs(offset - tail) <= self._p.skip_bytes:
                 return 0.0
             return self._position(tail, offset, len(self._cache)) + self._p.write_settle_s
         if offset == self._head and self._front is None:
-            # the next sector passed the head while the disk was idle, and has to come round again
+            # the next sector passed under the head while the disk was idle, so it takes a turn to come back
             return self._p.rotation_s - max(0.0, now_s - self._free_at) % self._p.rotation_s
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Use the idle time until `now_s` to write out the cache."""
+        """Write out the cache during the idle time until `now_s`."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]

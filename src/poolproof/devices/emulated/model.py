@@ -1,4 +1,4 @@
-"""The disk models by name. docs/emulated-disks.md compares each with measurements."""
+"""The disk models by name. docs/emulated-disks.md compares each one with measurements of real disks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """The service times of a disk: each method takes the time of arrival and returns that of completion, in seconds."""
+    """A disk's timing. Each method takes a request's arrival time and returns its completion time, in seconds."""
 
     rotational: bool
 
@@ -27,7 +27,7 @@ Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by P
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A model that campaigns can use, and its parameters."""
+    """A disk model that campaigns can use, and its parameters."""
 
     name: str
     summary: str
@@ -40,7 +40,7 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Return a new disk of this model.
 
-        `changes` has other values for parameters, as text by name. Raises a ValueError for others.
+        `changes` has new values for parameters, as text by name. Raises a ValueError for an unknown parameter.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):
@@ -53,7 +53,7 @@ def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
     values: dict[str, Any] = {}
     for name, text in changes.items():
         if name not in known:
-            raise ValueError(f"{name!r} is not a parameter of this model; it has {', '.join(known)}")
+            raise ValueError(f"{name!r} is not a parameter of this model; its parameters are {', '.join(known)}")
         values[name] = int(text) if known[name] == "int" else float(text)
     return replace(parameters, **values)
 
@@ -61,12 +61,12 @@ def _changed(parameters: Parameters, changes: Mapping[str, str]) -> Parameters:
 _KINDS = (
     ModelKind(
         "hdd-7200",
-        "a 7200 rpm hard disk: one actuator, seeks grow with distance, 8.33 ms per turn, 200 MB/s, write-back cache",
+        "a 7200 rpm hard disk: one actuator, distance-dependent seeks, 8.33 ms per turn, 200 MB/s, write-back cache",
         HddParameters(),
     ),
     ModelKind(
         "hdd-failing",
-        "the same hard disk, but one access in a hundred needs 0.3 to 1.5 s of retries",
+        "the same hard disk, but one access in a hundred is retried for 0.3 to 1.5 s",
         HddParameters(retry_share=0.01),
     ),
     ModelKind(

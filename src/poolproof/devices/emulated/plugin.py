@@ -1,10 +1,10 @@
-"""The nbdkit plugin that serves one emulated disk. nbdkit's Python runs this file by its path.
+"""The nbdkit plugin that serves one emulated disk. nbdkit's embedded Python loads this file by its path.
 
     nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
-`store` is a sparse file for the data, empty or of the right size. `pipeline` is the time in seconds that a request
-takes to this plugin and back; it is subtracted from each service time. Any other key is a parameter of the model
-(`stroke=1.0`).
+`store` is a sparse file for the data. It is created if missing and resized to `size`. `pipeline` is the time in seconds
+that a request takes to reach this plugin and to return; it is subtracted from each service time. Any other key is a
+parameter of the model (`stroke=1.0`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _libc.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c
 
 
 class _Served:
-    """The one disk that this process serves."""
+    """The disk that this process serves."""
 
     size: int
     store: int
@@ -57,7 +57,7 @@ class _Served:
         os.ftruncate(self.store, self.size)
 
     def completion(self, service: Callable[[float], float]) -> float:
-        """Return when a request that arrives now completes."""
+        """Return the completion time of a request that arrives now. `service` maps arrival to completion time."""
         arrived = time.monotonic() - self.half_pipeline_s
         with self.lock:
             return service(arrived)
@@ -78,7 +78,7 @@ def config_complete() -> None:
     try:
         _served.take_settings()
     except KeyError as missing:
-        raise RuntimeError(f"unknown model, or no value for {missing}") from None
+        raise RuntimeError(f"unknown model or missing setting: {missing}") from None
 
 
 def after_fork() -> None:
@@ -128,7 +128,7 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Trimming only changes the disk's tables, and takes no time on the media."""
+    """Punch a hole in the store, without any service time: a real disk only updates its tables."""
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -154,6 +154,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """Wait so that the answer arrives at `done_s`."""
+    """Sleep until a reply sent now reaches the caller at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)

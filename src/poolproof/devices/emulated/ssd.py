@@ -1,4 +1,4 @@
-"""The service times of a solid-state disk: parallel channels, and one link for all data.
+"""The service times of a solid-state disk: parallel channels that share one link.
 
 nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
 """
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SsdParameters:
-    """The parameters of a solid-state disk. Times in seconds, the rate in bytes per second.
+    """The parameters of a solid-state disk: times in seconds, the link rate in bytes per second.
 
-    A request occupies one channel for `read_s` or `write_s`, whatever its length, then crosses the link. `flush_s` is
-    the time of the first flush after a write.
+    A request occupies one channel for `read_s` or `write_s`, regardless of its length, and then crosses the link. The
+    first flush after a write takes `flush_s`; further flushes take no time.
     """
 
     channels: int
@@ -25,9 +25,9 @@ class SsdParameters:
 
 
 class Ssd:
-    """One solid-state disk. Each method takes the time of arrival and returns the time of completion.
+    """A solid-state disk. Each method takes a request's arrival time and returns its completion time.
 
-    Times are seconds on any monotonic clock.
+    Times are in seconds on any monotonic clock.
     """
 
     rotational = False
@@ -41,12 +41,12 @@ class Ssd:
         self._dirty = False
 
     def read(self, now_s: float, offset: int, length: int) -> float:
-        """Return when a read that arrives at `now_s` completes."""
+        """Return the completion time of a read that arrives at `now_s`."""
         del offset
         return self._serve(now_s, self._p.read_s, length)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return when a write that arrives at `now_s` completes; `durable` (FUA) adds a flush."""
+        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) adds a flush."""
         del offset
         done = self._serve(now_s, self._p.write_s, length)
         self._written_at = max(self._written_at, done)
@@ -54,14 +54,14 @@ class Ssd:
         return self.flush(done) if durable else done
 
     def flush(self, now_s: float) -> float:
-        """Return when all writes acknowledged before `now_s` are durable; at once if there were none."""
+        """Return the time when all earlier writes are durable; `now_s` if there were none since the last flush."""
         if not self._dirty:
             return now_s
         self._dirty = False
         return max(now_s, self._written_at) + self._p.flush_s
 
     def _serve(self, now_s: float, work_s: float, length: int) -> float:
-        """Occupy the first free channel, then the link, which all requests share."""
+        """Return the completion time of a request that takes the first free channel and then the shared link."""
         transfer_s = length / self._p.link_rate
         self._link_free_at = max(now_s, self._link_free_at) + transfer_s
         worked = max(now_s, self._channels[0]) + work_s
