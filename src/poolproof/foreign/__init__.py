@@ -1,1 +1,1 @@
-"""Jobs and results of other people: lint, audit and import."""
+"""Other people's jobs and results: lint, audit and import."""

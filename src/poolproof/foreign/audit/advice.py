@@ -1,4 +1,4 @@
-"""What an audit adds to a verdict: the bounds of the honest rate, and the command to run again with the fixes."""
+"""What an audit adds to a verdict: the bounds of the honest rate, and a corrected command to run again."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -19,9 +19,10 @@ _OUTPUT = "--output-format=json+"
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return the bounds of the honest rate of a suspect or refuted result, from the disks' counters or by arithmetic.
+    """Return the bounds of a result's honest rate, from the disks' counters or by arithmetic.
 
-    None if the job both read and wrote, or if nothing limits the rate to less than the reported one.
+    None if the result is neither suspect nor refuted, if the job both read and wrote, or if no bound is below the
+    reported rate.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
@@ -49,16 +50,16 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, *, is_shared: bool) -> E
     if ceiling is not None and ceiling < rate:
         high = ceiling
         low = min(low, high)
-        why.append(f"{format_rate(ceiling)} is the most that the disks can do")
+        why.append(f"the disks can do at most {format_rate(ceiling)}")
     if low >= (1 - _NEGLIGIBLE) * rate:
         return None
     return Estimate(low if is_shared else 0.0, high, "; ".join(why))
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line with the fixes for the findings; None without fio jobs, or if one has no name.
+    """Return a fio command line with the fixes for the findings; None without fio jobs, or if a job has no name.
 
-    fio applies the options before the first --name to every job, so those that all of several jobs share are there.
+    fio applies the options before the first --name to every job, so options that all jobs share are written there.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):
@@ -72,8 +73,8 @@ def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     }
     words = [_OUTPUT, *_words(shared)]
     for job in jobs:
-        own = {name: value for name, value in job.options.items() if name not in shared}
-        words += [f"--name={job.name}", *_words(own)]
+        specific = {name: value for name, value in job.options.items() if name not in shared}
+        words += [f"--name={job.name}", *_words(specific)]
     return shlex.join(["fio", *words])
 
 

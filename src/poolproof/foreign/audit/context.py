@@ -1,4 +1,4 @@
-"""What the user's options say about the measured machine, as a Target. Nothing is guessed."""
+"""The target that the user describes with options. Nothing is guessed."""
 
 import difflib
 import re
@@ -22,7 +22,7 @@ _KNOWN = frozenset(
         "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
     }
 )  # fmt: skip
-"""The names that kernels give to file systems (Documentation/filesystems, `man 5 filesystems`)."""
+"""File system names that kernels use (Documentation/filesystems, `man 5 filesystems`)."""
 
 _LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
@@ -34,7 +34,7 @@ _CEILINGS = {
     "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,
     "nvme": 14.5e9, "nvme3": 3.5e9, "nvme4": 7.3e9, "nvme5": 14.5e9,
 }  # fmt: skip
-"""The most bytes per second that any disk of a kind reaches; for NVMe with four lanes, by PCIe generation."""
+"""Bytes per second that no disk of a kind exceeds. NVMe disks have four lanes; their digit is the PCIe generation."""
 
 _ROTATIONAL = ("hdd", "smr")
 _DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'
@@ -44,8 +44,8 @@ _DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'
 class Devices:
     """All disks together.
 
-    `rotational`: all of them are rotational; None if the kind of one is unknown.
-    `shingled`: at least one is an SMR disk. The kernel does not show this for drive-managed SMR; only the user knows.
+    `rotational`: every disk is rotational; None if the kind of any disk is unknown.
+    `shingled`: at least one is an SMR disk. The kernel cannot recognize drive-managed SMR; only the user knows.
     """
 
     disks: int
@@ -97,9 +97,9 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, overridden by the options; None if both are empty.
+    """Return the target found on the host, overridden by the options; None if there are neither.
 
-    `--fs` describes a different target, so it discards everything that was found.
+    `--fs` describes a different target, so it replaces everything that was found.
     """
     if context == Context(cold=context.cold):
         return found
@@ -129,15 +129,15 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 def parse_devices(texts: Sequence[str]) -> Devices:
     """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
 
-    A kind without a rate gets a ceiling that no disk of that kind exceeds.
+    If no rate is given, the ceiling is a rate that no disk of that kind exceeds.
 
     Raises:
-        UsageError: a part cannot be parsed.
+        UsageError: a value cannot be parsed.
     """
     parts = [part.strip().lower() for text in texts for part in re.split(r"[,+;]", text) if part.strip()]
     each = [_disks(part) for part in parts]
     if not each:
-        raise UsageError("--devices: no disk is given", _DEVICES_HINT)
+        raise UsageError("--devices: no disk given", _DEVICES_HINT)
     rotational = [devices.rotational for devices in each]
     return Devices(
         disks=sum(devices.disks for devices in each),
@@ -162,7 +162,7 @@ def _disks(part: str) -> Devices:
 
 
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """Return the kernel's name of the file system and the facts about ZFS, from `zfs-2.2`, `zvol-2.3.1` or `ext4`."""
+    """Parse `zfs-2.2`, `zvol-2.3.1` or `ext4`: return the kernel's name of the file system, and the ZFS facts."""
     if text is None:
         return None, None
     word = text.strip().lower()

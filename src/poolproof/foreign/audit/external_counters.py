@@ -1,7 +1,7 @@
-"""Disk counters that come with a result, as evidence for the rules: quoted iostat blocks and fio's disk statistics.
+"""Disk counters that come with a result, as evidence for the rules: quoted iostat output and fio's disk statistics.
 
-They are weaker than poolproof's own counters: the rate covers an unknown part of the run, and the layout is unknown.
-They can refute a result and can show that reads came from the disks. They cannot show that writes reached every disk.
+They are weaker than poolproof's counters: the rates cover an unknown part of the run, and the layout is unknown. They
+can refute a result and can show that reads came from the disks. They cannot show that writes reached every disk.
 """
 
 import math
@@ -24,16 +24,17 @@ _CONTRADICTION = 0.5
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence, and a description of its source."""
+    """Evidence from counters that others read, and a description of its source."""
 
     evidence: Evidence
     words: str
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """Return the block that belongs to a result: it is between the result's command and the next result or command.
+    """Return the first iostat block between a result's command (or else the result) and the next result or command.
 
-    None if there is no such block, or if there are several pools and the job names none of them.
+    The block must begin less than 60 lines below the result. If there are blocks of several pools, only pools that the
+    job names count. None if no block fits.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -45,7 +46,7 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return the bytes that the block's rates give over the run, as evidence.
+    """Return the block's rates multiplied by fio's run time, as evidence of the bytes that the disks transferred.
 
     None if fio's bytes or run time are missing, or if a rate is not finite.
     """
@@ -72,10 +73,11 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
-    """Return fio's disk statistics as evidence if they contradict fio's own result; None otherwise.
+    """Return fio's disk statistics as evidence if they contradict fio's result; None otherwise.
 
-    They include the ramp and the file layout, so they are an upper bound on what the disks did. If they show no bytes,
-    each request counts as 4 MiB, which is more than Linux sends in one request.
+    They contradict it if the disks read or wrote less than half of fio's bytes. The statistics include the ramp and the
+    file layout, so they are an upper bound on what the disks did. If they do not include bytes, each request counts as
+    4 MiB, which is more than Linux sends in one request.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -95,17 +97,17 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 
 
 def counted_nothing(result: Outcome) -> bool:
-    """True if fio's disk statistics show no I/O at all, which proves nothing.
+    """True if fio's disk statistics are all 0, which proves nothing.
 
-    Either the disk was idle or its counters do not work. The counters of the paths of an NVMe disk with native
-    multipath stay at 0 (fio#1890), and so do those of zvols of OpenZFS 2.0 (openzfs#12066).
+    Either the disks were idle or their counters do not work. Counters that stay at 0 are known from the paths of NVMe
+    disks with native multipath (fio#1890) and from zvols of OpenZFS 2.0 (openzfs#12066).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
     return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the sum of (bytes, requests) over disks; None if both are unknown for one disk."""
+    """Return an upper bound on the bytes of all disks, from their (bytes, requests); None if a disk has neither."""
     most = 0
     for counted_bytes, requests in counted:
         if counted_bytes is None and requests is None:

@@ -1,7 +1,7 @@
-"""Find quoted output of `iostat` and `zpool iostat`, and read the disks' rates from each report.
+"""Quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool uses powers of 1024. The first report of either program is
-the mean since boot unless `-y` was given, so it is skipped.
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool's units are powers of 1024. The first report of either
+program is the mean since boot unless `-y` was given, so it is skipped.
 """
 
 import re
@@ -36,7 +36,10 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """A quoted block: its lines (from 1), its pool (or `disks`), and its reports without the one since boot."""
+    """Quoted reports of one pool, or of all disks (`disks`): their lines (from 1) and their rates.
+
+    A first report that covers the time since boot is left out.
+    """
 
     line: int
     last_line: int
@@ -46,7 +49,7 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """Return the mean of the reports with at least half of the highest rate: those in which the disks were busy."""
+        """Return the mean rate while the disks were busy: of the reports with at least half of the highest rate."""
         return _busy_mean([report.read for report in self.reports])
 
     @property
@@ -64,7 +67,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the blocks in order of lines, one per pool. A block with only the report since boot is left out."""
+    """Return the blocks in line order, one per pool. A block with nothing but the report since boot is left out."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):
@@ -82,7 +85,7 @@ def _busy_mean(rates: Sequence[float]) -> float:
 
 
 def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Read the rows below each `zpool iostat` header. With `-v`, only the pools' rows count: they are not indented."""
+    """Yield each `zpool iostat` block. With `-v`, only the rows of pools count: they are not indented."""
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):
@@ -125,7 +128,7 @@ def _short_number(word: str) -> float | None:
 
 
 def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Read consecutive reports. The rows of a report are summed over the lowest devices."""
+    """Yield each series of consecutive reports. Rates are summed over the disks, without dm, md and similar devices."""
     draft: _Draft | None = None
     for place, (number, line) in enumerate(numbered):
         columns = line.split()
@@ -148,7 +151,7 @@ def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
 def _iostat_rows(
     numbered: Sequence[_Line], start: int, columns: Sequence[str]
 ) -> Iterator[tuple[int, str, ReportRates]]:
-    """Yield (line, device, rates) for each row up to the end of the report."""
+    """Yield (line, device, rates) for each row of the report."""
     read = next(name for name in columns if name in _READ)
     write = next((name for name in columns if name in _WRITE), None)
     for number, line in numbered[start:]:
@@ -161,5 +164,5 @@ def _iostat_rows(
 
 
 def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
-    """True unless the command above the block has `-y`: without it, the first report is the mean since boot."""
+    """True if no command with `-y` is just above the block, so the first report is the mean since boot."""
     return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

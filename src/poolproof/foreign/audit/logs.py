@@ -1,4 +1,4 @@
-"""Read fio's logs as a result. Logs of one run share a prefix: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log`."""
+"""Read fio's logs as a result. The logs of a run share a prefix: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,19 +21,22 @@ from poolproof.load.merge import merge_jobs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
-"""The order of reading: the rate shows the unit of the latencies, and these show the unit of the submission latency."""
-_NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so they are ignored"
+"""The order in which logs are read.
+
+The unit of the latencies is derived from the rate, and that of the submission latencies from the other latencies.
+"""
+_NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so the latencies are ignored"
 _RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
 _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """True if the file's name is that of a fio log."""
+    """True if the file is named like a fio log."""
     return kind_of(path) is not None
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Group logs by run: those of one run share the folder and the name up to the kind of log."""
+    """Return the logs of each run. The key is their common prefix: the folder and the name before the kind of log."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
@@ -45,7 +48,7 @@ def _prefix_of(path: Path) -> str:
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
-    """Read the logs of one run. Each numjobs clone has one log per kind.
+    """Read the logs of one run as one result. Each numjobs clone has one log per kind.
 
     Raises:
         FioError: a log cannot be read or contains no valid line.
@@ -62,7 +65,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Read the logs of one clone; return its values, and whether the unit of all its latencies is known."""
+    """Read the logs of one clone. Return its values, and True if the units of all its latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
@@ -84,7 +87,7 @@ def _histograms(path: Path) -> dict[str, Direction]:
 def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """Read one log. `units` collects the latency unit of each direction; slat alone does not show it."""
+    """Read one log. `units` collects the latency unit of each direction; an slat log rarely shows its unit."""
     log = read_log(path)
     values = {}
     for name, number in _DIRECTIONS.items():

@@ -1,8 +1,8 @@
-"""What a source does not show: the options assumed for the rules, and what the audit reports as unknown.
+"""Options that a source does not show: what the rules assume, and what the audit reports as unknown.
 
-A missing option is always read in the job's favour, so no finding rests on an option that the source cannot show.
-fio's header line shows only direction, block size, engine and depth. JSON omits options without a value, such as
-`stonewall` and `refill_buffers`.
+Options that the source cannot show are always assumed in the job's favour, so no finding depends on them. fio's header
+line shows only direction, block size, engine and depth. JSON omits options without a value, such as `stonewall` and
+`refill_buffers`.
 """
 
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from poolproof.rules.reported import parts
 _SECTOR_BYTES = 512
 _CLEARLY_MORE = 1.05
 _NOTHING_COUNTED = (
-    "whether the disks did any I/O: fio's disk statistics are all 0, as after a run served from RAM or one that lasts "
-    "a fraction of a second, or with counters that do not work (NVMe multipath, zvols of OpenZFS 2.0)"
+    "whether the disks did any I/O: fio's disk statistics are all 0. Either the run was served from RAM or lasted a "
+    "fraction of a second, or the counters do not work (NVMe multipath, zvols of OpenZFS 2.0)"
 )
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> JobFile:
-    """Return the jobs that the rules may judge, with options assumed; empty if nothing is known about them."""
+    """Return the jobs to judge, with values assumed for options that the source cannot show; empty if it has no job."""
     if made is None:
         return JobFile(())
     if made.origin == "header":
@@ -39,12 +39,12 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> JobFile:
 
 
 def _with(job: Job, assumed: dict[str, str]) -> Job:
-    """Add the assumed options, after those that are known."""
+    """Return the job with the assumed options, except those whose value is known."""
     return replace(job, options={**job.options, **assumed, **job.options})
 
 
 def _assumed_for_header(job: Job) -> dict[str, str]:
-    """Assume a final fsync for writers, and direct I/O for random or queued I/O in whole sectors."""
+    """Return end_fsync for a writer, and direct for random or queued I/O in whole sectors."""
     part = part_of(job)
     assumed = {"end_fsync": "1"} if part.writes else {}
     if part.block_bytes % _SECTOR_BYTES == 0 and (part.is_random or part.depth > 1):
@@ -53,7 +53,7 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 
 
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
-    """Assume refill_buffers for a writer, and time_based for a job that moved clearly more than its size.
+    """Return refill_buffers for a writer, and time_based for a job that moved at least 5 % more than its size.
 
     fio prints neither option.
     """
@@ -69,7 +69,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Assume that jobs run one after another unless their times are known to overlap."""
+    """Yield the jobs. A stonewall is added unless a job is known to overlap in time with an earlier one."""
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
@@ -79,7 +79,7 @@ def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
 
 
 def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
-    """Return the start and end of a job in ms since the epoch; None if fio did not print when it started."""
+    """Return a job's start and end in ms since 1970; None if fio did not print the start."""
     clones = [part for part in result.parts if part.name == name]
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):
@@ -93,7 +93,7 @@ def _directions(part: PartOutcome) -> list[Direction]:
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """True if the spans share more than half of the shorter one."""
+    """True if the spans overlap by more than half of the shorter one."""
     if one is None or other is None:
         return False
     shared = min(one[1], other[1]) - max(one[0], other[0])
@@ -101,7 +101,7 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 
 
 def missing_of(found: FoundResult, case: Case, context: Context) -> tuple[str, ...]:
-    """Return what is unknown, the most important first; each entry fits after `not known:`."""
+    """Return what is unknown, most important first. Each entry completes a line that begins with `not known:`."""
     return (*_about_the_job(found.made), *_about_the_values(found), *_about_the_machine(case, context))
 
 
@@ -120,7 +120,7 @@ def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
 
 def _about_the_values(found: FoundResult) -> Iterator[str]:
     if found.is_cut_off:
-        yield "the rest of the output, which is cut off"
+        yield "the rest of the output, which was cut off"
     reported = list(parts(found.result))
     if any(part.figures.io_bytes is None for part in reported):
         yield "how many bytes were transferred"
@@ -137,7 +137,7 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
-    """Yield what the user could add with options, and the counters if there are none."""
+    """Yield facts that the user could add with options, and the disks' counters if there are none."""
     target = case.target
     has_ceiling = target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s)
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
@@ -150,4 +150,4 @@ def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
     if unknown:
         yield f"{', '.join(unknown)} ({', '.join(unknown.values())})"
     if case.evidence is None:
-        yield "the disks' own counters"
+        yield "the disks' counters"

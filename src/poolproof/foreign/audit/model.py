@@ -1,4 +1,4 @@
-"""The audit of one result, and the object that `poolproof audit --json` prints for it (docs/audit.md)."""
+"""The audit of one result, and its JSON object as printed by `poolproof audit --json` (docs/audit.md)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """What fio reported, summed over its jobs, by active direction (`read`, `write`, `trim`, `mixed`).
+    """The values that fio reported, merged over its jobs, for each active direction (`read`, `write`, `trim`, `mixed`).
 
     A value that the source does not contain is None. `sync`: the latency of fsync and fdatasync calls.
     """
@@ -35,17 +35,17 @@ class AuditedMetrics:
 
 @dataclass(frozen=True)
 class Audited:
-    """One result with its verdict and the reasons for it.
+    """One result, its verdict and the reasons for it.
 
     `source`, `line`, `last_line`: where the result is; lines count from 1.
     `job`: the names of its jobs.
-    `command`: the command or job file that produced it, if the source contains one; it is on line `command_line`.
-    `is_assumed`: it is not certain that the command made the result, but nothing contradicts it.
-    `findings`: the strongest first.
-    `known`: facts from the surrounding text or the options that were used, each with its source.
+    `command`: the command or job file that produced it, if the source contains one; `command_line` is its line.
+    `is_assumed`: it is not certain that the command produced the result, but nothing contradicts it.
+    `findings`: strongest first.
+    `known`: the facts used from the surrounding text and the options, each with its source.
     `missing`: what could not be judged, and which option would help.
     `rerun`: the command with the fixes applied.
-    `was`: the verdict that the run directory recorded when the trial was measured.
+    `was`: the verdict recorded in the run directory when the trial was measured.
     """
 
     source: str
@@ -66,12 +66,12 @@ class Audited:
 
     @property
     def has_changed(self) -> bool:
-        """True if the run directory recorded a different verdict."""
+        """True if the run directory recorded another verdict."""
         return self.was is not None and self.was != self.verdict
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return the values of all jobs merged, by direction."""
+    """Return the values of each direction, merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
     together = whole(result)
@@ -80,7 +80,7 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:
-    """Return the JSON object of one result. A value that the source does not contain is null."""
+    """Return a result's JSON object. A value that the source does not contain is null."""
     return {
         "source": audited.source,
         "line": audited.line,
@@ -100,7 +100,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return one object per direction. Units: bytes, bytes per second, I/Os per second, seconds, nanoseconds."""
+    """Return a JSON object with an entry per direction. Units: bytes, bytes/s, I/Os per second, seconds and ns."""
     parts: dict[str, Any] = {
         name: {
             "io_bytes": part.io_bytes,

@@ -1,4 +1,4 @@
-"""Judge the trials of a run directory again, from the load, the report and the evidence saved with each trial."""
+"""Judge the trials of a run directory again, from the load, the outcome and the evidence saved with each trial."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 
-_NOT_SAVED = "the verdict recorded in the run: the run did not save the data needed to judge it again"
-_IMPORTED = "the verdict recorded at import; to judge the source again: poolproof audit {source}"
+_NOT_SAVED = "this is the verdict recorded in the run, which did not save the data needed to judge the trial again"
+_IMPORTED = "this is the verdict recorded at import; to judge the source again: poolproof audit {source}"
 
 
 def is_run(path: Path) -> bool:
@@ -21,7 +21,7 @@ def is_run(path: Path) -> bool:
 
 
 def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
-    """Judge every trial by the current rules. A trial that saved too little keeps its recorded verdict.
+    """Judge every trial by the current rules. A trial without all the data needed keeps its recorded verdict.
 
     The line of a result is the trial's line in trials.jsonl.
 
@@ -58,7 +58,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: C
 
 
 def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
-    """Return the case that the trial was judged by; None if the trial did not save all of it."""
+    """Return the case to judge, rebuilt from the data saved with the trial; None if some of it was not saved."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None

@@ -20,7 +20,7 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @dataclass(frozen=True)
 class Unread:
-    """A source that could not be read, and why."""
+    """A source that could not be read, and the reason."""
 
     source: str
     why: str
@@ -28,14 +28,14 @@ class Unread:
 
 @dataclass
 class Audit:
-    """All results in the order of their sources, and the sources that could not be read."""
+    """The results in the order of their sources (fio's logs last), and the sources that could not be read."""
 
     results: list[Audited] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Judge every result in the sources. If a name is `-`, `stdin` is called for the bytes."""
+    """Audit every result in the sources. The name `-` means standard input; `stdin` reads it."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -57,7 +57,7 @@ def as_text(content: bytes) -> str:
 
 
 def files_below(path: Path) -> Iterator[Path]:
-    """Yield the files of a directory tree in order of names, without hidden ones."""
+    """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped."""
     for entry in sorted(path.iterdir()):
         if entry.name.startswith("."):
             continue
@@ -74,7 +74,7 @@ def read_text(path: Path) -> str | None:
         OSError: the file cannot be read or is larger than 256 MiB.
     """
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
-        raise OSError(0, "it is larger than 256 MiB")
+        raise OSError(0, "the file is larger than 256 MiB")
     content = path.read_bytes()
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)

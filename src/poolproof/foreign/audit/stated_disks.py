@@ -1,8 +1,8 @@
-"""Find sentences that say how fast the disks are, in the text around a result.
+"""Sentences in the text around a result that say how fast the disks are.
 
-Only unambiguous sentences count: a number of disks with the rate of each ("three NVMe drives, each capable of
-3.2 GB/s"), or the maximum of one disk ("this disk … max writes 900MB/s") if the text mentions no stripe. Several
-sentences may describe different disks, so the largest ceiling applies.
+Only unambiguous sentences count: a number of disks with the rate of each ("three NVMe drives, each capable of 3.2
+GB/s"), or the maximum rate of one disk ("this disk … max writes 900MB/s") if the text does not mention striping.
+Several sentences may describe different disks, so the highest rate counts.
 """
 
 import re
@@ -36,9 +36,9 @@ _LONGEST_PARAGRAPH = 4000
 
 @dataclass(frozen=True)
 class Statement:
-    """The most that all disks together can do according to the text, with its line (from 1) and its words.
+    """The highest rate of all disks together according to the text, with the line (from 1) and the words that say so.
 
-    `read_bytes_per_s` is None if the text gives only a rate of writes. `sum` is the arithmetic.
+    `read_bytes_per_s` is None if the text gives only a write rate. `sum` shows how the rate was calculated.
     """
 
     line: int
@@ -49,7 +49,7 @@ class Statement:
 
 
 def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[Statement, ...]:
-    """Return the statements in order of lines, without those in the line ranges `skip` (inclusive, from 1)."""
+    """Return the statements in line order. Lines in the ranges `skip` (inclusive, from 1) are ignored."""
     patterns = [_EACH] if _STRIPED.search(text) else [_EACH, _ONE]
     found = [
         _statement(line + paragraph.count("\n", 0, match.start()), match)
@@ -61,15 +61,15 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement above `line` that has the largest ceiling; None if there is none above."""
+    """Return the statement above `line` with the highest rate; None if there is none above."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
-    """Return the statement; None if its number has too many digits to be a rate.
+    """Return the statement that a match makes; None if its rate cannot be parsed.
 
-    A drive is assumed to write no faster than it reads. A rate of writes says nothing about reads.
+    A drive is assumed to write no faster than it reads. A write rate says nothing about reads.
     """
     named = match.groupdict()
     try:
@@ -89,7 +89,7 @@ def _statement(line: int, match: re.Match[str]) -> Statement | None:
 
 
 def _paragraphs(text: str, skip: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Yield the first line and the text of each paragraph."""
+    """Yield each paragraph with the number of its first line. Paragraphs over 4000 characters are left out."""
     hidden = {line for first, last in skip for line in range(first, last + 1)}
     lines: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):

@@ -1,6 +1,6 @@
-"""Tables of fio results that a script has made: a header with columns such as `read-iops` and `bw_MB`, and rows.
+"""Tables of fio results made by scripts: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
-`MB` is ambiguous in such a table. The unit is the one in which the bandwidth equals IOPS × block size. If none fits,
+`MB` is ambiguous in such a table. The unit is chosen so that the bandwidth equals IOPS × block size. If no unit fits,
 the bandwidth is left out.
 """
 
@@ -31,7 +31,7 @@ class _Column:
 
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
-    """Return one result per table row. The line ranges in `taken` (inclusive, from 1) are skipped."""
+    """Return one result per table row. Lines in the ranges `taken` (inclusive, from 1) are ignored."""
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
     found: list[FoundResult] = []
@@ -86,7 +86,7 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
 
 
 def _direction(values: Sequence[tuple[_Column, str]], name: str, block: int | None) -> Direction | None:
-    """Return the values of one direction of a row; None if its IOPS are 0 or missing."""
+    """Return a row's values of one direction; None if its IOPS are 0 or missing."""
     found = {column.kind: (column.unit, float(word)) for column, word in values if column.direction == name}
     _, iops = found.get("iops", ("", 0.0))
     if not iops:

@@ -27,10 +27,11 @@ _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """What a text contains besides its results.
+    """The parts of a text that help to judge its results.
 
-    `starts`: the lines of results and commands.
-    `callers`: the lines of commands that only name a job file, and so may be between that file and its result.
+    `starts`: the lines on which results and commands begin.
+    `callers`: the lines of commands that only name a job file. Such a command may be between the job file and its
+    result.
     """
 
     blocks: tuple[DiskRates, ...] = ()
@@ -46,8 +47,8 @@ _ALONE = _Surroundings()
 class Judged:
     """A result in a text and its judgement.
 
-    `known`: the facts that were used from the surrounding text and the options.
-    `is_assumed`: it is not certain that its command made it.
+    `known`: the facts used from the surrounding text and the options.
+    `is_assumed`: it is not certain that its command produced it.
     """
 
     found: FoundResult
@@ -63,7 +64,7 @@ def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
 
 
 def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
-    """Judge every result in the text, in order of lines. Text that is not a result is skipped without an error."""
+    """Judge every result in the text, in line order. All other text is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
         return (judge_result(runs[0], context),)
@@ -82,7 +83,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
 
 
 def judge_result(found: FoundResult, context: Context, surroundings: _Surroundings = _ALONE) -> Judged:
-    """Judge one result, with the text around it if there is any."""
+    """Judge one result. If there is text around it, the facts in that text are used."""
     statement = largest_above(surroundings.statements, found.line) if context.devices is None else None
     next_start = min((start for start in surroundings.starts if start > found.last_line), default=float("inf"))
     block = block_of(found, surroundings.blocks, next_start)
@@ -127,17 +128,17 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
-    """True if there is no text before or after the result."""
+    """True if there is only white space before and after the result."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) == (first, first + bare.rstrip().count("\n"))
 
 
 def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
-    """True if it is not certain that the command made the result.
+    """True if it is not certain that the command produced the result.
 
-    This is the case if another command fits as well, or if the command is below the result, more than 40 lines
-    above it, or separated from it by another result or command.
+    The command is uncertain if another command fits as well, or if it is below the result, more than 40 lines above it,
+    or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:
@@ -148,7 +149,7 @@ def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Return the line of the command or job file found in the text; None if the result itself shows its job."""
+    """Return the line number of the result's command or job file; None if the job is known from the result itself."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
@@ -168,7 +169,7 @@ def _known(context: Context, statement: Statement | None, counters: ExternalCoun
         rate = format_rate(context.devices.ceiling_bytes_per_s)
         yield f"--devices: {format_number_of(context.devices.disks, 'disk')}, at most {rate} in total"
     if statement is not None:
-        yield f"line {statement.line} says: “{statement.words}”: {statement.sum}"
+        yield f"line {statement.line} says “{statement.words}”: {statement.sum}"
     if counters is not None:
         yield counters.words
 

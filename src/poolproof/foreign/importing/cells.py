@@ -1,6 +1,6 @@
 """Assign each imported result to a layout and a workload.
 
-Differences between jobs make workloads; differences between paths make layouts.
+Different jobs become different workloads, and different paths become different layouts.
 """
 
 import re
@@ -38,9 +38,9 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 class Record:
     """A result to import, and where it was found.
 
-    `folders`: those below the common folder, outermost first.
+    `folders`: the folders between the common folder and the file, outermost first.
     `stem`: the file name without its suffix.
-    `options`: the fio options of the job; with several jobs, those that all of them share.
+    `options`: the fio options of the job. With several jobs, only options with the same value in all of them.
     """
 
     source: str
@@ -56,9 +56,9 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """Return the start in ISO 8601, from fio's time stamp at the end of the run and the run time.
+        """Return the start time in ISO 8601: fio's time stamp at the end of the run, minus the run time.
 
-        Empty without a time stamp, or if the start would be before 1970: then one of the two is damaged.
+        Empty without a time stamp, or if the start would be before 1970 or the end after 2248: such values are damaged.
         """
         ended_ms = self.result.timestamp_ms
         every = [each for job in self.result.parts for each in (job.read, job.write, job.trim, job.mixed)]
@@ -69,27 +69,27 @@ class Record:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Return the names from the path, then the job's options."""
+        """Return the file name, the folder names and the job's options, by column name."""
         named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
         return {"file": self.stem, **named, **self.options}
 
     @property
     def series(self) -> str:
-        """Return the file name without the count of the repetition: `mirror` for `mirror-run-2`.
+        """Return the file name without a repetition number at its end: `mirror` for `mirror-run-2`.
 
-        `r2` is unchanged: without a separator, the number may be part of the name.
+        `raidz2` is unchanged: without a separator, the number may be part of the name.
         """
         return _REPEAT.sub("", self.stem) or self.stem
 
     @property
     def is_bench_fio(self) -> bool:
-        """True if bench-fio named the file: `randread-16-4`, or for its logs `randread-iodepth-16-numjobs-4`."""
+        """True if bench-fio named the file: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
         return _BENCH_FIO.match(self.stem) is not None
 
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record and its cell; `number` counts the repetitions from 1 in order of time."""
+    """A record and its cell. `number` counts the repetitions in order of time, from 1."""
 
     record: Record
     layout: str
@@ -99,7 +99,7 @@ class ImportedRecord:
 
 
 def record_of(path: Path, base: Path, judged: Judged) -> Record:
-    """Return the record of a result that was found in a file below `base`."""
+    """Return the record of a result found in a file below `base`."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
     named = _BENCH_FIO.match(stem)
@@ -108,7 +108,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all jobs of the result share; if no job is known, only its name."""
+    """Return the options that all jobs of the result share; only the name of the first job if no options are known."""
     jobs = found.made.jobs.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]
@@ -121,7 +121,7 @@ def _shared_options(found: FoundResult) -> dict[str, str]:
 
 
 def common_folder(paths: Iterable[Path]) -> Path:
-    """Return the innermost folder that contains all of the files; their paths are absolute."""
+    """Return the innermost folder that contains all the files. The paths must be absolute."""
     return Path(commonpath({path.parent for path in paths}))
 
 
@@ -146,9 +146,10 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 
 
 def _axes(records: Sequence[Record]) -> list[str]:
-    """Return the options that differ between records, the most familiar ones first.
+    """Return the options that differ between records, most familiar first.
 
-    An option that adds no distinction to those before it is left out: `rwmixread` if only `randrw` jobs have it.
+    An option is left out if the options before it already separate all records that it separates: `rwmixread` if only
+    `randrw` jobs have it.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []
@@ -164,8 +165,8 @@ def _axes(records: Sequence[Record]) -> list[str]:
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
     """Return the function that names a record's layout.
 
-    By default, the folder; but the file if the folders and the jobs are all the same and bench-fio did not name the
-    files.
+    By default, layouts are named after folders. If all records have the same folder and job, and bench-fio did not name
+    the files, layouts are named after files.
     """
     by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
@@ -173,7 +174,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
         jobs[record.series].add(tuple(sorted(record.options.items())))
 
     def by_file(record: Record) -> str:
-        """Leave out the number at the end if the files that differ only in it ran the same job."""
+        """Return the file name. A repetition number is removed if all files of the series ran the same job."""
         return record.series if len(jobs[record.series]) == 1 else record.stem
 
     if layout_from == "file":
@@ -190,15 +191,15 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Return the folders at these depths; if there are none, the innermost folder."""
+    """Join the folder names at these depths. If a record has none of them, use its innermost folder."""
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 
 
 def _informative_depths(records: Iterable[Record]) -> set[int]:
-    """Return the depths at which folders differ, except those that only repeat job options or count repetitions.
+    """Return the depths at which folder names differ, except where all names repeat job options or count repetitions.
 
-    bench-fio's folders `4k` and `randrw75` (the mode and the percentage of reads) only repeat job options.
+    bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job options.
     """
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)

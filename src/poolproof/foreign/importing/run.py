@@ -1,4 +1,4 @@
-"""Import other people's results as a run directory, judged by the same rules as poolproof's own trials."""
+"""Import other people's results as a run directory, judged by the same rules as poolproof's trials."""
 
 import math
 import re
@@ -31,7 +31,7 @@ from poolproof.version import __version__
 
 _MIN_FILES_FOR_PROCESSES = 200
 _CHUNK_FILES = 50
-_UNSURE = "the logs may belong to a result in the same folder; if they do not, move them to another folder"
+_UNSURE = "these logs may belong to a result in the same folder; if they do not, move them to another folder"
 _LOG_OPTIONS = ("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log")
 _BENCH_FIO_WORDS = re.compile(r"-(?:iodepth|numjobs)(?=-)")
 
@@ -41,7 +41,7 @@ _FoundAndUnread = tuple[list[Record], list[Unread]]
 
 @dataclass
 class Import:
-    """The new run, its trials, and the files that could not be read or contain no result."""
+    """The new run, its trials, and the files that could not be read or do not contain a result."""
 
     path: Path
     trials: tuple[Trial, ...]
@@ -77,7 +77,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Return the results in the files. Logs are left out if the files contain the result of the same run."""
+    """Return the results in the files. Logs are left out if the files also contain the result of their run."""
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
@@ -94,7 +94,7 @@ def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> l
 
 
 class _WholeResults:
-    """The results of an import, indexed by the possible names of their logs."""
+    """The results of an import, indexed by the names that their logs may have."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._names: dict[Path, set[str]] = defaultdict(set)
@@ -107,10 +107,10 @@ class _WholeResults:
                     self._elsewhere[path.parts].add(folder)
 
     def owner_of(self, prefix: str) -> _Owner:
-        """Return the owner of the logs of one run. `prefix`: their folder and common name.
+        """Return which result the logs with this prefix (folder and common name) belong to.
 
-        Logs belong to a result if its job names them, or if it is in the same folder and has the same name. Other logs
-        in a folder with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
+        Logs belong to a result if its job names them, or if they have the same name and folder. Other logs in a folder
+        with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
         """
         logs = Path(prefix)
         if logs.name in self._names.get(logs.parent, ()) or self._are_requested(logs):
@@ -118,13 +118,13 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a job in a folder above writes its logs to such a folder (`write_bw_log=logs/x`)."""
+        """True if a job in a folder above requests logs with this path (`write_bw_log=logs/x`)."""
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
 
 def _log_names(record: Record) -> Iterator[str]:
-    """Yield the possible names of a result's logs in its own folder, without their kinds."""
+    """Yield the names that a result's logs may have in its folder, without their kinds."""
     yield record.stem
     if record.is_bench_fio:
         # Its results are `randread-16-4.json`, its logs `randread-iodepth-16-numjobs-4_bw.1.log`.
@@ -135,7 +135,7 @@ def _log_names(record: Record) -> Iterator[str]:
 
 
 def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
-    """Yield the name of each job that writes logs, and the path that it gives them, which may be empty."""
+    """Yield (job name, log path) for each log option of each job. The path may be empty."""
     made = record.judged.found.made
     jobs = [*(made.jobs.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
     for job in jobs:
@@ -146,7 +146,7 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
 
 
 def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read each file, in order; many files are read in several processes."""
+    """Read the files in order; many files are read by several processes."""
     work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
@@ -165,7 +165,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 
 def _has_content(judged: Judged) -> bool:
-    """True if the result has a value or an error. A document that was cut off early has neither."""
+    """True if the result contains a value or an error. A document that was cut off early contains neither."""
     jobs = judged.found.result.parts
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
@@ -197,10 +197,10 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the job if the source contains it, else the first metric that it contains.
+    """Return the metric that suits the job. If the source does not contain it, return the first one that it contains.
 
-    The sync latency suits jobs that sync every write, bandwidth large sequential blocks, and IOPS all others, as in
-    campaigns.
+    The sync latency suits jobs that sync every write, bandwidth suits large sequential blocks, and IOPS suit all other
+    jobs.
     """
     usual: MetricId = "iops"
     if load.parts and all(part.sync_every == 1 for part in load.parts):
@@ -229,7 +229,7 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
 
 
 def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> str:
-    """Return the YAML of a campaign with these cells. It cannot build the layouts: each is a directory of that name."""
+    """Return the YAML of a campaign with these cells. Its layouts are placeholders, which cannot be built."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
         lines.append(f"  {scalar(layout)}: dir imported/{layout}")
@@ -238,7 +238,7 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[Met
 
 
 def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> Iterator[str]:
-    """Yield the varying options as lists, unless their product exceeds the number of cells that a campaign may have."""
+    """Yield the varying options as lists, unless they make more cells than a campaign may have; and the metric."""
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:
         for axis, value in each.varies:
