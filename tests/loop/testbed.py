@@ -18,6 +18,8 @@ Cells = dict[tuple[str, str], dict[str, Any]]
 class Testbed:
     """The directory `path` of one test. Runs use `work` for their state and `runs` for their results."""
 
+    __test__ = False
+
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="poolproof-live-", dir="/var/tmp"))
         self.work = self.path / "work"
