@@ -1,1 +1,1 @@
-"""Check fio jobs before they run: findings at the lines that cause them, and the corrected text."""
+"""Check fio jobs before they run: report each problem with its line, and correct the text."""

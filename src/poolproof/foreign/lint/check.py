@@ -1,4 +1,4 @@
-"""Lint a source: the findings of the rules, and everything that fio would refuse."""
+"""Lint a source: report the rules' findings and everything that fio would refuse."""
 
 from collections.abc import Iterator
 
@@ -13,18 +13,18 @@ from poolproof.rules.model import Finding
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
 _SET_IT = {
-    "job file": "set it in poolproof's environment, or write its value into the job file",
-    "command": "give it one literal value in the script, or write its value into the command",
+    "job file": "set the variable in poolproof's environment, or write its value into the job file",
+    "command": "assign the variable one literal value in the script, or write its value into the command",
 }
 
 
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
-    """Return all findings by line, the most severe first on each line.
+    """Return all findings in line order, most severe first within a line.
 
-    Without `targets`, nothing is known about the targets of the jobs. `fio` is the one that would run them.
+    Without `targets`, the targets of the jobs are unknown. `fio` is the fio that would run the jobs, if known.
     """
     if not source.is_text:
-        message = "this is not a text file, so fio cannot read a job from it"
+        message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
     units = source.units
     found = [each for unit in units for each in _unit_findings(source, unit, targets, fio)]
@@ -53,11 +53,11 @@ def _unknown_variables(source: Source, unit: Unit) -> Iterator[Diagnostic]:
         for name, variable in unknown_in(job).items():
             setting = f"{name}={job.options[name]}"
             message = (
-                f"{setting}: the value of {variable} is unknown here; lint reports only what is true for any value"
+                f"{setting}: the value of {variable} is unknown here; lint reports only what is true for every value"
             )
             found.append((job.lines.get(name, unit.line), message))
     for line, word in unit.unknown_words:
-        found.append((line, f"{word} may contain any option; lint reports only what is true whatever it contains"))
+        found.append((line, f"{word} may contain any option; lint reports only what is true for every content"))
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 

@@ -22,7 +22,7 @@ _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
 _DECLARING = ("export", "local", "readonly", "declare", "typeset")
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
-_ROUNDS = 3
+_MAX_PASSES = 3
 _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 
 
@@ -53,7 +53,7 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
 
 
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
-    """Yield the fio calls in a command that is one word of another, as after `ssh host` or `sh -c`."""
+    """Yield the fio calls in a word that is itself a command line, as in `ssh host 'fio …'` or `sh -c 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     for unit in _of_commands(
@@ -72,22 +72,25 @@ def _unit(words: Sequence[ShellWord], line: int) -> Unit:
 
 
 def _is_unknown(word: ShellWord) -> bool:
-    """True if the word may contain any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
+    """True if the word may expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
     return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Report job options without a job: only `--name` starts one. A profile or a server brings its own jobs."""
-    asked = {name for name, _value in command.program}
+    """Yield a problem if there are job options but no job: only `--name` starts a job.
+
+    Commands with options such as `--profile` and `--server` do not need a job.
+    """
+    program_options = {name for name, _value in command.program}
     options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
     misspelt = any("`name`" in problem.message for problem in command.problems)
-    if options and not command.runs and not misspelt and not asked & _NEEDS_NO_JOB:
+    if options and not command.runs and not misspelt and not program_options & _NEEDS_NO_JOB:
         message = "without `--name` there is no job: fio would print its help and run nothing"
         yield Problem(command.line, message, fix="give the job a name: fio --name=job …")
 
 
 def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
-    """Return the global options, then each job, in the order of the words."""
+    """Return the global options as the first section, then one section per job."""
     sections: list[JobSection] = []
     name, settings = "global", list[WrittenOption]()
     insert_at = words[0].start if words else 0
@@ -104,9 +107,9 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
 
 
 def _known_variables(text: str) -> Mapping[str, str]:
-    """Return the variables to which the whole script assigns exactly one literal value."""
+    """Return the variables to which the script assigns exactly one literal value."""
     known: dict[str, str] = {}
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_PASSES):
         values: dict[str, set[str | None]] = {}
         for name, value in _assigned(read_script(text, known)):
             values.setdefault(name, set()).add(value)
@@ -118,7 +121,7 @@ def _known_variables(text: str) -> Mapping[str, str]:
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value); the value is None if it is unknown."""
+    """Yield (name, value) for each assignment; the value is None if it is unknown."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:

@@ -1,4 +1,4 @@
-"""Fix a source: change options of jobs in place in their text; all other characters stay as they are."""
+"""Fix a source: change options of its jobs in place, and leave all other characters as they are."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,17 +12,18 @@ from poolproof.foreign.lint.refusals import InstalledFio
 from poolproof.foreign.lint.sources import Source
 from poolproof.rules.model import Changes
 
-_ROUNDS = 8
+_MAX_PASSES = 8
 
 _Edit = tuple[int, int, str]
-"""Replace the characters from a start to an end with a text."""
+"""Start, end and replacement of a part of the text."""
 
 
 @dataclass(frozen=True)
 class FixedText:
-    """The text after the fixes, the findings fixed by their own change, and the findings that remain.
+    """The corrected text, the findings that were fixed, and the findings that are left.
 
-    `resolved` are findings that the fix of another rule removed: direct=1, for example, also removes those about RAM.
+    `resolved`: findings that disappeared with another rule's fix. For example, direct=1 also removes findings about
+    RAM.
     """
 
     text: str
@@ -32,13 +33,13 @@ class FixedText:
 
 
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
-    """Return the source with every automatic fix applied.
+    """Apply every automatic fix. Return the corrected text, and which findings were fixed and which are left.
 
-    A change is kept only if it removes its finding and adds no error or warning.
+    A change is made only if it removes a finding from at least one job and does not add an error or a warning.
     """
     before = lint(source, targets, fio)
     changed_for: set[str] = set()
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_PASSES):
         better = _fix_each(source, targets, changed_for)
         if better.text == source.text:
             break
@@ -51,7 +52,7 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
-    """Try each fix on the result of the previous ones; `changed_for` collects the rules of the fixes that are kept."""
+    """Try each fix on the result of the previous ones. `changed_for` collects the rules whose fixes were applied."""
     for number in range(len(source.units)):
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
@@ -66,7 +67,7 @@ def _located(unit: Unit, targets: Targets | None) -> tuple[LocatedFinding, ...]:
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Return the source with the fix, made in all jobs at once or else in one job; None if that does not help."""
+    """Return the source with all jobs fixed at once, or else with one job fixed; None if neither helps."""
     units = source.units
     if number >= len(units):
         return None
@@ -99,7 +100,7 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 
 
 def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
-    """Return the text with the changes, given by the job's index in the unit; None if they can't be made in place."""
+    """Return the text with the changes (by the job's index in the unit); None if they cannot be made in place."""
     if unit.sections is None or any(job >= len(unit.jobs.jobs) for job in changes):
         return None
     needed: dict[int, Changes] = {}
@@ -118,7 +119,7 @@ def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | Non
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """Yield each section with its changes. A change that all jobs below a shared section need is made there."""
+    """Yield each section with its changes. Changes that all jobs below a shared section need are made there."""
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:
@@ -127,11 +128,11 @@ def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) 
             continue
         first, *others = (left.get(place, {}) for place in below)
         common = {name: value for name, value in first.items() if all(each.get(name, "") == value for each in others)}
-        theirs = {name: value for name, value in common.items() if _has_option(section, name) or len(below) > 1}
-        if theirs:
-            yield section, theirs
+        shared = {name: value for name, value in common.items() if _has_option(section, name) or len(below) > 1}
+        if shared:
+            yield section, shared
         for place in below:
-            for name in theirs:
+            for name in shared:
                 if not _has_option(jobs[place], name):
                     left[place].pop(name, None)
     for place, section in enumerate(jobs):
@@ -171,7 +172,11 @@ def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) 
 
 
 def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
-    """Remove the whole line from a job file, except a comment; from a command, the word and the blanks before it."""
+    """Return the edit that removes an option.
+
+    In a job file, the whole line is removed, except a comment. In a command, the word and the blanks before it are
+    removed.
+    """
     if form == "command":
         return len(text[: setting.start].rstrip(" \t")), setting.end, ""
     begin = text.rfind("\n", 0, setting.start) + 1

@@ -1,4 +1,4 @@
-"""Group the jobs of a unit by their target."""
+"""Group the jobs of a unit by target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ _MOST_NAMED = 64
 
 @dataclass(frozen=True)
 class JobFiles:
-    """The files of a job, or its directory if their names are unknown ("" is fio's working directory)."""
+    """The paths of a job's files, and its directory ("" is fio's working directory).
+
+    `files` is empty if fio chooses the names in a way that lint does not predict.
+    """
 
     files: tuple[str, ...]
     directory: str
@@ -23,7 +26,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """Jobs of a unit that have the same target, by index. `evidence` is what is known about their files."""
+    """Jobs of a unit that have the same target, by index. `evidence`: facts about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -31,17 +34,17 @@ class JobGroup:
 
 
 class Targets(Protocol):
-    """Finds the targets of jobs, and what is known about their files."""
+    """A lookup for the targets of jobs and the facts about their files."""
 
     def target(self, place: JobFiles) -> Target | None:
         """Return the target of a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known before the run about the files of jobs with the same target; None if nothing is."""
+        """Return facts known before the run about the files of jobs with one target; None if there are none."""
 
 
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Return the jobs of the unit, grouped by target; without `targets`, no target is known."""
+    """Return the jobs of the unit, grouped by target. Without `targets`, all targets are unknown."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs.jobs]
     for number, place in enumerate(places):
@@ -55,7 +58,7 @@ def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return the job's files; None if a name contains an unknown variable, or if the engine uses no files."""
+    """Return a job's files; None if a path contains an unknown variable, or if the engine does not use files."""
     part, directory = part_of(job), job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

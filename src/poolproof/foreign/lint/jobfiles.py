@@ -23,13 +23,13 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option; other formats have sections too."""
+    """True if the text is a job file with at least one fio option. Other formats have sections too."""
     settings = (_SETTING.match(line) for line in text.splitlines())
     return is_job_file(text) and any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
 def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start: int = 0) -> Unit:
-    """Return the job file as a unit. In a larger text it begins at character `start`, on line `first_line`."""
+    """Read a job file as a unit. Within a larger text, it begins at character `start`, on line `first_line`."""
     read = read_job_file(
         text,
         environment=surroundings.environment,
@@ -44,7 +44,7 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Yield the sections in order."""
+    """Yield the sections in order. `start` is added to all positions."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0

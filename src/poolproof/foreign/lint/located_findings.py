@@ -1,4 +1,4 @@
-"""Find what the rules report for one fio call, with the jobs and the line of the option that causes it."""
+"""The rules' findings for one fio call, each with the jobs and the line that cause it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from poolproof.rules.model import Case, Changes, Finding, Rule
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding with its line, the indexes of the jobs that cause it, and the changes that fix each of them."""
+    """A finding with its line, the indexes of the jobs that cause it, and the changes that fix each job."""
 
     finding: Finding
     line: int
@@ -24,7 +24,7 @@ class LocatedFinding:
 
 
 def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFinding, ...]:
-    """Return all findings of the rules in the unit, ordered by line."""
+    """Return the rules' findings for the unit, in line order."""
     found: list[LocatedFinding] = []
     for group in groups:
         jobs = JobFile(tuple(unit.jobs.jobs[place] for place in group.jobs))
@@ -58,7 +58,7 @@ def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> 
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """Return the mildest of the findings, without numbers if they depend on unknown variables."""
+    """Return the mildest finding. Its text omits values if they depend on unknown variables."""
     finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
@@ -71,6 +71,6 @@ def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the changes that fix the job; none if they depend on unknown variables."""
+    """Return the changes that fix the job; empty if they depend on unknown variables."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     return first if all(changes == first for changes in others) else {}

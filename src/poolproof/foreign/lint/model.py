@@ -1,4 +1,4 @@
-"""Findings of lint, and the fio calls that it reads, with their positions in the text."""
+"""Lint's findings, and the fio calls in a text with the positions of their options."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ Severity = Literal["error", "warning", "note"]
 Form = Literal["job file", "command"]
 
 SEVERITIES: Mapping[Effect, Severity] = {"fails": "error", "refutes": "error", "suspects": "warning", "notes": "note"}
-"""`error`: fails, or the result is certainly wrong; `warning`: probably misleading; `note`: good to know."""
+"""`error`: the job fails or its result is certainly wrong; `warning`: probably misleading; `note`: still valid."""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding at its line (from 1). `source` is the file name as given; `-` for standard input."""
+    """One finding and its line (from 1). `source` is the file name as given, or `-` for standard input."""
 
     source: str
     line: int
@@ -29,9 +29,9 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class WrittenOption:
-    """An option as written in the text, from character `start` to `end`. `name` is fio's primary name for it.
+    """An option as written in the text, from character `start` to `end`.
 
-    `given` is the name as written, with its dashes on a command line.
+    `name` is fio's primary name for the option. `given` is the name as written; on a command line, with its dashes.
     """
 
     name: str
@@ -42,7 +42,7 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """A job, or options that several jobs share. New options are inserted at character `insert_at`."""
+    """The options of one job, or options shared by several jobs. New options are inserted at character `insert_at`."""
 
     name: str
     is_shared: bool
@@ -54,9 +54,10 @@ class JobSection:
 class Unit:
     """The jobs of one fio call: a job file or a command.
 
-    `sections` are in the order of the text; those that are not shared correspond to `jobs` one by one. None if the
-    text can't be changed in place (a command inside the quotes of another). `unknown_words` are arguments with their
-    lines whose value is unknown here, so they may contain any option.
+    `files`: the job files that a command names.
+    `sections`: in the order of the text. Those that are not shared correspond to `jobs` one by one. None if the text
+    cannot be changed in place (a command inside the quotes of another).
+    `unknown_words`: (line, argument) for arguments with an unknown value, which may contain any option.
     """
 
     form: Form
@@ -70,7 +71,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a job file can refer to: environment variables, facts of the machine, and included files by name."""
+    """What a job file can refer to: environment variables, facts about the machine, and included files.
+
+    `include` returns the text of an included file by name; None if it cannot be read.
+    """
 
     environment: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, int] = field(default_factory=dict)

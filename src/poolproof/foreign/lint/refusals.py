@@ -1,6 +1,6 @@
-"""What fio would refuse: options that it does not have, values that it does not accept, and missing jobs.
+"""Everything that fio would refuse: options that do not exist, invalid values, and missing jobs.
 
-poolproof's own tables know most of this. The fio that would run the jobs adds the rest, if there is one.
+Most of this is in poolproof's tables. If a fio is available on the machine that would run the jobs, it checks the rest.
 """
 
 import re
@@ -21,14 +21,14 @@ from poolproof.load.fio.parse_only import Complaint, complaints
 _REFUSED, _UNKNOWN = "refused-by-fio", "unknown-option"
 _HOW_TO_CHECK = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
 _HOW_TO_LIST = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list the options of the installed fio"
-_ACCEPTED = "`fio --cmdhelp={name}` shows the values that it accepts"
+_ACCEPTED = "`fio --cmdhelp={name}` lists the values that fio accepts"
 _VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(?P<version>\d+\.\d+)", re.IGNORECASE)
 _FULLY_LISTED = PAGE_CACHE | SYNCHRONOUS
-"""Engines whose options are all in the tables."""
+"""Engines whose options are all in poolproof's tables."""
 
 
 class InstalledFio:
-    """The fio of a host. If it is missing or fails, its version and options are None, and it has no complaints.
+    """The fio on a host. If it is missing or fails, its version and options are None, and there are no complaints.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -41,11 +41,11 @@ class InstalledFio:
 
     @property
     def version(self) -> str | None:
-        """Its version as it prints it, such as `fio-3.33`."""
+        """The version as fio prints it, such as `fio-3.33`; None if unknown."""
         return self._version()
 
     def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
-        """Return its complaints about values in the unit's jobs."""
+        """Return fio's complaints about option values in the unit's jobs."""
         names = [self.names(job.engine) for job in unit.jobs.jobs]
         if not names or None in names:
             return ()
@@ -53,14 +53,15 @@ class InstalledFio:
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:
-        """Return its options with that engine; None if unknown."""
+        """Return the options that fio has with this engine; None if unknown."""
         return none_if_it_fails(lambda: known_options(self._host, engine))
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:
-    """Return the job with the options that this fio still has to check: known values that the tables do not refuse.
+    """Return the job with only the options that fio itself has to check.
 
-    Options of other engines are omitted: fio accepts them from [global] in a job with another engine.
+    Their values are known, and poolproof's tables do not refuse them. Options of other engines are omitted: fio accepts
+    them from [global] in a job with another engine.
     """
     checked = JOB_OPTIONS | OTHER_RELEASES | names
     options = {
@@ -72,7 +73,10 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield everything in the unit that fio refuses or may refuse. `source` and `text` are those of the unit."""
+    """Yield everything in the unit that fio refuses or may refuse.
+
+    `source` and `text` are the name and the full text of the file that contains the unit.
+    """
     may_exist = _may_exist_elsewhere(text, unit, fio)
     for problem in unit.problems:
         yield from _problem(source, unit, problem, fio, may_exist=may_exist)
@@ -111,7 +115,10 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> bool:
-    """True if another fio may have an option: the text names another release, or the engine is not in the tables."""
+    """True if an option that the tables do not list may exist in another fio.
+
+    The text names another release, a word may contain any option, or the tables do not list all options of an engine.
+    """
     here = (fio and fio.version) or ""
     another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))
     return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs.jobs)
@@ -122,7 +129,7 @@ def _complaint(source: str, unit: Unit, complaint: Complaint, fio: InstalledFio)
     line = job.lines.get(name, unit.line)
     if not complaint.is_known:
         here = fio.version or "the installed fio"
-        message = f"{here} has no option {name!r} with the engine {job.engine}; other releases or engines have it"
+        message = f"{here} does not have option {name!r} with engine {job.engine}; other releases or engines do"
         return Diagnostic(source, line, _UNKNOWN, "warning", message, _HOW_TO_LIST)
     verb = "refuses" if complaint.is_refused else "ignores"
     message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].strip()}"

@@ -1,8 +1,8 @@
-"""Split a shell script into simple commands of words with their positions: the part of sh that lint needs.
+"""Split a shell script into simple commands, and commands into words with their positions.
 
-Quotes, escapes, continuation lines, comments, operators, redirections and here-documents are read as sh does. A
-variable is replaced by its value if the script assigns it exactly one literal; otherwise it is left as written.
-Nothing is raised: an unclosed quote ends with the text.
+This is the part of sh that lint needs. Quotes, escapes, continuation lines, comments, operators, redirections and
+here-documents are read as by sh. A variable is replaced by its value if the script assigns exactly one literal to it;
+otherwise it is left as written. Any text can be read: an unclosed quote ends at the end of the text.
 """
 
 import re
@@ -24,8 +24,8 @@ _MAX_DEPTH = 12
 class ShellWord:
     """One word without its quotes, from character `start` to `end`.
 
-    `verbatim`: where its content starts, if the whole word is in one pair of quotes and contains no escapes.
-    `is_split`: one of several words from an unquoted variable; all of them have the position of the variable.
+    `verbatim`: the position of its content, if the whole word is in one pair of quotes and contains no escapes.
+    `is_split`: the word is one of several from an unquoted variable. All of them have the position of the variable.
     """
 
     text: str
@@ -38,7 +38,7 @@ class ShellWord:
 
 @dataclass(frozen=True)
 class HereDocument:
-    """The lines between `<<MARK` and the mark. `start` is the first character, `line` the first line."""
+    """The text between `<<MARK` and the mark. `start` is its first character, `line` its first line."""
 
     text: str
     start: int
@@ -56,7 +56,7 @@ class Script:
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
     """Read a script that begins at character `start` of a larger text, on line `line`.
 
-    Commands in `$(…)` and in backquotes come before the command around them.
+    Commands in `$(…)` and in backquotes precede the command that contains them.
     """
     return _Reader(text, variables, start, line, 0).read()
 
@@ -81,7 +81,7 @@ class _Reader:
         return self._script
 
     def _take(self, end: int) -> str:
-        """Move to `end`, and return the text up to there."""
+        """Move to `end` and return the text in between."""
         taken = self._text[self._place : end]
         self._line += taken.count("\n")
         self._place = min(end, len(self._text))
@@ -119,7 +119,7 @@ class _Reader:
             self._word()
 
     def _documents(self) -> None:
-        """Read the here-documents that the line before has opened."""
+        """Read the here-documents that were opened on the previous line."""
         for here in self._waiting:
             tabs = "\t*" if here["tabs"] else ""
             mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
@@ -173,7 +173,7 @@ class _Reader:
         return "".join(parts)
 
     def _character(self, *, in_quotes: bool) -> str:
-        """Read an expansion, an escape or one character."""
+        """Read an expansion, an escape or a single character."""
         character, following = self._text[self._place], self._text[self._place + 1 : self._place + 2]
         if character in "$`":
             return self._expansion()
@@ -183,7 +183,10 @@ class _Reader:
         return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the variable's value if it is known; otherwise the text as written. Read the commands in `$(…)`."""
+        """Return the value of a known variable, or else the expansion as written.
+
+        Commands in `$(…)` and in backquotes are added to the script.
+        """
         named = _NAME.match(self._text, self._place)
         if named is not None:
             self._place = named.end()
@@ -200,7 +203,7 @@ class _Reader:
         return raw
 
     def _end_of_expansion(self) -> int:
-        """Return the end of a `$(…)`, a `${…}` or a command in backquotes."""
+        """Return the position after a `$(…)`, a `${…}`, a command in backquotes or a special variable."""
         opening = self._text[self._place : self._place + 2]
         if opening.startswith("`"):
             return self._find("`", self._place + 1) + 1

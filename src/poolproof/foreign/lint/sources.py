@@ -15,7 +15,7 @@ from poolproof.foreign.lint.model import Surroundings, Unit
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
-"""The source name of the command after `--`."""
+"""The name of a source that is a command after `--`."""
 
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
@@ -37,20 +37,20 @@ class Source:
 
     @property
     def kind(self) -> Kind:
-        """The kind according to the text; according to the name if the text opens no section."""
+        """Return the kind, from the text; if the text does not open a section, also from the file name."""
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
         return "script"
 
     @property
     def is_text(self) -> bool:
-        """True without zero bytes and with few control characters; comments in another encoding are allowed."""
+        """True if the text has no NUL bytes and few control characters; comments in another encoding are allowed."""
         controls = len(_CONTROL.findall(self.text))
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """Every fio call in the text."""
+        """Return every fio call in the text."""
         if self.kind == "job file":
             return (jobfiles.unit_of(self.text, self.surroundings),)
         return commands.units_of(self.text, self.surroundings)
@@ -59,7 +59,7 @@ class Source:
 def read_sources(
     words: Sequence[str], environment: Mapping[str, str], keywords: Mapping[str, int]
 ) -> tuple[Source, ...]:
-    """Return the named files (`-` is standard input); or all words as one command, with the job files that it names.
+    """Read the named files (`-` is standard input), or one command and the job files that it names.
 
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
@@ -87,7 +87,7 @@ def fio_keywords(host: Host) -> Mapping[str, int]:
     """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`; empty if the host does not report them.
 
     Raises:
-        CommandError: the host does not answer.
+        CommandError: the host does not answer in time.
     """
     script = "; ".join(f"getconf {name}" for name in _GETCONF_NAMES)
     printed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()
@@ -120,7 +120,10 @@ def _text(path: Path) -> str:
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> Surroundings:
-    """Included files are read from the working directory, as fio does, or else from the file's own folder."""
+    """Return what a job file in `folder` can refer to.
+
+    Included files are searched for in the working directory, as by fio, and then in `folder`.
+    """
 
     def include(name: str) -> str | None:
         for path in (Path(name), folder / name):

@@ -1,4 +1,4 @@
-"""Find the targets of jobs: from the options, or else by asking the host about the paths of their files."""
+"""Find the targets of jobs: from the options, or else by looking up the paths of their files on the host."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""A shell script: prints the type and real path of the path, or else of its directory; nothing if neither exists."""
+"""Shell script that prints the type and real path of a path, or else of its directory; nothing if neither exists."""
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
-"""A shell script: prints the arguments that are regular files, each followed by a zero byte."""
+"""Shell script that prints the arguments that are regular files, each followed by a NUL byte."""
 
 _Answer = TypeVar("_Answer")
 
@@ -46,7 +46,7 @@ class _Existing:
 
 
 class TargetLookup:
-    """Looks up each target once. If the host can't answer, the target is unknown (None).
+    """Looks up each target once. If the host cannot answer, the target is unknown (None).
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -64,14 +64,14 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target of the first file, or of the directory."""
+        """Return the target of the first file, or else of the directory; None if unknown."""
         if self._context.file_system is not None:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return the existing files, and the background work on their disks; None if `--fs` names the file system."""
+        """Return facts about existing files and background work on their disks; None without either or with `--fs`."""
         if self._context.file_system is not None:
             return None
         paths = tuple(sorted({file for place in places for file in place.files}))
@@ -79,7 +79,7 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
-        """Return background work on the disks and in the pools."""
+        """Return the background work on the disks and in the pools of the files."""
         existing = {found for place in places if (found := self._existing(_path(place))) is not None}
         disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
         datasets = [none_if_it_fails(partial(self._zfs, each)) for each in existing]
@@ -108,7 +108,7 @@ class TargetLookup:
 
 
 def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:
-    """Return the answer of a host; None if it cannot answer.
+    """Return what `ask` returns; None if it raises a PoolproofError.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -126,9 +126,10 @@ def _path(place: JobFiles) -> str:
 
 
 def _existing_at(host: Host, path: str) -> _Existing | None:
-    """Return what exists at the path, or else its directory; None if neither exists, or if no disk backs it.
+    """Return what exists at the path, or else its directory; None if neither exists or can contain test files.
 
-    A relative path starts where the host starts commands: the working directory here, the user's home over SSH.
+    A relative path begins in the directory where the host runs commands: the working directory here, the user's home
+    over SSH.
     """
     printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = printed.removesuffix("\n").partition("\n")
@@ -140,7 +141,7 @@ def _existing_at(host: Host, path: str) -> _Existing | None:
 
 
 def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths that are regular files."""
+    """Return those paths that are regular files."""
     if not paths:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout

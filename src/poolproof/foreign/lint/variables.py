@@ -1,7 +1,7 @@
-"""Options with variables whose value is unknown here. They are reported, and no finding is a guess.
+"""Options with variables whose value is unknown here. lint reports the variables and does not guess their values.
 
-A finding about such a job is reported only if it is true for every value: the rules are checked with several values of
-each variable, and with further options if whole arguments are unknown.
+A finding about a job with such an option is reported only if it is true for every value: the rules are checked with
+several values of each variable, and with additional options if whole arguments are unknown.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from poolproof.load.fio.job import Job, JobFile
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""A variable of a shell or a job file that was not replaced by its value."""
+"""A variable or command substitution, in a script or a job file, that was not replaced by its value."""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _VALUES: Mapping[str, tuple[str, ...]] = {
@@ -37,7 +37,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _NUMBERS = ("0", "1", "1g")
-"""The values of every other option."""
+"""The values tried for every other option."""
 
 _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
@@ -45,17 +45,20 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"fdatasync": "1", "bs": "128k", "size": "100t", "runtime": "100000"},
     {"rw": "trim", "group_reporting": "0", "gtod_reduce": "0", "offset_increment": "1t", "kb_base": "1000"},
 )
-"""What an unknown argument may contain."""
+"""Options tried for an unknown argument."""
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """Return the options of the job that contain an unknown variable, each with that variable."""
+    """Return the job's options with an unknown variable: the first such variable, by option name."""
     found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
 
 def possible_jobs(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
-    """Yield the jobs with several values for each unknown option, varied one at a time; once if all are known."""
+    """Yield the jobs with several values for each unknown option, varying one option at a time.
+
+    If everything is known, the jobs are yielded once, unchanged.
+    """
     names = sorted({name for job in jobs.jobs for name in unknown_in(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
     yield _filled(jobs, first, {})
