@@ -1,1 +1,1 @@
-"""Load generators: what they are asked to do, and what they measured. `load/fio` is everything about fio."""
+"""Load generators: the loads that they run, and the outcomes that they measure. `load/fio` is about fio."""

@@ -1,4 +1,4 @@
-"""The protocol of a load generator, and the generators: `GENERATOR` of each package in this folder. `fio` is one."""
+"""The `LoadGenerator` protocol, and the available generators: each package in this folder defines one, `GENERATOR`."""
 
 import functools
 import importlib
@@ -18,16 +18,17 @@ from poolproof.process import Completed
 from poolproof.steps import Step
 
 OPTION = "generator"
-"""The option by which a workload names its generator."""
+"""The workload option that selects the generator."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """Totals since the generator's clock started, over all parts. `ran_s` is that clock: the time of the longest part.
+    """Totals of all parts since the generator's clock started.
 
-    `at_s`: seconds since 1970. `latency_ns` is the sum over all completions, `syncs` and `sync_ns` those of fsync and
-    fdatasync calls. If the generator does not separate directions, everything counts as reads. `start` and `end` are
-    the position of the complete report in the generator's output, in bytes.
+    `at_s` is the time in seconds since 1970. `ran_s` is the time on the generator's clock: the runtime of the longest
+    part. `latency_ns` is the sum of all completion latencies. `syncs` and `sync_ns` are the number and the total
+    latency of fsync and fdatasync calls. If the generator does not separate directions, all I/O counts as reads.
+    `start` and `end` are the byte offsets of the complete report in the generator's output.
     """
 
     at_s: float
@@ -55,35 +56,36 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator on its host. Every method raises CommandError if the host does not answer.
 
-    Set `begun_at_s` to the start of the generator by the host's clock, because older reports belong to another run.
-    `statuses` are those read so far, in order; empty if the generator reports only at its end.
+    The caller sets `begun_at_s` to the time on the host's clock when the generator starts; older reports belong to
+    another run. `statuses` has the statuses read so far, in order. It is empty if the generator reports only at its
+    end.
     """
 
     begun_at_s: float
     statuses: list[Status]
 
     def read_on(self) -> None:
-        """Read what was written since the last call."""
+        """Read what has been written since the last call."""
 
     def read_all(self) -> None:
-        """Read everything at once, so that no later call asks the host. For the short report of an ended run."""
+        """Read everything at once, so that later calls do not ask the host. Meant for a finished run's short report."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the complete reports that these statuses come from, one after the other."""
+        """Return the complete reports that these statuses come from, joined into one text."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes that these statuses come from; fewer if a report is damaged."""
+        """Return the outcomes in the reports that these statuses come from. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
     """Turns a workload into a load, the load into a running program, and its output into an outcome.
 
-    A `scratch` directory on the host belongs to one layout. The generator writes its files there, and its command line
-    names the directory, so that `poolproof clean` finds a program left by a crash.
+    A `scratch` directory on the host belongs to one layout. The generator writes its files there. Its command line
+    names the directory, so that `poolproof clean` finds a generator that a crash left running.
 
-    `name` is the value of the workload's option `generator`. `programs` must be on the host. A trial saves the load as
-    the generator read it in `load_file`, and the last complete report in `report_file`. An audit recognizes the
-    generator by these two names, so no two generators may share them.
+    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial saves
+    the load as the generator read it in `load_file`, and the last complete report in `report_file`. An audit recognizes
+    the generator by these two file names, so no two generators may use the same pair.
     """
 
     name: str
@@ -92,61 +94,62 @@ class LoadGenerator(Protocol):
     report_file: str
 
     def version(self, host: Host) -> str:
-        """Return the program's name and release. Raises FioError if it is missing or too old."""
+        """Return the program's name and version. Raises FioError if the program is missing or too old."""
 
     def ask_ahead(self, host: Host) -> None:
-        """Start asking the host what `prepare` needs to know, in the background; may do nothing."""
+        """Start fetching from the host what `prepare` needs, in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
-        """Return the load of a workload, without a place for its files. `longest_s` limits an open-ended part.
+        """Return the load for a workload, not yet in a directory or on a device.
 
-        Raises CampaignError if the workload has an option that the host's generator does not know, or must not have.
+        `longest_s` is the runtime of a time-based part that sets none. Raises CampaignError if the host's generator
+        does not know an option, or if a workload may not set it.
         """
 
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
-        """Return what a workload's options alone say about it, without a host."""
+        """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads; keys are names of workloads."""
+        """Raise CampaignError if the host's generator refuses one of the loads, which are given by workload name."""
 
     def sets_runtime(self, workload: Workload) -> bool:
-        """True if the workload says itself how long it runs."""
+        """True if the workload sets its runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option by which a part may change files that it only reads; empty if there is none."""
+        """Return the option that may make a part change files it is only meant to read; empty if there is none."""
 
     def text(self, load: Load) -> str:
-        """Return the load as a person reads it: the content of `load_file`."""
+        """Return the load as readable text: the content of `load_file`."""
 
     def read_back(self, text: str) -> Load:
-        """Return the load in a saved `load_file`, to audit its run again."""
+        """Parse a saved `load_file`, to audit its run again."""
 
     def in_directory(self, load: Load, directory: str) -> Load:
-        """Return the load with its files in a directory of the host."""
+        """Return the load with its files in `directory`, a path on the host."""
 
     def on_device(self, load: Load, path: str) -> Load:
-        """Return the load on a block device, which all its clones share."""
+        """Return the load on a block device that all clones share."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return the load on a bare disk, with a region for each clone and direct I/O. None: a size not known."""
+        """Return the load on a bare disk, with direct I/O and a region per clone. `size_bytes`: None if unknown."""
 
     def lasting(self, load: Load, seconds: float) -> Load:
-        """Return the load with this runtime."""
+        """Return the load with a runtime of `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for the workload's files; workloads of one name share their files."""
+        """Return the name of the directory for the workload's files. Workloads with the same name share the files."""
 
     def fill_load(self, load: Load) -> Load:
-        """Return the load that writes all files of a load once, completely, with incompressible data."""
+        """Return a load that writes all files of `load` completely, once, with incompressible data."""
 
     def device_fill_load(self, path: str, size_bytes: int) -> Load:
-        """Return the load that writes the start of a block device once, with incompressible data."""
+        """Return a load that writes the first `size_bytes` of a block device once, with incompressible data."""
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        """Run a load that fills files. Raises FioError if it failed, HostError if there was no space left."""
+        """Run a load that fills files. Raises HostError if the space runs out, FioError if anything else fails."""
 
     def cleanup_step(self, scratch: str) -> Step:
-        """Return the step for the journal by which `poolproof clean` ends a generator left by a crash."""
+        """Return the journal step whose undo ends a generator that a crash left running."""
 
     def run(
         self,
@@ -158,57 +161,57 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to its end; return the load as the generator read it, and how the program ended.
+        """Run the load to its end. Return its text as the generator read it, and how the program ended.
 
-        `status_s` is how often it reports meanwhile, None for not at all. `before` is called right before it starts.
-        With `read_only`, it must not write to any file. Raises CommandTimedOut if it ran far too long and was killed.
+        `status_s` is the interval between status reports; None means no reports. `before` is called right before the
+        program starts. With `read_only`, the generator must not write to any file. Raises CommandTimedOut if the
+        program ran far too long and was killed.
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        """End the running program so that it writes its report; do nothing if it has ended."""
+        """End the running program in a way that lets it write its report. Do nothing if it has ended."""
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
-        """Kill the running program; return what its threads waited for in the kernel, by function name."""
+        """Kill the running program. Return the names of the kernel functions in which its threads were waiting."""
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:
         """Return the report of the run that is about to start."""
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        """Return everything that the ended program wrote; empty if it wrote nothing."""
+        """Return all output of the finished program; empty if there is none."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
-        """Return the outcome of every complete report in the text, in order."""
+        """Return the outcomes of all complete reports in the text, in order."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the program's exit code means that the run was completed, or ended by `interrupt`."""
+        """True if the exit code means that the run completed or, if `interrupted`, that `interrupt` ended it."""
 
 
 @functools.cache
 def all_generators() -> dict[str, LoadGenerator]:
-    """Return the generators by name."""
+    """Return all load generators by name."""
     packages = [found.name for found in pkgutil.iter_modules(load.__path__) if found.ispkg]
     modules = [importlib.import_module(f"{load.__name__}.{name}.generator") for name in packages]
     return {module.GENERATOR.name: module.GENERATOR for module in modules}
 
 
 def generator_for(workload: Workload) -> LoadGenerator:
-    """Return the generator that a workload names; fio if it names none.
+    """Return the generator that a workload selects; fio by default.
 
-    Raises:
-        CampaignError: there is no such generator, or the workload's parts name several.
+    Raises CampaignError if there is no such generator, or if the workload's parts select different ones.
     """
     names = {dict(spec.options).get(OPTION, DEFAULT_GENERATOR) for spec in workload.jobs}
     known = all_generators()
     if len(names) > 1 or not names <= known.keys():
         raise CampaignError(
-            f"workload {workload.name}: `{OPTION}` must be one of: {', '.join(sorted(known))}",
+            f"workload {workload.name}: `{OPTION}` must be one of: {', '.join(sorted(known))} (the same in every job)",
             f"leave `{OPTION}` out to use {DEFAULT_GENERATOR}",
         ).concerning(OPTION)
     return known[names.pop()]
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return what a workload's options alone say about it; as fio reads them if its generator is not installed."""
+    """Return the part that a workload's options describe; as fio reads them if its generator is not installed."""
     known = all_generators()
     return known.get(options.get(OPTION, ""), known[DEFAULT_GENERATOR]).described(name, options)
 
@@ -219,7 +222,7 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(directory: Path) -> LoadGenerator | None:
-    """Return the generator whose load and report were saved in the directory of a trial; None if there are none."""
+    """Return the generator whose load and report are saved in a trial's directory; None if there is none."""
     for generator in all_generators().values():
         if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
             return generator
@@ -227,5 +230,5 @@ def generator_of_trial(directory: Path) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the versions of generators among those that a run recorded by program."""
+    """Return the versions of load generators among the program versions that a run recorded."""
     return [versions[name] for name in all_generators() if name in versions]

@@ -1,9 +1,9 @@
-"""Sums of outcomes: over clones and parts that ran at once, and over groups that ran one after the other.
+"""Merge outcomes: of clones and parts that ran at the same time, and of groups that ran one after the other.
 
-A percentile comes from the merged histogram or is not known, because percentiles cannot be averaged. The rate of parts
-that ran at once is all their bytes over the longest runtime (`show_run_stats` in fio's stat.c); that of groups that ran
-one after the other is all bytes over the sum of the groups' runtimes. A histogram maps latencies in nanoseconds to
-numbers of I/Os.
+Percentiles cannot be averaged, so a merged percentile comes from the merged histogram, or is unknown. The rate of parts
+that ran at the same time is their total bytes divided by the longest runtime (`show_run_stats` in fio's stat.c). The
+rate of successive groups is their total bytes divided by the sum of their runtimes. A histogram maps latencies in
+nanoseconds to numbers of I/Os.
 """
 
 import itertools
@@ -26,7 +26,7 @@ DEFAULT_PERCENTILES = (
 
 
 def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[float, float]:
-    """Return percentiles by fio's rule: the first bin at which the running count reaches its share of all."""
+    """Return percentiles as fio computes them: the first bin at which the cumulative count reaches the percentage."""
     total = sum(bins.values())
     found: dict[float, float] = {}
     if not total:
@@ -43,7 +43,7 @@ def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[f
 
 
 def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """Return the sum of histograms."""
+    """Return the sum of several histograms."""
     total: Counter[int] = Counter()
     for bins in histograms:
         total.update(bins)
@@ -51,7 +51,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return the percentile in nanoseconds, from the histogram or else as it was reported; None if neither has it."""
+    """Return a percentile in nanoseconds, from the histogram or else as reported; None if neither contains it."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -59,9 +59,10 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
-    """Return one distribution from several; None if none of them has samples.
+    """Merge several latency distributions; None if none has samples.
 
-    A value that one of them lacks is None in the result. It has the percentiles that they have, or fio's usual ones.
+    The percentiles are the union of those in the inputs, or fio's defaults if there are none. They come from the merged
+    histogram, and are empty if any input lacks a histogram. Any other value that an input lacks is None.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -77,10 +78,11 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
-    """Return the sum of one direction over clones that ran at once; None if none did I/O in it.
+    """Merge one direction of clones that ran at the same time; None if none of them did I/O in it.
 
-    `runtime_ms` is the longest. Rates are all bytes and I/Os over it, as in fio, or the sum of the rates if bytes or
-    runtime are not known. Rate samples of different clones are not aligned, so their deviation is None.
+    `runtime_ms` is the longest runtime. As in fio, rates are total bytes or I/Os divided by it. If one of these is
+    unknown, the rates are added. The rate samples of different clones are not aligned, so their standard deviation is
+    None.
     """
     parts = [part for part in directions if part is not None]
     if len(parts) <= 1:
@@ -98,12 +100,12 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 
 
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
-    """Return clones, or parts that ran at once, as one. Name and options are those of the first, `error` is the first.
+    """Merge clones, or parts that ran at the same time, into one part. Raises ValueError if there are none.
 
-    Raises ValueError if there are no jobs.
+    Name and options are those of the first part. `error` is the first error that is not 0.
     """
     if not jobs:
-        raise ValueError("there is no job to merge")
+        raise ValueError("there are no jobs to merge")
     if len(jobs) == 1:
         return jobs[0]
     directions: dict[str, Any] = {name: merge_direction(getattr(job, name) for job in jobs) for name in DIRECTIONS}
@@ -121,8 +123,8 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
     )
 
 
-def whole(result: Outcome) -> PartOutcome:
-    """Return all parts as one. Each direction has the bytes of all parts and the time of all groups.
+def merge_outcome(result: Outcome) -> PartOutcome:
+    """Merge all parts of an outcome into one. Its directions are those of the entire run, as in `direction_of`.
 
     Raises ValueError if there are no parts.
     """
@@ -131,7 +133,7 @@ def whole(result: Outcome) -> PartOutcome:
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """Return one direction of the whole run; None if there was no I/O in it."""
+    """Return one direction of the entire run; None if there was no I/O in it."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
     if merged is None or len(groups) == 1 or _at_once(result):
@@ -147,7 +149,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return one direction of each group, as fio sums it."""
+    """Return one direction of each group, with fio's totals; None for a group without I/O in it."""
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts:
         groups.setdefault(job.group, []).append(job)
@@ -158,7 +160,7 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 
 
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
-    """Return the sum with the values that fio reported for the group. Only bytes are exact if summed here."""
+    """Return `merged` with fio's runtime and bandwidth for the group, because only bytes can be summed exactly."""
     if merged is None or reported is None:
         return merged
     return replace(
@@ -170,7 +172,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def _at_once(result: Outcome) -> bool:
-    """True if a group began while an earlier one was still running."""
+    """True if a group began before the previous one was half over; False if a job lacks its start or runtime."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -187,13 +189,13 @@ def _rate(amount: int | None, runtime_ms: int | None) -> float | None:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Return the sum, smallest or largest of the values; None if one of them is not known."""
+    """Return the values combined by `choose` (sum, min or max); None if there are none, or any of them is unknown."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 
 
 def _weighted(pairs: Sequence[tuple[float | None, int | None]]) -> float | None:
-    """Return the weighted mean; None if a value or a weight is not known."""
+    """Return the weighted mean; None if a value is unknown, or a weight is unknown or 0."""
     known = [(value, weight) for value, weight in pairs if value is not None and weight]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total and len(known) == len(pairs) else None

@@ -1,4 +1,4 @@
-"""A load: what a load generator is asked to do, in words that hold for every generator."""
+"""A load: the I/O that a load generator is asked to do, in terms that apply to every generator."""
 
 import math
 from collections import defaultdict
@@ -11,10 +11,10 @@ DEFAULT_GENERATOR = "fio"
 
 @dataclass(frozen=True)
 class Extent:
-    """Bytes [start, end) of a file; `end` is infinite if the size is not known.
+    """The bytes [start, end) of a file; `end` is infinite if the size is unknown.
 
-    `scale` is the unit: "bytes", "percent" of the file, or a separate scale if positions cannot be compared. The files
-    that a clone creates for itself count as one.
+    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or a separate scale if the positions
+    cannot be compared with others. All files that a clone creates count as one file.
     """
 
     file: str
@@ -25,27 +25,29 @@ class Extent:
 
 @dataclass(frozen=True)
 class LoadPart:
-    """One part of a load: I/O of one kind, done by one or several clones. In fio, a job.
+    """One part of a load: I/O of one kind, done by one or more clones. In fio, a job.
 
-    Operations: `reads`, `writes`, `trims`, `is_random`; `block_bytes` and `max_block_bytes` bound the block size.
+    Operations: `reads`, `writes`, `trims`, `is_random`. `block_bytes` and `max_block_bytes` are the smallest and the
+    largest block size.
 
-    Amount: each clone works on `size_bytes` of its files (None: not known) and moves `io_size_bytes`, if that was given
-    separately. `runtime_s` limits the time; `ramp_s` are the seconds before it that do not count. A `time_based` part
-    starts again when its size is done. A part that `waits_for_previous` starts after all parts before it.
+    Amount: each clone works on `size_bytes` of its files (None if unknown) and moves `io_size_bytes`, if set
+    separately. `runtime_s` is the time limit. It does not include `ramp_s`, the seconds before the measurement. A
+    `time_based` part starts again when it has moved its size. A part that `waits_for_previous` starts when all parts
+    before it have ended.
 
-    Concurrency: `depth` I/Os are requested for each of `clones`. `is_synchronous`: the engine submits an I/O and waits
-    for it. `queue` is the number of I/Os that can be outstanding at once, over all clones.
+    Concurrency: each of the `clones` has a requested queue depth of `depth`. `is_synchronous`: the engine waits for
+    each I/O before it submits the next. `queue` is how many I/Os can be outstanding at once, over all clones.
 
-    Files: `files` for each clone; `extents` are the bytes that each clone covers, one extent for each clone and file.
-    `may_use_page_cache`: the kernel's page cache may answer, unless the I/O is `direct`.
+    Files: each clone has `files` files. `extents` are the bytes that each clone covers, one extent per clone and file.
+    `may_use_page_cache`: the kernel's page cache may serve the I/O, unless it is `direct`.
 
-    Sync: `syncs` if durability is requested in any way. `sync_every` is the number of writes between two fsync or
-    fdatasync calls.
+    Sync: `syncs` is True if durability is requested in any way. `sync_every` is the number of writes between two fsync
+    or fdatasync calls.
 
-    Data: `refills_buffers` writes fresh bytes every time; `compress_percentage` is how much of a buffer is meant to
-    compress, None if not chosen.
+    Data: `refills_buffers`: every write has new data. `compress_percentage` is how much of each buffer is meant to be
+    compressible; None if not set.
 
-    `source` is the generator's own form of this part, for the generator and for rules about it.
+    `source` is the part in the generator's format, for the generator and for rules about it.
     """
 
     name: str
@@ -86,7 +88,7 @@ class LoadPart:
 
     @property
     def is_mixed(self) -> bool:
-        """True if it both reads and writes."""
+        """True if the part both reads and writes."""
         return self.reads and self.writes
 
     @property
@@ -95,7 +97,7 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is on stable storage before the next one."""
+        """True if every write is on stable storage before the next one starts."""
         return self.writes_are_synchronous or self.sync_every == 1
 
     @cached_property
@@ -106,14 +108,14 @@ class LoadPart:
 
 @dataclass(frozen=True)
 class Load:
-    """The parts of one run of a load generator, in order. `generator` is the name of the one that runs it."""
+    """The parts of one run of a load generator, in order. `generator` is the name of the generator."""
 
     parts: tuple[LoadPart, ...]
     generator: str = DEFAULT_GENERATOR
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts that run at once, phase after phase."""
+        """The parts by phase. Parts of one phase run at the same time; phases run one after the other."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -123,12 +125,12 @@ class Load:
 
     @property
     def clones(self) -> int:
-        """The number of clones over all parts."""
+        """The number of clones in all parts."""
         return sum(part.clones for part in self.parts)
 
     @cached_property
     def queue(self) -> int:
-        """The number of I/Os that can be outstanding at once, in the phase with most."""
+        """The largest number of I/Os that can be outstanding at once in any phase."""
         return max((sum(part.queue for part in phase) for phase in self.phases), default=0)
 
     @property
@@ -146,7 +148,7 @@ class Load:
 
     @cached_property
     def end_bytes(self) -> int:
-        """The end of the furthest byte of a file or device that the load reaches; 0 if none is known."""
+        """The largest end offset that the load reaches in any file or device, in bytes; 0 if unknown."""
         return int(max((extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)), default=0))
 
     @cached_property
@@ -156,12 +158,12 @@ class Load:
 
     @property
     def shares_one_file(self) -> bool:
-        """True if several clones, of one part or of several, cover the same bytes of a file at once."""
+        """True if several clones, of the same part or of different parts, cover the same bytes of a file at once."""
         return self.sharers > 1
 
     @cached_property
     def unique_bytes(self) -> int | None:
-        """The bytes that the load can touch, each counted once; None if a size is not known."""
+        """The number of different bytes that the load can touch; None if a size is unknown."""
         groups = _by_file(_extents(self.parts))
         if not groups or any(scale != "bytes" for _, scale in groups):
             return None
@@ -170,7 +172,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested length of the measured window in seconds, over all phases; None if a phase has no limit."""
+        """The requested length of the measured window in seconds, over all phases; None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -178,7 +180,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The seconds after which all parts should have ended, ramps included; None if one ends with its work."""
+        """The seconds after which all parts should have ended, ramps included; None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)
@@ -207,7 +209,7 @@ def _most_sharers(extents: Iterable[Extent]) -> int:
 
 
 def _covered(extents: Iterable[Extent]) -> float:
-    """Return the bytes in at least one of the extents of a file."""
+    """Return the number of bytes that are in at least one of a file's extents."""
     covered, reached = 0.0, -math.inf
     for extent in sorted(extents, key=lambda item: (item.start, item.end)):
         covered += max(0.0, extent.end - max(extent.start, reached))

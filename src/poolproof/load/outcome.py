@@ -1,4 +1,4 @@
-"""What a load generator measured, as frozen values with units in their names.
+"""The values that a load generator measured, with units in their names.
 
 A value that the source does not contain is None, never a guess and never 0.
 """
@@ -13,8 +13,8 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 class Latency:
     """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage (99.9) to its value.
 
-    `bins_ns` is the whole histogram, from which distributions can be merged: it maps a latency to the number of I/Os
-    counted there. Empty if the generator reported none.
+    `bins_ns` is the histogram, from which distributions can be merged: it maps the latency of each bin to the number of
+    I/Os in it. It is empty if the generator reported no histogram.
     """
 
     samples: int | None = None
@@ -25,10 +25,10 @@ class Latency:
 
 @dataclass(frozen=True)
 class Direction:
-    """One direction (read, write or trim) of one part or group. Rates are in bytes per second and I/Os per second.
+    """The I/O of one part or group in one direction. Rates are in bytes per second and I/Os per second.
 
-    `slat` is the time to submit an I/O, `clat` the time from there to its completion, `lat` both. `samples` is the
-    number of rate samples behind the minimum, maximum, mean and standard deviation.
+    `slat` is the time to submit an I/O, `clat` the time from submission to completion, `lat` both together. `samples`
+    is the number of rate samples behind the minimum, maximum, mean and standard deviation.
     """
 
     io_bytes: int | None = None
@@ -49,13 +49,14 @@ class Direction:
 
 @dataclass(frozen=True)
 class PartOutcome:
-    """The outcome of one part of a load: a fio job, or one group of its clones.
+    """The outcome of one part of a load: a fio job, or a group of its clones.
 
-    `jobs` is the number of clones that the values sum. A direction without I/O is None. `mixed` replaces the three
-    directions if the source does not separate them. `syncs` is the number of fsync and fdatasync calls, `sync` their
-    latency. `host` is the machine, in client/server runs.
-    Parts of one `group` ran at once; groups ran one after the other. `options` are the generator's own options as it
-    printed them; fio omits switches that were given without a value (`time_based`).
+    `clones` is the number of clones that the values include. A direction without I/O is None. `mixed` replaces the
+    three directions if the source does not separate them. `syncs` is the number of fsync and fdatasync calls, `sync`
+    their latency. `host` is the name of the machine in client/server runs.
+
+    Parts with the same `group` ran at the same time; groups ran one after the other. `options` are the generator's
+    options as it printed them. fio omits switches without a value (`time_based`).
     """
 
     name: str
@@ -84,7 +85,7 @@ class PartOutcome:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """Requests, bytes and busy share of one disk as the generator counted them, start-up and file layout included."""
+    """Requests, bytes and utilization of one disk as the generator counted them, including start-up and file layout."""
 
     name: str
     read_requests: int | None = None
@@ -96,10 +97,10 @@ class DiskUse:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run of a load generator. `version` names the generator and its release (`fio-3.33`).
+    """The outcome of one run of a load generator. `version` is the generator's name and version (`fio-3.33`).
 
-    `timestamp_ms` is the wall clock at the end of the run. `groups` holds the generator's own sums of each group, by
-    direction, if it printed them.
+    `timestamp_ms` is the time at the end of the run, in milliseconds since 1970. `groups` has the totals of each group
+    by direction, if the generator printed them. `notes` are other lines in its output.
     """
 
     version: str

@@ -9,7 +9,6 @@ from poolproof.load.fio.logs import (
     READ,
     WRITE,
     RateKind,
-    SeriesLog,
     kind_of,
     latency_of,
     latency_unit_ns,
@@ -95,7 +94,7 @@ def _series(
         if not len(part):
             continue
         if kind in _RATES:
-            values[name] = _rates(_RATES[kind], part)
+            values[name] = rates_of(part, _RATES[kind])
             continue
         if units.get(name) is None and (kind != "slat" or part.has_priorities):
             units[name] = latency_unit_ns(part, so_far[name].iops if name in so_far else None)
@@ -103,22 +102,3 @@ def _series(
         latency: dict[str, Any] = {kind: latency_of(part, number, unit_ns)} if unit_ns else {}
         values[name] = Direction(**latency)
     return values
-
-
-def _rates(kind: RateKind, log: SeriesLog) -> Direction:
-    rates = rates_of(log, kind)
-    if rates is None:
-        return Direction()
-    if kind == "iops":
-        return Direction(
-            iops=rates.mean,
-            iops_mean=rates.mean,
-        )
-    return Direction(
-        bandwidth_bytes=rates.mean,
-        bandwidth_min_bytes=rates.least,
-        bandwidth_max_bytes=rates.most,
-        bandwidth_mean_bytes=rates.mean,
-        bandwidth_stddev_bytes=rates.spread,
-        samples=rates.samples,
-    )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from poolproof.load.merge import percentile, whole
+from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.results.runs.contract import finding_object
 from poolproof.rules.model import Finding
@@ -74,7 +74,7 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
     """Return the values of each direction, merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
-    together = whole(result)
+    together = merge_outcome(result)
     parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}
     return AuditedMetrics({name: part for name, part in parts.items() if part is not None}, together.sync)
 

@@ -27,7 +27,7 @@ import msgspec
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
 from poolproof.load.merge import DEFAULT_PERCENTILES, add_bins, percentiles_of
-from poolproof.load.outcome import Latency
+from poolproof.load.outcome import Direction, Latency
 
 RateKind = Literal["bw", "iops"]
 
@@ -82,20 +82,6 @@ class SeriesLog:
             array("q", compress(self.block_bytes, chosen)),
             has_priorities=self.has_priorities,
         )
-
-
-@dataclass(frozen=True)
-class LogRates:
-    """I/Os or bytes per second: over the whole log, and of its seconds or longer windows, of which there are `samples`.
-
-    A second or window without a line counts as 0.
-    """
-
-    mean: float
-    least: float
-    most: float
-    spread: float
-    samples: int
 
 
 def kind_of(path: Path) -> str | None:
@@ -175,19 +161,19 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
     )
 
 
-def rates_of(log: SeriesLog, kind: RateKind) -> LogRates | None:
-    """Return the rates in a log of one direction; None if it is too short to have one.
+def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
+    """Return the rates in a log that has one direction; without values if the log is too short.
 
-    Raises FioError if its times are more than a year apart.
+    A second or window without a line counts as 0. Raises FioError if the times are more than a year apart.
     """
     if not len(log):
-        return None
+        return Direction()
     first, last = min(log.time_ms), max(log.time_ms)
     if last - first > _LONGEST_MS:
-        raise FioError(f"a log of {kind} has times from {first} to {last} ms: more than a year, so one is damaged")
+        raise FioError(f"the {kind} log has times from {first} to {last} ms, more than a year apart: it is damaged")
     if _has_each_io(log, kind):
-        return _rates_of_ios(log, kind, first, last) if last > first else None
-    return _rates_of_windows(log, _KIB if kind == "bw" else 1, first, last)
+        return _rates_of_ios(log, kind, first, last) if last > first else Direction()
+    return _rates_of_windows(log, kind, first, last)
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
@@ -204,8 +190,8 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
     return [later - before for before, later in pairwise(sorted(set(log.time_ms)))]
 
 
-def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> LogRates:
-    """Count I/Os or bytes in each second. The first line ends an I/O from before the log, so the mean excludes it."""
+def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
+    """Count I/Os or bytes in each second. The first line is of an I/O before the log, so the mean excludes it."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):
@@ -213,11 +199,12 @@ def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> LogR
     mean = (totals.total() - amounts[log.time_ms.index(first)]) * 1000 / (last - first)
     seconds = (last - first) // _SHORTEST_MS
     complete = [float(total) for at, total in totals.items() if at < seconds]
-    return _rates(mean, complete, seconds) if seconds else LogRates(mean, mean, mean, 0.0, 1)
+    return _rates(kind, mean, complete, seconds) if seconds else _rates(kind, mean, [mean], 1)
 
 
-def _rates_of_windows(log: SeriesLog, factor: int, first: int, last: int) -> LogRates:
-    """Average the windows; those shorter than a second are combined."""
+def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
+    """Average the windows. Windows shorter than a second are combined."""
+    factor = _KIB if kind == "bw" else 1
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
     counts: Counter[int] = Counter()
@@ -227,18 +214,21 @@ def _rates_of_windows(log: SeriesLog, factor: int, first: int, last: int) -> Log
         counts[index] += 1
     means = [factor * total / counts[index] for index, total in sums.items()]
     windows = math.floor((last - first) / window + 0.5) + 1
-    return _rates(math.fsum(means) / windows, means, windows)
+    return _rates(kind, math.fsum(means) / windows, means, windows)
 
 
-def _rates(mean: float, known: Sequence[float], samples: int) -> LogRates:
-    """`known` are the rates of spans with lines; the rest of the `samples` had no I/O."""
+def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
+    """Return the rates of one kind. `known` are those of spans with lines; the rest of the `samples` had no I/O."""
+    if kind == "iops":
+        return Direction(iops=mean, iops_mean=mean)
     idle = samples - len(known)
     squares = math.fsum((value - mean) ** 2 for value in known) + idle * mean**2
-    return LogRates(
-        mean=mean,
-        least=0.0 if idle else min(known),
-        most=max(known, default=0.0),
-        spread=math.sqrt(squares / max(samples - 1, 1)),
+    return Direction(
+        bandwidth_bytes=mean,
+        bandwidth_min_bytes=0.0 if idle else min(known),
+        bandwidth_max_bytes=max(known, default=0.0),
+        bandwidth_mean_bytes=mean,
+        bandwidth_stddev_bytes=math.sqrt(squares / max(samples - 1, 1)),
         samples=samples,
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.foreign.audit.model import metrics_of
 from poolproof.load.fio.text import read_text
-from poolproof.load.merge import direction_of, group_directions, whole
+from poolproof.load.merge import direction_of, group_directions, merge_outcome
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _MIB = 1024**2
@@ -72,7 +72,7 @@ def test_groups_that_ran_at_once_count_side_by_side(second: int | None, rate: fl
 
 
 def test_directions_of_different_groups_stay_apart() -> None:
-    together = whole(Outcome("", (_job("a", 0, None), _job("b", 1, None, kind="write"))))
+    together = merge_outcome(Outcome("", (_job("a", 0, None), _job("b", 1, None, kind="write"))))
     assert together.read is not None and together.write is not None
     assert (together.read.bandwidth_bytes, together.write.bandwidth_bytes) == (100.0, 100.0)
 
