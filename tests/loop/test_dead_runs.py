@@ -64,7 +64,7 @@ def test_clean_finds_a_killed_run_by_itself(testbed: Testbed, dead: str) -> None
 def test_a_new_run_names_the_dead_run_that_blocks_it(testbed: Testbed, dead: str) -> None:
     """mkfs.btrfs looks at the file behind every mounted loop device."""
     answer = testbed.ask(_BTRFS, "new")
-    assert answer.err.count("warning: mounts of a crashed run are on this machine") == 1
+    assert answer.err.count("warning: this machine has mounts of a crashed run") == 1
     assert f"poolproof clean {testbed.runs / 'run'}" in answer.err
     assert f"poolproof-{dead}" in answer.err
     (trial,) = testbed.trial_lines("new")

@@ -1,1 +1,1 @@
-"""Read-only probes of a host."""
+"""Read-only queries about a host: its block devices, kernel, programs and settings."""

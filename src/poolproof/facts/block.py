@@ -1,4 +1,4 @@
-"""The block devices, links and mounts of a host: their identity, content, bandwidth and users. Read-only."""
+"""The block devices of a host, their links and mounts: identity, contents, link bandwidth and use. Read-only."""
 
 import json
 import re
@@ -20,10 +20,10 @@ _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "l
 
 @dataclass(frozen=True)
 class BlockFacts:
-    """One block device as lsblk shows it, with its links in /dev/disk/by-id and the devices on top of it.
+    """A block device as lsblk shows it, with its names in /dev/disk/by-id and the devices on top of it.
 
-    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `rotational` is what the kernel reports.
-    `mount_points` contains `[SWAP]` for swap. `signatures` are those that wipefs finds; None if they were not read.
+    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`. `mount_points`
+    contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
     """
 
     name: str
@@ -47,23 +47,23 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """Return the name to use in a campaign: the most readable by-id name, serial or WWN; empty if it has none."""
+        """Return the name to use in a campaign: a by-id name, else the serial number or WWN; empty if it has none."""
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """Return all names that identify this disk in any slot, the most readable first."""
+        """Return all names that identify this disk in any slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """Return a path to this disk that survives a reboot, if the host has one; otherwise its current path."""
+        """Return a path that still names this disk after a reboot, or the current path if the disk has no such path."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
     def counter(self) -> str:
-        """Return the sysfs file with the counters of this device."""
+        """Return the path of the device's I/O counters in sysfs."""
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
@@ -75,7 +75,7 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Below:
-    """The disk that stores a file or a directory: its kernel name and its sysfs `stat` file."""
+    """The disk that stores a file or directory: its kernel name and the path of its I/O counters in sysfs."""
 
     device: str
     counter: str
@@ -83,17 +83,17 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use, and the file behind it."""
+    """A loop device in use, and its backing file; empty if losetup does not print one."""
 
     number: int
     backing_file: str
 
 
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
-    """Return the block devices at the bottom, each with the devices on top of it, without those that have no medium.
+    """Return the bottom-level block devices, each with the devices on top of it. Drives without a medium are left out.
 
-    Signatures are read from disks that seem free, which needs root and wakes a sleeping disk: from all of them, or only
-    from those that one of the identities in `examined` (lower case) names.
+    Signatures are read only from disks that seem free. `examined` limits this to disks with one of these identities
+    (lower case), because reading needs root and wakes a sleeping disk.
 
     Raises a HostError if lsblk cannot print JSON (util-linux before 2.27).
     """
@@ -108,20 +108,21 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
-    """Parse `lsblk --json --bytes --output-all`; `by_id` has the by-id names by kernel name.
+    """Parse the output of `lsblk --json --bytes --output-all`. `by_id` maps kernel names to by-id names.
 
-    Raises a HostError if the text is not such a listing.
+    Raises a HostError if the text is not a list of block devices.
     """
     try:
         rows = json.loads(text)["blockdevices"]
     except (ValueError, KeyError, TypeError):
-        raise HostError("lsblk printed no list of block devices", "poolproof needs util-linux 2.27 or newer") from None
+        problem = "lsblk did not print a list of block devices as JSON"
+        raise HostError(problem, "poolproof needs util-linux 2.27 or newer") from None
     devices = (_device(row, by_id) for row in rows)
     return tuple(device for device in devices if device.size_bytes > 0)
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the types of signatures in the output of `wipefs --no-act --json --output TYPE`; no output means none."""
+    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`, which may be empty."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -141,28 +142,29 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
-    """Return the numbers of the kernel's unused nbd devices; empty if the kernel has no nbd."""
+    """Return the numbers of the unused nbd devices; empty if the nbd module is not loaded."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
     return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
-    """Return the kernel name of the block device with that number (`8:1`); empty if the number is anonymous."""
+    """Return the kernel name of the block device with this number (`8:1`); empty if it is not a block device's."""
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
 
 def block_below(name: str) -> Below:
-    """Return the block device with that kernel name, and the file of its counters."""
+    """Return the block device with this kernel name, and the path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Return an upper limit of a disk's or partition's link, in bytes per second in one direction; None if unknown.
+    """Return the maximum bandwidth of a disk's link, in bytes per second in one direction; None if unknown.
 
-    Sources: sysfs-bus-pci (max_link_speed, max_link_width); coding of 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on
-    (PCI Express Base Specification); SATA 3 signals 6 Gbit/s with 8b/10b, 600 MB/s, and no SATA link is faster.
+    PCIe links use 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA
+    link counts as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s. Speed and width of a PCIe link come
+    from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
     """
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
     path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -180,7 +182,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of /proc/self/mountinfo (proc(5)): device number, mount point, file system, source and its options."""
+    """A line of /proc/self/mountinfo (proc(5)). `number` is the device number, `options` are the file system's."""
 
     number: str
     point: str
@@ -190,13 +192,16 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount of `path`, an absolute path without links; if several match, the last one mounted."""
+    """Return the mount that contains `path`, an absolute path without symbolic links; None if there is none.
+
+    If several file systems are mounted at the same point, the last one is returned.
+    """
     matching = [each for each in mounts if path == each.point or path.startswith(each.point.rstrip("/") + "/")]
     return max(reversed(matching), key=lambda mount: len(mount.point), default=None)
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Return the mounts in the order of the file."""
+    """Parse the text of /proc/self/mountinfo. The mounts are in file order."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -220,7 +225,7 @@ def _examined(host: Host, device: BlockFacts) -> BlockFacts:
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Return the names in /dev/disk/by-id by kernel name; empty if udev does not run."""
+    """Return the names in /dev/disk/by-id by kernel name; empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

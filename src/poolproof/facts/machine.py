@@ -1,4 +1,4 @@
-"""The kernel, RAM, privileges, programs, file systems and settings of a host, and whether it is a guest. Read-only."""
+"""The kernel, RAM, privileges, programs and settings of a host, and whether it is a virtual machine. Read-only."""
 
 import hashlib
 import re
@@ -24,9 +24,10 @@ _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 
 @dataclass(frozen=True)
 class Machine:
-    """The facts about a host that planning needs. `is_guest`: it is a virtual machine; None if this is not known.
+    """The facts about a host that are needed for planning. `is_guest` is None if unknown.
 
-    `processor`: its model, which also distinguishes a lab with KVM from an emulated one; empty if the kernel has none.
+    `processor` is the CPU model, empty if /proc/cpuinfo does not have it. A lab with KVM and an emulated lab differ in
+    it.
     """
 
     kernel: str
@@ -44,9 +45,9 @@ class Machine:
 
 @dataclass(frozen=True)
 class ProgramVersion:
-    """A version to record: its name, and the command that prints it.
+    """A program whose version is recorded, and the command that prints the version.
 
-    `is_last`: if the command prints several versions, the last one counts.
+    If the command prints several versions, `is_last` selects the last one instead of the first.
     """
 
     name: str
@@ -55,9 +56,9 @@ class ProgramVersion:
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
-    """Return the facts about the host. `programs` are looked up on its PATH, `modules` in its kernel.
+    """Return facts about the host. The result has those of `programs` and `modules` that the host has.
 
-    Raises a CommandError if the host does not answer.
+    Raises a CommandError if the host does not respond.
     """
     memory, processors = host.read("/proc/meminfo"), host.read("/proc/cpuinfo")
     model = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(\S.*)$", processors, re.MULTILINE)
@@ -78,16 +79,16 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 
 
 def mark_of(host: Host) -> str:
-    """Return a mark that identifies this machine and reveals nothing else; empty if it has no machine id.
+    """Return 16 hexadecimal digits that identify the machine; empty if it has no machine ID.
 
-    machine-id(5) asks to keep the id itself private, so the mark is a digest of it.
+    machine-id(5) requires the ID itself to stay confidential, so the digits are from a hash of it.
     """
     identity = text_of(host, "/etc/machine-id").strip()
     return hashlib.sha256(f"poolproof {identity}".encode()).hexdigest()[:16] if identity else ""
 
 
 def memory_bytes(memory: str, key: str) -> int:
-    """Return the bytes of one line of /proc/meminfo or /proc/PID/status, such as `MemTotal`; 0 if there is none."""
+    """Return the value of a line of /proc/meminfo or /proc/PID/status such as `MemTotal`, in bytes; 0 if missing."""
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
@@ -95,10 +96,9 @@ def memory_bytes(memory: str, key: str) -> int:
 def is_guest(host: Host) -> bool | None:
     """True in a virtual machine, False on bare metal, None if it cannot be detected.
 
-    Sources: the CPUID hypervisor bit in /proc/cpuinfo (x86); /sys/hypervisor of Xen, whose dom0 has
-    /proc/xen/capabilities with `control_d`; the DMI vendors that systemd-detect-virt(1) knows (systemd,
-    src/basic/virt.c). A bare-metal machine of a cloud has the vendor of the cloud, and a product name that ends in
-    `.metal`.
+    Xen's dom0 has `control_d` in /proc/xen/capabilities; its guests have /sys/hypervisor. On x86, /proc/cpuinfo shows
+    the CPUID hypervisor bit. Elsewhere the DMI vendor decides, as in systemd-detect-virt(1) (systemd,
+    src/basic/virt.c). A cloud's bare-metal machine has the cloud's vendor name, but its product name ends in `.metal`.
     """
     if "control_d" in text_of(host, "/proc/xen/capabilities"):
         return False
@@ -114,11 +114,12 @@ def is_guest(host: Host) -> bool | None:
 
 
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
-    """Return kernel settings that affect storage results by name, as the kernel prints them, if this host has them.
+    """Return the kernel settings that affect storage results, by name, as the kernel prints them.
 
-    `files`: settings to read in addition to those of the page cache, as names by path.
+    The result has the page cache's settings and those in `files`, which maps paths to names. Settings that the host
+    does not have are left out.
 
-    Raises a CommandError if the host does not answer.
+    Raises a CommandError if the host does not respond.
     """
     names = {**_VM_FILES, **files}
     printed = host.run(["grep", "-sH", "", *names], timeout_s=_LIMIT_S, check=False).stdout
@@ -127,7 +128,7 @@ def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def program_versions(host: Host, versions: Iterable[ProgramVersion]) -> dict[str, str]:
-    """Return the versions by name, without the programs that are missing or print none."""
+    """Return the versions by name. Programs that are missing or print no version are left out."""
     found = {each.name: _version_of(host, each) for each in sorted(versions, key=lambda each: each.name)}
     return {name: version for name, version in found.items() if version}
 
@@ -148,13 +149,13 @@ def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return the modules that are loaded, built in or available. This loads none."""
+    """Return those of the modules that are loaded, built in or available, without loading any."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel has loaded, and those it has modules for."""
+    """Return the file systems that the kernel has loaded or has modules for."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))

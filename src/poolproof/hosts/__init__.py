@@ -1,1 +1,1 @@
-"""Where commands run. A host has four methods: run a command, read a file, read small files at once, stream them."""
+"""The machines on which commands run: this one, or another over SSH."""

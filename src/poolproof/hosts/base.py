@@ -1,4 +1,4 @@
-"""What every host can do: the only interface to a host that the rest of the code knows."""
+"""The interface of a host, which is all that the rest of the code uses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,18 +10,18 @@ from poolproof.process import Completed
 
 
 class FileMissing(HostError):
-    """The file does not exist on the host, or may not be read."""
+    """The file does not exist on the host or cannot be read."""
 
 
 class HostUnreachable(HostError):
-    """The connection to the host broke or was never made; the state of the host is unknown."""
+    """The connection to the host broke or could not be established. The state of the host is unknown."""
 
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of files at one moment. `at_s`: the host's own clock, in seconds since 1970.
+    """The contents of several files at one moment; empty for a file that could not be read.
 
-    A file that could not be read is an empty string.
+    `at_s` is that moment by the host's clock, in seconds since 1970.
     """
 
     at_s: float
@@ -33,36 +33,36 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """Return `local`, or the destination as given to --on."""
+        """Return `local` or the ssh destination as given to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
-        """Run a program and return when it has ended.
+        """Run a program and wait for its end. Returns its output and exit code.
 
         Raises:
-            ProgramMissing, CommandFailed, CommandTimedOut: as `process.run`.
+            ProgramMissing, CommandFailed, CommandTimedOut: as in `process.run`.
         """
 
     def read(self, path: str) -> str:
-        """Return the whole text of a file; bytes that are not UTF-8 are replaced.
+        """Return the text of a file. Bytes that are not valid UTF-8 are replaced.
 
-        Raises a FileMissing if the file does not exist, or may not be read.
+        Raises a FileMissing if the file does not exist or cannot be read.
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        """Return the contents of small files of /proc and /sys at this moment, in one command. Not for /proc/sys.
+        """Return the contents of small files in /proc or /sys at this moment, read by one command. Not for /proc/sys.
 
         Raises a HostUnreachable if the connection broke.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
-        """Read the files every `interval_s` seconds until the context ends; the iterator then ends too."""
+        """Read the files every `interval_s` seconds while the context lasts. The iterator ends with the context."""
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """A run's hosts, as one value that can be used wherever its main host can: it does everything on `main`.
+    """A run's hosts in one value, which can be used like the main host: its methods run on `main`.
 
-    Steps, changes and leaf devices that name a host are on that host: `host_named` finds it.
+    Steps, changes and leaf devices can name another host. `host_named` finds that host by its name.
     """
 
     main: Host
@@ -86,14 +86,14 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts: an empty name for the main host, then the others."""
+    """Return the names of a run's hosts: an empty string for the main host, then the other hosts' names."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 
 def host_named(host: Host, name: str) -> Host:
-    """Return the host of that name: `host` itself for an empty name or its own, otherwise one of its `others`.
+    """Return the host with this name. An empty name or the main host's name returns `host` itself.
 
-    Raises a HostError if the run has no host of that name.
+    Raises a HostError if the run has no host with this name.
     """
     if name in ("", host.name):
         return host
@@ -104,7 +104,7 @@ def host_named(host: Host, name: str) -> Host:
 
 
 def text_of(host: Host, path: str) -> str:
-    """Return the whole text of a file; empty if it does not exist, or may not be read."""
+    """Return the text of a file; empty if the file does not exist or cannot be read."""
     try:
         return host.read(path)
     except FileMissing:

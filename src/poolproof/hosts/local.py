@@ -1,4 +1,4 @@
-"""This machine, and how a host is reached by its name."""
+"""This machine as a host, and the function that connects to a host by its name."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ _READ_BYTES = 65536
 
 
 class LocalHost:
-    """Runs commands and reads files on the machine that poolproof runs on."""
+    """The machine that poolproof itself runs on."""
 
     name = "local"
 
@@ -43,7 +43,7 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield ticks at fixed times, so that a late one does not delay the rest. The files stay open between reads."""
+    """Yield the files' contents at fixed times, so that one delay does not shift the rest. The files stay open."""
     files = [_open(path) for path in paths]
     try:
         due = time.monotonic()
@@ -73,16 +73,16 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""This machine: a single object, because some facts are cached for each host object."""
+"""This machine, as a single object because some facts are cached per host object."""
 
 
 @contextlib.contextmanager
 def reach(name: str) -> Iterator[Host]:
-    """Connect to a host while the context lasts: `local`, or any ssh destination.
+    """Connect to `local` or to an ssh destination while the context lasts.
 
     Raises:
         UsageError: the name is not an ssh destination.
-        HostError: it can't be reached.
+        HostError: the host can't be reached.
     """
     if name == LocalHost.name:
         yield HERE

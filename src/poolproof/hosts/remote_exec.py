@@ -1,13 +1,13 @@
-"""Run one program through its own ssh: a POSIX shell on the remote host starts it, supervises it and reports its end.
+"""Run a program in its own ssh session: a POSIX shell on the remote host starts and supervises it.
 
-ssh can't distinguish a program's exit code 255 from its own, and can't end a program that it started. A login shell may
-print text of its own. So each program is started by `_SUPERVISOR`, which marks where the program's output begins, on
-both streams, and prints the exit code last, on standard error.
+ssh can't distinguish a program's exit code 255 from its own and can't end a program that it started, and a login shell
+may print text. So `_SUPERVISOR` starts each program. It marks where the program's output begins on both streams, and
+prints the exit code at the end of standard error.
 
-The program has its own process group. The standard input of its ssh stays open as long as poolproof needs the program.
-When that input ends (the time limit, Ctrl-C, a killed poolproof, a broken connection), the group gets SIGTERM, and
-SIGKILL 2 s later. The program's own input comes first over the same stream, counted in bytes. If a connection dies
-unnoticed, a timer of the supervisor ends the program at its limit.
+The program has its own process group. The standard input of ssh stays open as long as poolproof needs the program. When
+it ends (at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke), the group gets SIGTERM,
+and SIGKILL 2 s later. The program's own input comes first on the same stream, with a byte count. If a connection dies
+unnoticed, the supervisor's timer ends the program.
 """
 
 import re
@@ -52,7 +52,7 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 @dataclass(frozen=True)
 class SshCommand:
-    """The command line for the login shell on the remote host, and the text for its standard input."""
+    """A command line for the login shell on the remote host, and its standard input."""
 
     line: str
     stdin: str
@@ -60,9 +60,9 @@ class SshCommand:
 
 @dataclass(frozen=True)
 class SshResult:
-    """How the program ended, and its output. `code` is None if the supervisor reported nothing.
+    """A program's output and exit code; `code` is None if the supervisor did not report one.
 
-    `begun`: the supervisor started. `absent`: there is no such program, or it may not be executed.
+    `begun` is true if the supervisor started. `absent` is true if the program does not exist or is not executable.
     """
 
     begun: bool
@@ -75,9 +75,10 @@ class SshResult:
 def ssh_command(
     argv: Sequence[str], *, mark: str, limit_s: int, stdin: str | None, through: Sequence[str] = ()
 ) -> SshCommand:
-    """Return the command that runs `argv` with the input `stdin`. `through`: a prefix for the supervisor (sudo).
+    """Return the command that runs `argv` with `stdin` as its input. `through` is a prefix such as sudo.
 
-    A command too long for one argument is sent over standard input; dd reads no byte beyond it.
+    A command that is too long for one argument is sent over standard input instead. dd reads exactly the command, so
+    that the program's input stays in the stream.
     """
     fed = "" if stdin is None else str(len(stdin.encode()))
     supervisor = ["sh", "-c", _SUPERVISOR, "sh", mark, str(limit_s), fed]
@@ -91,7 +92,7 @@ def ssh_command(
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
-    """Return how the program ended, from all output of ssh; text before the mark is from the login shell."""
+    """Parse the output of ssh. Text before the mark is from the login shell and is dropped."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")
     err, reported, report = marked.rpartition(f"\n{mark} ")

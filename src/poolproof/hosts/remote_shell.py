@@ -1,15 +1,15 @@
-"""A persistent shell on a remote host, over one ssh, that runs one command after another, each sent as a line.
+"""A persistent shell on a remote host, which runs one command after another over a single ssh session.
 
-A command then costs the remote host one fork and one exec, and no sshd session with a login shell. The processes there:
+A command then costs the remote host a fork and an exec instead of an sshd session with a login shell. The processes:
 
     login shell ─▶ supervisor ─┬─ watcher: passes on the input of ssh; ends the group when that input ends
-                               └─ setsid ─▶ worker, the leader of a process group: runs the commands in that group
+                               └─ setsid ─▶ worker: leads a process group and runs the commands in it
 
-The worker's output is that of the programs, with marks where the output of each begins and ends, on both streams, and
-the exit code. The input of the ssh stays open as long as poolproof needs the commands. When it ends (a time limit,
-Ctrl-C, a killed poolproof, a broken connection), the worker and everything it runs get SIGTERM, and SIGKILL 2 s later;
-the next command gets another shell. A command with a long limit also has a timer on the remote host, in case the
-connection dies unnoticed.
+On both streams, the worker prints a mark before and after each program's output, the second with the exit code. The
+input of ssh stays open as long as poolproof needs the commands. When it ends (at a time limit, at Ctrl-C, or because
+poolproof was killed or the connection broke), the worker and everything it runs get SIGTERM, and SIGKILL 2 s later. The
+next command then gets another shell. A command with a time limit of over a minute also has a timer on the remote host,
+in case the connection dies unnoticed.
 """
 
 import re
@@ -96,7 +96,7 @@ pp_read() {
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """A request to the worker, without its number. `feeds`: a program gets input."""
+    """A request to the worker, without its number. `feeds` is true if it contains input for a program."""
 
     verb: str
     words: str
@@ -109,7 +109,7 @@ class ShellRequest:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A command's exit code and output. `absent`: there is no such program, or it may not be executed."""
+    """A command's exit code and output. `absent` is true if the program does not exist or is not executable."""
 
     code: int
     absent: bool
@@ -118,15 +118,16 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line for the login shell that starts the persistent shell. `through`: a prefix (sudo)."""
+    """Return the command line with which the login shell starts the persistent shell. `through` is a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
 @dataclass(frozen=True)
 class Hello:
-    """The first message of the shell: the worker's process group, or empty if the host has no setsid.
+    """The shell's first message: the worker's process group, empty if the host does not have setsid.
 
-    `feeds`: its printf is built in, so that a program's input never appears on a command line.
+    `feeds` is true if the shell can pass input to a program: its printf is built in, so that the input never appears on
+    a command line.
     """
 
     group: str
@@ -134,23 +135,23 @@ class Hello:
 
 
 def hello(out: bytearray, mark: str) -> Hello | None:
-    """Return the first message in the output; None if it has not come yet."""
+    """Parse the first message in the output; None if the message has not arrived yet."""
     found = re.search(re.escape(mark).encode() + rb" (?:absent|(\d+) (.*))\n", out)
     return Hello((found[1] or b"").decode(), b"/" not in (found[2] or b"/")) if found else None
 
 
 def greeting(heard: Hello) -> bytes:
-    """Return the first input of the shell."""
+    """Return the shell's first input: the worker's process group for the watcher, then the functions of the worker."""
     return f"{heard.group}\n{remote_stream.ONCE}{_WORKER}".encode()
 
 
 def ping(number: int) -> bytes:
-    """Return the request that checks whether the worker responds: it prints the mark of a beginning."""
+    """Return a request that only prints a begin mark, to check that the worker responds."""
     return f"pp_mark begin {number}\n".encode()
 
 
 def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
-    """Return the request to run `argv`; None if a shell can't: it is too long, or its input has a null byte."""
+    """Return the request to run `argv`; None if it is too long for the shell or its input contains a NUL byte."""
     if stdin is not None and "\0" in stdin:
         return None
     limit = str(limit_s) if limit_s > _WITHOUT_TIMER_S else ""
@@ -160,33 +161,33 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files, and the clock if `clock` is set; None if there are too many paths."""
+    """Return the request to print the files and, with `clock`, the host's clock; None if there are too many paths."""
     words = shlex.join(["clock" if clock else "", *paths])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)
 
 
 class Reply:
-    """Finds the reply to one request in the two output streams while they grow."""
+    """The reply to a request, found in the two output streams while they grow."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
 
     def begun(self) -> bool:
-        """True if the beginning has come on both streams."""
+        """True if the begin mark has arrived on both streams."""
         return all(stream.find_begin() for stream in self._streams)
 
     def ended(self) -> bool:
-        """True if the end has come on both streams."""
+        """True if the end mark has arrived on both streams."""
         return all(stream.find_end() for stream in self._streams)
 
     def result(self) -> CommandResult:
-        """Return the result, once the reply has ended."""
+        """Return the result. Call this only after `ended` has returned True."""
         out, err = self._streams
         found = out.code
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def errors(self) -> str:
-        """Return the standard error so far, of a reply that was cut off."""
+        """Return the standard error received so far, for a reply that was cut off."""
         return self._streams[1].rest()
 
 

@@ -1,7 +1,7 @@
-"""Stream files from a remote host: a shell loop there prints them, and its lines are parsed into ticks here.
+"""Stream the contents of files from a remote host: a shell loop there prints them, and its output is parsed here.
 
-The loop reads with the shell's own `read`, so that the only process per tick is a `sleep`, and the measurement is not
-disturbed. `date` is read once; after that the clock is /proc/uptime (10 ms).
+The loop uses the shell's built-in `read`, so that it starts only one `sleep` per interval and does not disturb the
+measurement. It runs `date` once. After that its clock is /proc/uptime, with a resolution of 10 ms.
 """
 
 import io
@@ -41,27 +41,30 @@ ONCE = rf"""
 pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
-"""Shell functions: one prints the host's clock, the other the contents of files at one moment."""
+"""Two shell functions: one prints the host's clock, the other prints the contents of files at one moment."""
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
 def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
-    """Return the program that prints the files' contents at that interval."""
+    """Return the command that prints the files' contents every `interval_s` seconds."""
     return ("sh", "-c", _LOOP, "sh", f"{interval_s:g}", *paths)
 
 
 def ticks(lines: Iterator[str], mark: str) -> Iterator[Tick]:
-    """Yield the ticks in the lines after the mark, without a tick that was cut off."""
+    """Parse the loop's output after the mark. Yield the files' contents at each time; incomplete output is dropped."""
     yield from _ticks(_after(lines, mark), 0.0)
 
 
 def tick(text: str, zero_s: float) -> Tick | None:
-    """Return the tick that `pp_texts` printed. `zero_s`: when the host booted, unless the text contains the clock."""
+    """Parse the output of `pp_texts`; None if it is incomplete.
+
+    `zero_s` is the host's boot time in seconds since 1970. It is ignored if the text begins with the host's clock.
+    """
     return next(_ticks(io.StringIO(text, newline="\n"), zero_s), None)
 
 
 def clock(text: str) -> float | None:
-    """Return when the host booted, in seconds since 1970; None if the text does not contain its clock."""
+    """Return the host's boot time in seconds since 1970; None if the text does not begin with the host's clock."""
     first = text.partition("\n")[0]
     return _zero_of_uptime(first[1:]) if first.startswith("c") else None
 
@@ -92,9 +95,9 @@ def _after(lines: Iterator[str], mark: str) -> Iterator[str]:
 
 
 def _zero_of_uptime(text: str) -> float:
-    """Return when the host booted, in seconds since 1970: `date` ran halfway between two readings of the uptime.
+    """Return the host's boot time in seconds since 1970, from `date` and the uptimes right before and after it.
 
-    If `date` does not support %N, it is accurate only to a second.
+    If `date` does not support %N, the boot time is accurate only to a second.
     """
     date, before, after = text.rsplit(maxsplit=2)
     found = _DATE.match(date)

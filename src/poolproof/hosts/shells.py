@@ -1,7 +1,7 @@
-"""A pool of persistent shells on a remote host: one for each command that runs at the same time, each reused.
+"""A pool of reusable persistent shells on a remote host, one for each command that runs at the same time.
 
-They also read small files. A reading starts no process there, so the measurement is not disturbed. Its time is the
-host's own: the uptime, with `date` read once a minute.
+The shells also read small files. They start no process for that, so they do not disturb the measurement. The time of a
+read is the host's own: its uptime, and the output of `date` at most once a minute.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""Runs a request before a moment of time.monotonic; returns None if no shell can run it."""
+"""Runs a request by a deadline (time.monotonic). Returns None if no shell can run it."""
 
 
 class ShellBroke(CommandError):
-    """A shell ended. `begun`: while it ran a command; otherwise before it took one. `code`: the exit code of ssh."""
+    """A shell ended: during a command if `begun` is true, otherwise before it. `code` is the exit code of ssh."""
 
     def __init__(self, *, begun: bool, code: int, output: str) -> None:
         super().__init__(output)
@@ -41,9 +41,9 @@ class NoSetsid(CommandError):
 
 
 class Shells:
-    """Runs commands in persistent shells on a remote host. Any thread may use it.
+    """A pool of persistent shells on a remote host; it is thread-safe.
 
-    `ssh` returns the argv that runs a line in the login shell there. `mark` is in the command lines of all shells.
+    `ssh` returns the argv that runs a line in the remote login shell. The command lines of all shells contain `mark`.
     """
 
     def __init__(self, ssh: Callable[[str], list[str]], mark: str, through: Sequence[str] = ()) -> None:
@@ -54,24 +54,24 @@ class Shells:
         self._broke_at = -math.inf
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request. Returns None if no shell can run it, or if all are busy and there can't be more.
+        """Run a request. Returns None if no shell can run it, or if the maximum number of shells is busy.
 
-        A shell that turns out to be broken before it takes the request is replaced; a request never runs twice. If one
-        shell broke, all others on the same connection may have: for a while each is checked before it is used.
+        A shell that is found broken before it gets the request is replaced; a request never runs twice. After one shell
+        broke, the others are checked before each use for 5 s, because they share its connection.
 
         Raises:
-            ShellBroke: the connection broke or was never made.
-            NoSetsid: the remote host has no setsid.
-            TimeoutError: not done by `deadline`, of time.monotonic; the program was ended.
+            ShellBroke: the connection broke or could not be established.
+            NoSetsid: setsid is not installed on the remote host.
+            TimeoutError: the request did not end by `deadline` (time.monotonic); its program was ended.
         """
         with self.reserved(deadline) as ask:
             return ask(request, deadline)
 
     @contextlib.contextmanager
     def reserved(self, deadline: float) -> Iterator[Ask]:
-        """Reserve one shell while the context lasts. Yields a function like `ask`, which does not replace the shell.
+        """Reserve a shell while the context lasts. Yields a function like `ask` that never replaces its shell.
 
-        Raises the errors of `ask`.
+        Raises the same errors as `ask`.
         """
         shell = self._take(deadline)
         if shell is None:
@@ -133,8 +133,6 @@ class Shells:
 
 
 class _Shell:
-    """One persistent shell."""
-
     def __init__(self, ssh: list[str], mark: str) -> None:
         self._mark = mark
         self._dialogue = Dialogue(ssh)
@@ -143,9 +141,9 @@ class _Shell:
         self.feeds = False
 
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
-        """True if the shell responds; without `doubt`, a response a moment ago is enough. A new shell is started.
+        """True if the shell responds. Starts a new shell first.
 
-        Raises a ShellBroke if it could not be started.
+        Without `doubt`, a reply within the last 20 ms is enough. Raises a ShellBroke if the shell could not be started.
         """
         if self._last_reply is None:
             self._start(deadline)
@@ -154,7 +152,7 @@ class _Shell:
         return fresh or self._responds(b"", deadline)
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request to its end. Returns None if this shell can't run it."""
+        """Run a request and wait for its end. Returns None if this shell can't pass input to a program."""
         if request.feeds and not self.feeds:
             return None
         number = next(self._numbers)
@@ -167,7 +165,7 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Ask the shell to end and wait for it; background processes of its commands are not signalled."""
+        """Let the shell exit by itself. Background processes of its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
@@ -179,7 +177,7 @@ class _Shell:
     def _start(self, deadline: float) -> None:
         hello = self._hello(deadline)
         if not hello.group:
-            raise NoSetsid("there is no setsid")
+            raise NoSetsid("setsid is not installed")
         self.feeds = hello.feeds
         if not self._responds(remote_shell.greeting(hello), deadline):
             raise self._broke(begun=False)
@@ -218,7 +216,7 @@ class _Shell:
 
 
 class RemoteReader:
-    """Reads files, and keeps the host's clock for `known_s` seconds after it was read."""
+    """Reads files on the remote host. The host's clock is read again after `known_s` seconds."""
 
     def __init__(self, known_s: float = _CLOCK_S) -> None:
         self._known_s = known_s
@@ -227,7 +225,7 @@ class RemoteReader:
     def read_files(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
         """Return the contents of the files; None if no shell can read them.
 
-        Raises the errors of `Shells.ask`.
+        Raises the same errors as `Shells.ask`.
         """
         started = time.monotonic()
         request = remote_shell.read_request(paths, clock=started >= self._known_until)
@@ -241,11 +239,12 @@ class RemoteReader:
 
 
 def ticks(ask: Ask, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield a reading every `interval_s` seconds until `stop`; end earlier if no shell can read, or only too slowly.
+    """Yield the files' contents every `interval_s` seconds until `stop` is set.
 
-    The clock is read only once, so that the times between ticks come from the host's uptime.
+    Ends early if no shell can read the files, or after 20 reads in a row that took longer than the interval. The host's
+    clock is read only once, so the times between reads come from its uptime.
 
-    Raises the errors of `Shells.ask`.
+    Raises the same errors as `Shells.ask`.
     """
     reader, late = RemoteReader(known_s=float("inf")), 0
     while not stop.is_set() and late < _LATE_IN_A_ROW:

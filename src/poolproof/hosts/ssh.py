@@ -1,6 +1,7 @@
-"""A machine over SSH, using OpenSSH's client: the user's configuration, agent and jump hosts work as usual.
+"""A remote machine, reached with OpenSSH's client. The user's configuration, agent and jump hosts work as usual.
 
-Nothing is installed there and nothing is left behind. All commands share one connection; a broken one is made again.
+Nothing is installed on it and nothing is left behind. All commands share one connection, which is re-established if it
+breaks.
 """
 
 import contextlib
@@ -44,17 +45,16 @@ _OPTIONS = (
 
 
 class SshHost:
-    """Runs commands and reads files at an ssh `destination`: `user@host`, an alias, or an ssh:// URL.
+    """A remote machine at an ssh `destination`: `user@host`, an alias, or an ssh:// URL.
 
-    Commands run as root if possible: if the user is root, or through sudo if it needs no password. An exit code of
-    128 + n may also mean that signal n ended the program. Use it as a context: leaving it ends the connection. `mark`
-    is in the command lines of all processes that poolproof keeps there. `config`: a file to use instead of the user's
-    ssh_config.
+    Commands run as root if the user is root or has sudo without a password. An exit code of 128 + n may also mean that
+    signal n ended the program. As a context manager, it closes the connection at the end. The command lines of
+    poolproof's own processes on the host contain `mark`. `config` is used instead of the user's ssh_config.
 
     Raises:
-        UsageError: the destination looks like an option.
-        HostUnreachable: there is no connection; every method can raise this.
-        HostError: ssh is not installed here, or the host lacks a program that every command needs.
+        UsageError: the destination is empty or looks like an option.
+        HostUnreachable: the connection failed; every method can raise this.
+        HostError: ssh is not installed on this machine, or setsid is not installed on the host.
     """
 
     def __init__(self, destination: str, config: Path | None = None) -> None:
@@ -117,7 +117,8 @@ class SshHost:
             with contextlib.closing(self._looped(paths, _READ_S, threading.Event())) as readings:
                 tick = next(readings, None)
         if tick is None:
-            raise HostUnreachable(f"{self.name} did not return its files", f"ssh -v {shlex.quote(self.name)} true")
+            problem = f"{self.name} did not return the contents of files"
+            raise HostUnreachable(problem, f"ssh -v {shlex.quote(self.name)} true")
         return tick
 
     @contextlib.contextmanager
@@ -132,7 +133,10 @@ class SshHost:
                 readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        """Yield readings by a persistent shell, or by a remote loop if it is too slow. A broken link ends it."""
+        """Yield file contents, read by a persistent shell or, if that is too slow, by a remote loop.
+
+        Ends if the connection breaks.
+        """
         with (
             contextlib.suppress(CommandError, TimeoutError),
             self._shells.reserved(time.monotonic() + _READ_S) as ask,
@@ -150,7 +154,7 @@ class SshHost:
                     return
 
     def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
-        """Run it in a persistent shell. Returns None if such a shell can't run it."""
+        """Run the program in a persistent shell. Returns None if no shell can run it now."""
         request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
@@ -158,7 +162,7 @@ class SshHost:
             return self._shells.ask(request, time.monotonic() + timeout_s)
 
     def _run_alone(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult:
-        """Run it through its own ssh."""
+        """Run the program in its own ssh session."""
         command = self._ssh_command(argv, _limit_s(timeout_s), stdin)
         with self._explained(argv, timeout_s):
             ended = process.run_kept_alive(
@@ -176,14 +180,15 @@ class SshHost:
             yield
         except (process.CommandTimedOut, TimeoutError):
             raise process.CommandTimedOut(
-                f"`{shlex.join(argv)}` did not end within {timeout_s:g} s on {self.name} and was killed"
+                f"`{shlex.join(argv)}` on {self.name} did not end within {timeout_s:g} s and was killed"
             ) from None
         except process.ProgramMissing:
             raise HostError(
-                "ssh is not installed here", "Debian, Ubuntu: sudo apt-get install openssh-client"
+                "ssh is not installed on this machine", "Debian, Ubuntu: sudo apt-get install openssh-client"
             ) from None
         except NoSetsid:
-            raise HostError(f"setsid is not installed on {self.name}", "there: apt-get install util-linux") from None
+            hint = f"on {self.name}: apt-get install util-linux"
+            raise HostError(f"setsid is not installed on {self.name}", hint) from None
         except ShellBroke as broke:
             raise self._unreachable(argv, broke.begun, broke.code, broke.message) from None
 
@@ -198,7 +203,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """Find the prefix with which commands run as root: none, or sudo."""
+        """Run all later commands through sudo if the user is not root and sudo needs no password."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
@@ -211,18 +216,19 @@ class SshHost:
         reason = f": {output}" if output else ""
         try_it = shlex.join(("ssh", *self._config, "-v", self.name, "true"))
         if begun:
-            return HostUnreachable(f"the link to {self.name} broke while `{shlex.join(argv)}` ran{reason}", try_it)
+            what = f"the connection to {self.name} broke while `{shlex.join(argv)}` was running"
+            return HostUnreachable(f"{what}{reason}", try_it)
         if code == _SSH_FAILED:
             return HostUnreachable(f"cannot connect to {self.name}{reason}", try_it)
-        return HostUnreachable(f"{self.name} did not run `{shlex.join(argv)}` in a POSIX shell{reason}", try_it)
+        return HostUnreachable(f"{self.name} could not start a POSIX shell to run `{shlex.join(argv)}`{reason}", try_it)
 
 
 def _limit_s(timeout_s: float) -> int:
-    """Return the limit of the remote timer, which ends a program that poolproof could not end at its own limit."""
+    """Return the limit of the remote timer, which ends a program if poolproof itself could not end it in time."""
     return math.ceil(timeout_s) + 1
 
 
 def _private_folder() -> Path:
-    """Create a directory for this user only, with a path short enough for a socket."""
+    """Create a directory that only this user can access, with a path that is short enough for a socket."""
     short = len(tempfile.gettempdir().encode()) <= _LONGEST_FOLDER
     return Path(tempfile.mkdtemp(prefix="poolproof-ssh-", dir=None if short else "/tmp"))

@@ -1,1 +1,1 @@
-"""Plan the steps of a layout, check them, run them, and undo them from the journal."""
+"""Plans the steps that build a layout, checks them, runs them, and undoes them from the journal."""

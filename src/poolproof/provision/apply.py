@@ -1,4 +1,4 @@
-"""Run planned steps one by one, each on its host and in the journal before it is run."""
+"""Run planned steps one by one on their hosts. Each step is written to the journal before it runs."""
 
 import contextlib
 import math
@@ -18,7 +18,7 @@ _ATTEMPTS = 3
 _SETTLE = ("udevadm", "settle", "--timeout=30")
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
 _NO_SERVER = "Transport endpoint is not connected"  # ENOTCONN: a FUSE mount whose server has died
-_CLEAN_HINT = "poolproof clean, which removes the mounts of crashed runs: the server of a mount in the way has died"
+_CLEAN_HINT = "poolproof clean, which removes the mounts of crashed runs; the server of one of them has died"
 
 
 def apply(
@@ -30,12 +30,13 @@ def apply(
     identity_check: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     tell: Callable[[str], None] = lambda _title: None,
 ) -> None:
-    """Run the steps in order. `identity_check`: by device, a command to run before each step that writes to it.
+    """Run the steps in order.
 
-    `may_overwrite`: the devices that steps may write to, as `path_on` writes them.
+    `may_overwrite` names the devices that steps may write to, in the form that `path_on` returns. `identity_check` has
+    a command for each real disk. The command runs before each step that writes to the disk.
 
     Raises:
-        GuardError: a step would write to another device, or to one that was replaced; nothing of that step was run.
+        GuardError: a step would write to any other device, or its disk was replaced; the step was not run.
         BuildError: a step failed or hung; the steps before it are done and in the journal.
         HostError: a step names a host that the run does not have.
     """
@@ -49,7 +50,7 @@ def apply(
 
 
 def repeat(steps: Iterable[Step], run_host: Host) -> None:
-    """Run steps again whose undos are already in the journal: to unmount and mount a layout between trials.
+    """Run the steps that unmount and mount a layout between trials. Their undos are already in the journal.
 
     Raises a BuildError if a step failed or hung.
     """
@@ -58,9 +59,9 @@ def repeat(steps: Iterable[Step], run_host: Host) -> None:
 
 
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
-    """Check that each device is still the one that the campaign names.
+    """Check that each disk is still the one that the campaign names. `checks` has one command per disk.
 
-    Raises a GuardError if a command failed, so what `title` says must not be done.
+    Raises a GuardError if a command failed. The step with this `title` must then not run.
     """
     for check in checks:
         try:
@@ -75,7 +76,7 @@ def _guard(step: Step, may_overwrite: frozenset[str]) -> None:
     if foreign:
         raise GuardError(
             f"refused to {step.title}: it would write to {', '.join(foreign)}, which is not a device of this run",
-            "this is a bug in poolproof, not in the campaign: please report it with the campaign file",
+            "this is a bug in poolproof, not in the campaign; please report it and attach the campaign file",
         )
 
 
@@ -100,7 +101,7 @@ def _run_patiently(step: Step, host: Host) -> None:
         try:
             return _run_command(step, host, attempts=_ATTEMPTS if step.again_if else 1)
         except CommandFailed:
-            # The patience starts at the first failure: the program may have taken longer than that to fail.
+            # `patience_s` counts from the first failure: the program may have taken longer than that to fail.
             deadline = min(deadline, time.monotonic() + step.patience_s)
             if time.monotonic() >= deadline:
                 raise

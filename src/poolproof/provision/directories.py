@@ -1,7 +1,8 @@
-"""The directories of runs on a host: create them, name their run in them, and find those that crashed runs left.
+"""Create the directories of a run on its host, and find the directories that crashed runs left there.
 
-The file `owner.json` in a state directory names its run, and the run has the journal. Finding changes nothing.
-Directories of runs that are still going, of other users, and without a journal are found too, but not cleaned up.
+The file `owner.json` in a state directory gives the path of the run directory, which has the journal. The search is
+read-only. It also returns directories that are not cleaned up: those of running runs, of other users, and those
+without a journal.
 """
 
 import os
@@ -48,8 +49,8 @@ _ANOTHER = ", or choose another directory with --work"
 class StateOwner(msgspec.Struct, frozen=True):
     """The run that a state directory belongs to.
 
-    `run`: the run's directory on the machine where poolproof ran. `host`: that machine's name. `machine`: its unique
-    mark (`facts.machine.mark_of`), or empty if it has none.
+    `run` is the run directory on the machine where poolproof ran. `host` is that machine's name, and `machine` its
+    unique mark (`facts.machine.mark_of`), empty if the machine has none.
     """
 
     run: str
@@ -59,14 +60,14 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the owner to write for a run whose directory is `run`; it need not exist yet."""
+    """Return the owner to write for a run directory, which need not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
-    """Return the step that writes the file, whole or not at all. The directory's undo removes the file too."""
+    """Return the step that writes `owner.json` atomically. The directory's undo removes the file too."""
     return Step(
-        f"write the name of the run to {state_dir}",
+        f"write {FILE}, which names the run, to {state_dir}",
         ("sh", "-c", _WRITE, "sh", f"{state_dir}/{FILE}"),
         stdin=msgspec.json.encode(owner).decode() + "\n",
         timeout_s=_WRITE_LIMIT_S,
@@ -74,7 +75,7 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 
 
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
-    """Return the owner of a state directory; None if there is no such file in this schema."""
+    """Return the owner of a state directory; None if `owner.json` is missing, damaged or has another schema."""
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
     except msgspec.DecodeError:
@@ -83,14 +84,14 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
-    """Return the steps that create the run's directories, for its user only, and name the run in the first one."""
+    """Return the steps that create the run's directories, which only its user can list, and write `owner.json`."""
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
     first, *more = (Step(f"make {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
-    """Return the run's directories and the capabilities of the host; `is_here`: the host is this machine."""
+    """Return the run's directories and the host's capabilities. `is_here` means that the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -107,20 +108,21 @@ def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_he
 
 
 def real_directory(host: Host, path: str) -> str:
-    """Return the work directory without symbolic links, as it appears in the kernel's mount table.
+    """Return the path of the work directory with symbolic links resolved, as in the kernel's mount table.
 
-    Raises a HostError if it does not exist, or its name has a space or a backslash, which the mount table escapes.
+    Raises a HostError if the directory does not exist, or if its path contains whitespace or a backslash, which the
+    mount table escapes.
     """
     real = existing_directory(host, path, instead=_ANOTHER)
     if any(character.isspace() or character == "\\" for character in real):
-        raise HostError(f"the name of {real} has a space or a backslash", "choose another directory with --work")
+        raise HostError(f"the path {real} contains a space or a backslash", "choose another directory with --work")
     return real
 
 
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
-    """Return the path of a directory without symbolic links. `instead`: the end of the hint.
+    """Return the path of a directory with symbolic links resolved. `instead` is appended to the hint of an error.
 
-    Raises a HostError if it does not exist, or is not a directory.
+    Raises a HostError if the directory does not exist or the path is not a directory.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
@@ -131,27 +133,27 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
 
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
-    """Raise a HostError unless files can be created in the directory. `instead`: the end of the hint."""
+    """Raise a HostError unless the directory is writable. `instead` is appended to the hint."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
         raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Raise a HostError unless the run's own directory can be created in the work directory."""
+    """Raise a HostError unless the work directory is writable, so that the state directory can be created in it."""
     check_writable(host, state_dir.rpartition("/")[0] or "/", instead=_ANOTHER)
 
 
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]
-"""dead: crashed, with a journal; going: a poolproof process works on it; foreign: of another user, or started from
-another machine; lost: no journal leads to it; failed: it could not be cleaned up."""
+"""dead: the run crashed and has a journal; going: a poolproof process is using it; foreign: it belongs to another user,
+or its run was started from another machine; lost: no journal was found for it; failed: it could not be cleaned up."""
 
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """The directory of one run on a host. `user`: the name of its owner; `is_mine`: that is our user there.
+    """The directory of one run on a host.
 
-    `is_elsewhere`: it is not in the work directory, only its mounts led to it. `owner`: None if no file in it names its
-    run.
+    `user` owns the directory; `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is true if the
+    directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is unreadable.
     """
 
     path: str
@@ -163,7 +165,10 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory, its condition and the reason. `run`: the run's directory, or empty; `next`: what to type."""
+    """A state directory that still exists, its condition, and the reason.
+
+    `run` is the run directory, empty if unknown. `next` has the commands to type.
+    """
 
     state: StateDirectory
     condition: Condition
@@ -173,12 +178,12 @@ class Leftover:
 
 
 def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
-    """Return what runs have in the work directory, if one is given, and what has mounts elsewhere on the host."""
+    """Return all state directories in `work` (None: no directory) and all others on the host that have mounts."""
     return tuple(_classify(state, host) for state in state_directories(host, work))
 
 
 def crash_warning(host: Host) -> str | None:
-    """Return a warning if mounts of crashed runs are on the host: programs that read every mount can fail on them."""
+    """Return a warning if the host has mounts of crashed runs; otherwise None."""
     found = [each for each in find_leftovers(host, None) if each.state.owner is not None]
     crashed = [each for each in found if each.condition in ("dead", "lost")]
     if not crashed:
@@ -186,15 +191,15 @@ def crash_warning(host: Host) -> str | None:
     paths = ", ".join(each.state.path for each in crashed)
     commands = "; ".join(sorted({_clean_command(each, host) for each in crashed}))
     return (
-        f"warning: mounts of a crashed run are on this machine ({paths}). Programs that read every mount, such as "
+        f"warning: this machine has mounts of a crashed run ({paths}). Programs that read every mount, such as "
         f"mkfs.btrfs, can fail on them. To remove them: {commands}"
     )
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
-    """Return the state directories in `work` (a path without links), and all that have mounts, sorted by path.
+    """Return the state directories in `work` (a path without symbolic links) and all others that have mounts.
 
-    Raises a CommandError if the host does not answer.
+    Raises a CommandError if the host does not respond.
     """
     mounted = {found[1] for point in _mount_points(host) if (found := _MOUNTED.fullmatch(point))}
     parents = {_parent(path) for path in mounted} | ({work} if work else set())
@@ -211,9 +216,9 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 
 
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
-    """Return a leftover without a journal, with the commands that remove it by hand; the first shows who uses it.
+    """Return a leftover without a journal, with the commands to remove it by hand. The first lists its processes.
 
-    A directory outside the work directory only gets the command that would show these commands.
+    For a directory outside the work directory, the only command is the one that lists these commands.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
@@ -222,7 +227,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 
 
 def _clean_command(found: Leftover, host: Host) -> str:
-    """Return the command that cleans up. `poolproof clean` covers the default work directory and explains lost ones."""
+    """Return the command that cleans up. `poolproof clean` covers the default work directory and explains lost runs."""
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
     return "poolproof clean" if host.name == LocalHost.name else f"poolproof clean --on {host.name}"
@@ -233,10 +238,10 @@ def _classify(state: StateDirectory, host: Host) -> Leftover:
         next_ = (f"as {state.user}: poolproof clean",)
         return Leftover(state, "foreign", f"it belongs to the user {state.user}", next=next_)
     if state.owner is None:
-        return lost(state, host, "no file in it names its run: made by another version, or only just begun")
+        return lost(state, host, f"it has no readable {FILE}: another version created it, or its run is just starting")
     here = mark_of(LocalHost())
     if state.owner.machine and here and state.owner.machine != here:
-        why = f"its run was started from another machine, {state.owner.host}"
+        why = f"its run was started from another machine ({state.owner.host})"
         return Leftover(state, "foreign", why, state.owner.run, (f"there: {_clean(state.owner)}",))
     try:
         return _classify_by_run(state, state.owner, host)
@@ -246,14 +251,14 @@ def _classify(state: StateDirectory, host: Host) -> Leftover:
 
 def _classify_by_run(state: StateDirectory, owner: StateOwner, host: Host) -> Leftover:
     if not Path(owner.run, "run.json").is_file():
-        return lost(state, host, f"its run directory {owner.run} is gone")
+        return lost(state, host, f"its run directory {owner.run} no longer exists")
     run = RunDirectory.open(Path(owner.run))
     if run.record().state_dir != state.path:
-        return lost(state, host, f"its run directory {owner.run} now holds another run")
+        return lost(state, host, f"its run directory {owner.run} now contains another run")
     if run.is_going():
         return Leftover(state, "going", f"its run {owner.run} is still running", owner.run)
     if not run.journal_path.exists():
-        return lost(state, host, f"the journal of its run {owner.run} is gone")
+        return lost(state, host, f"its run {owner.run} has no journal")
     if {path.lstat().st_uid for path in (run.path / "run.json", run.journal_path)} != {os.geteuid()}:
         why = f"the files of its run {owner.run} belong to another user"
         return Leftover(state, "foreign", why, owner.run, (f"if you trust them: {_clean(owner)}",))
@@ -280,7 +285,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 
 
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
-    """Return the loop devices; none if the host can't list them, because the other commands are useful alone."""
+    """Return the loop devices; empty if the host can't list them, because the other commands are useful anyway."""
     try:
         return loop_facts(host)
     except CommandError:

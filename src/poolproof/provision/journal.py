@@ -1,8 +1,8 @@
-"""The journal: every change to a host and its undo, on disk before the change is made.
+"""The journal of a run: every change to a host and how to undo it, on disk before the change is made.
 
-Each line is JSON and is synced. A line is a change (`number`, `title`, `argv`, `undo`, `host`) or marks a change as
-undone (`undone`, with its number). A crash can cut off only the last line, and its change was then never made: a change
-starts only after its line is complete.
+The file is JSON Lines, and each line is synced. A line is a change (`number`, `title`, `argv`, `undo`, `host`) or
+records that the change with this `number` has been undone. A crash can cut off only the last line. The change in that
+line was never made, because a change starts only after its line is complete.
 """
 
 import os
@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change that was about to be made, and its undo. `host`: where; empty or absent: the run's main host."""
+    """A change, recorded right before it is made, and its undo. An empty or absent `host` is the run's main host."""
 
     number: int
     title: str
@@ -28,7 +28,7 @@ class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
 
 
 class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
-    """The change with that number has been undone."""
+    """A line that records that the change with this number has been undone."""
 
     number: int
     schema: int = SCHEMA
@@ -38,9 +38,9 @@ _DECODER = msgspec.json.Decoder(Change | Undone)
 
 
 class Journal:
-    """An append-only file of changes. Opening an existing file continues it.
+    """An append-only file of changes. If the file exists, new lines are appended to it.
 
-    Raises a RunError if a line in the middle of the file is damaged.
+    Raises a RunError if a complete line is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class Journal:
                 self._outstanding.pop(line.number, None)
 
     def record(self, step: Step) -> None:
-        """Write a change; it is on disk when this returns. A step without an undo changes nothing lasting."""
+        """Write a step to the journal and sync it. Steps without an undo are skipped: they leave nothing behind."""
         if step.undo is None:
             return
         change = Change(self._next, step.title, step.argv, step.undo, host=step.host)
@@ -64,12 +64,12 @@ class Journal:
         self._next += 1
 
     def mark_undone(self, change: Change) -> None:
-        """Write that a change has been undone."""
+        """Record that a change has been undone."""
         self._outstanding.pop(change.number, None)
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that were not undone, the newest first: the order in which to undo them."""
+        """Return the changes that have not been undone, newest first: the order in which to undo them."""
         return tuple(self._outstanding[number] for number in sorted(self._outstanding, reverse=True))
 
     def _append(self, line: Change | Undone) -> None:
@@ -91,13 +91,13 @@ def _lines(path: Path) -> list[Change | Undone]:
         except msgspec.DecodeError as error:
             raise RunError(
                 f"{path}, line {number}, is damaged: {error}",
-                "read the file; what it names may still be mounted or attached (losetup -a, mount)",
+                "read the file: devices and mount points in it may still be in use (check with losetup -a and mount)",
             ) from None
     return lines
 
 
 def _cut_torn_end(path: Path) -> None:
-    """Remove an incomplete last line, so that the next line starts on its own."""
+    """Remove an incomplete last line, so that the next record starts on a new line."""
     if not path.exists():
         return
     with path.open("rb+") as file:

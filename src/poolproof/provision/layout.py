@@ -1,4 +1,4 @@
-"""Plan one complete layout: its devices, its layers, and the devices that its steps may write to."""
+"""Plan a layout: the steps for its devices and layers, and the block devices that these steps may write to."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -26,9 +26,10 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The current state of the host, for planning.
+    """The host's current devices and directories, for planning.
 
-    `below_state`: the disk that holds the state directory. `directories`: the directories of `dir` layouts as volumes.
+    `below_state` is the disk that stores the state directory; None if there are several or none is known.
+    `directories` has a volume for each path in a `dir` layout.
     """
 
     loops: tuple[LoopFacts, ...]
@@ -40,7 +41,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input of every plan. `permitted`: the identities of the disks that may be overwritten."""
+    """The input of every plan. `permitted` has the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -50,7 +51,7 @@ class PlanningContext:
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """The steps that build a layout, in order, and its parts. `loops`: the numbers of the loop devices it uses."""
+    """The plan of a layout: its devices and its tree of layers. `loops` are the loop device numbers that it may use."""
 
     layout: Layout
     node: Node
@@ -60,23 +61,23 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Return the steps: devices first, then the layers from the bottom up."""
+        """Return the steps in order: devices first, then the layers from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """Return the block devices that belong to this layout: its disks and those that its layers provide."""
+        """Return the layout's block devices: its disks and those that its layers create."""
         volumes = (device.volume for device in self.devices)
         return frozenset(path_on(volume.host, volume.path) for volume in volumes) | self.tree.block_paths
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:
-        """Return, by disk path, the command that checks whether it is still the disk that the campaign names."""
+        """Return a command for each real disk, by path, that fails if the disk is not the one in the campaign."""
         return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
 
 
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
-    """Return the facts that planning these layouts needs.
+    """Return the host facts that are needed to plan these layouts.
 
     Raises:
         HostError: a directory of a `dir` layout does not exist or is not writable.
@@ -105,9 +106,9 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan of the parts that a layout has on top of its core, which is already built.
+    """Return the plan for the part of a layout above its core, which is already built.
 
-    The plan's `tree` unmounts and mounts the whole layout. Raises the errors of `plan_layout`.
+    The plan's `tree` unmounts and mounts the complete layout. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
@@ -118,9 +119,9 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 
 
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan that changes the built core into `node`, which must be possible.
+    """Return the plan that changes the built core into `node`. The caller checks that such a change is possible.
 
-    It has all devices of `node`, but steps only for the new ones. Raises the errors of `plan_layout`.
+    The plan has all devices of `node`, but steps only for new devices. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
@@ -137,7 +138,7 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """Return the devices of the layout that are not built yet, by name, and the loop numbers that they may use."""
+    """Plan the layout's devices that are not built yet. Also returns the loop device numbers that they may use."""
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in built]
@@ -150,7 +151,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Replace the paths of disks in an error by their names in the campaign, because the campaign is at fault."""
+    """Replace disk paths in a HostError with the names in the campaign, and add the layout's name and location."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -162,9 +163,9 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Return every block device of the host if the layouts use a real disk; otherwise none.
+    """Return all block devices of the host if the layouts use a real disk; otherwise none.
 
-    Only the disks in use are examined: that wakes sleeping disks, and is slow on a remote host.
+    Signatures are read only from the disks that the layouts use, because reading wakes a sleeping disk.
     """
     used = {name for node in nodes for name in devices(node)}
     sources = [device.source for device in campaign.devices if device.name in used]
@@ -173,7 +174,7 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """Return an existing directory as a volume: its leaves are the block devices of its file system."""
+    """Return an existing directory as a volume whose leaf devices are the block devices of its file system."""
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
         try:
@@ -184,7 +185,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
         except HostError as error:
             raise error.concerning(path) from None
         except CommandError:
-            raise HostError(f"the directory {path} has disappeared", f"ls -ld {path}").concerning(path) from None
+            raise HostError(f"the directory {path} no longer exists", f"ls -ld {path}").concerning(path) from None
     leaves = tuple(
         Leaf(below.device, f"/dev/{below.device}", below.counter, _below_loop(host, below, loops)) for below in found
     )
@@ -192,13 +193,13 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that holds the file behind a loop device."""
+    """Return the disk that stores a loop device's backing file; None if unknown or not a loop device."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the one disk below; None if there are several, because then no single disk counts all bytes."""
+    """Return the only disk; None if there are several, because no single disk then counts all bytes."""
     return found[0] if len(found) == 1 else None
 
 

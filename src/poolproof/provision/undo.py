@@ -1,6 +1,7 @@
-"""Undo changes on their hosts, newest first, each only if it still concerns what poolproof made, with time limits.
+"""Undo changes on their hosts, newest first, each only if its condition still holds, and with a time limit.
 
-Before that, wait for commands of a killed poolproof that still run: their changes are made only when they end.
+Commands of a killed poolproof process may still be running. They are awaited first, because they make their changes
+only when they end.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, and why."""
+    """A change that could not be undone, and the reason."""
 
     change: Change
     reason: str
@@ -48,9 +49,9 @@ def undo_all(
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
-    """Undo every outstanding change except those to `keep`. A failure does not stop it; returns the failed ones.
+    """Undo every outstanding change except those to `keep`. Continues after a failure. Returns the failed undos.
 
-    First it waits for the commands of a killed poolproof that still run: otherwise they would make their changes later.
+    First waits for commands of a killed poolproof process, which would otherwise make their changes later.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -68,14 +69,14 @@ def undo_all(
         if reason:
             failed.append(FailedUndo(change, reason))
         else:
-            # A full disk must not prevent the other undos; undoing this one again does no harm.
+            # A full disk must not prevent the other undos; a second undo of the same change does no harm.
             with contextlib.suppress(OSError):
                 journal.mark_undone(change)
     return tuple(failed)
 
 
 def undo_one(undo: Undo, host: Host) -> str | None:
-    """Undo one change without the journal. Returns the reason if it failed, otherwise None."""
+    """Undo one change without the journal. Returns None, or the reason if the undo failed."""
     try:
         match undo:
             case UndoCommand():
@@ -95,7 +96,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         raise BuildError(
-            f"not everything could be removed:\n{rows}", f"when nothing uses it any more: poolproof clean {run}"
+            f"some changes could not be undone:\n{rows}", f"once nothing uses them any more: poolproof clean {run}"
         )
 
 
@@ -107,10 +108,10 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until no change is unfinished. Returns why not, by the number of each change that still is at the limit.
+    """Wait until no change is unfinished. At the time limit, returns a reason for each unfinished change by number.
 
-    A change is unfinished while a process with its command line runs and `is_made` is false: a daemon keeps its command
-    line as long as it lives. A command that ended without making its change is not waited for.
+    A change is unfinished while its command is running and `is_made` is false. `is_made` is needed because a daemon
+    runs with the same command line after its change. A command that ended without making its change is not awaited.
     """
     deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
     reported: set[str] = set()
@@ -123,7 +124,7 @@ def await_unfinished(
             if _makes(argv, change) and not is_made(change)
         ]
         if not found or time.monotonic() > deadline:
-            return {change.number: f"process {pid} is still making it" for change, pid in found}
+            return {change.number: f"process {pid} is still making this change" for change, pid in found}
         for change, pid in found:
             if pid not in reported:
                 tell(f"wait for process {pid} to end: {change.title}")
@@ -132,7 +133,7 @@ def await_unfinished(
 
 
 def _command_lines(host: Host) -> dict[str, list[str]]:
-    """Return the command lines of all processes by pid; empty if the scan fails, which must not prevent an undo."""
+    """Return the command lines of all processes by pid. Empty if the scan fails, so that undos can still run."""
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
     except CommandError:
@@ -141,13 +142,13 @@ def _command_lines(host: Host) -> dict[str, list[str]]:
 
 
 def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if the command line is that of the change, or of the daemon that the change starts."""
+    """True if the command line is that of the change or of a daemon that the change starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """True if the command line runs the command; if that is a script, its interpreter comes first."""
+    """True if the command line runs the command, possibly after the interpreter of a script."""
     program, *rest = command
     first = argv[: len(argv) - len(rest)]
     if not first or list(argv[len(first) :]) != rest:
@@ -168,12 +169,12 @@ def _is_made(host: Host, change: Change) -> bool:
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """Return why a directory must stay: a failed undo has its pid file or image in it."""
+    """Return why a directory must not be removed: a failed undo needs a file in it. None if it can be removed."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
     needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
-    return f"not removed, because it is still needed for: {needing[0].change.title}" if needing else None
+    return f"not removed, because another undo still needs it: {needing[0].change.title}" if needing else None
 
 
 def _undo_change(change: Change, run_host: Host) -> str | None:
@@ -198,7 +199,7 @@ def _undo_command(undo: UndoCommand, host: Host) -> str | None:
         return None
     if undo.last_resort:
         reason = _attempt(undo.last_resort, host)
-    # the command on one line, without the text of a script
+    # the command on one line, without a script's text
     shown = " ".join(("sh", "…", *undo.argv[3:]) if undo.argv[:2] == ("sh", "-c") else undo.argv)
     return f"`{shown}`: {reason or 'no effect'}" if _holds(undo.only_if, host) else None
 
@@ -226,11 +227,11 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
             _signal(signal, pid, host)
         if not left or _await(lambda: not _processes_of(undo, host)):
             return None
-    return f"process {', '.join(left)} does not end"
+    return f"still running after SIGKILL: process {', '.join(left)}"
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
-    """Return the pids. The marker goes to standard input, so that the shell that searches does not find itself."""
+    """Return the pids. The marker is sent over standard input, so that the searching shell does not find itself."""
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
 
@@ -243,11 +244,11 @@ def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
         _signal(signal, pid, host)
         if _await(lambda: not _is_running(pid, undo.marker, host)):
             return None
-    return f"process {pid} does not end"
+    return f"still running after SIGKILL: process {pid}"
 
 
 def _await(is_over: Callable[[], bool]) -> bool:
-    """Wait at most 5 s until it is over. Returns False if it is not."""
+    """Wait up to 5 s for `is_over`. Returns False if it is still false then."""
     deadline = time.monotonic() + _GRACE_S
     while not is_over():
         if time.monotonic() > deadline:
@@ -266,14 +267,14 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Signal the process group that the process leads, or the process alone if it leads none."""
+    """Signal the process group that the process leads, or only the process if it leads no group."""
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 
 
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
     if "poolproof" not in undo.path:
-        return f"{undo.path} does not have poolproof in its name: not removed"
+        return f"not removed, because its path does not contain `poolproof`: {undo.path}"
     mounts = host.read("/proc/self/mounts")
     if f" {undo.path} " in mounts or f" {undo.path}/" in mounts:
         return f"something is still mounted at {undo.path}"

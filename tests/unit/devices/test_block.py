@@ -41,7 +41,7 @@ def test_the_tree_of_a_disk_has_the_devices_on_top_of_it() -> None:
 
 @pytest.mark.parametrize("said", ["", "lsblk: unrecognized option '--json'", "[]", '{"devices": []}'])
 def test_text_that_is_not_a_listing_is_an_error(said: str) -> None:
-    with pytest.raises(HostError, match="no list of block devices"):
+    with pytest.raises(HostError, match="did not print a list of block devices"):
         parse_lsblk(said, {})
 
 

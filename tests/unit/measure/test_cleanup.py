@@ -135,11 +135,11 @@ def _count_it_as_undone(run: RunDirectory) -> None:
 @pytest.mark.parametrize(
     ("lose", "why"),
     [
-        (_forget_the_run, "is gone"),
-        (_forget_the_journal, "the journal of its run"),
-        (_put_another_run_there, "now holds another run"),
+        (_forget_the_run, "no longer exists"),
+        (_forget_the_journal, "has no journal"),
+        (_put_another_run_there, "now contains another run"),
         (_damage_the_run, "cannot be read"),
-        (_say_nothing, "no file in it names its run"),
+        (_say_nothing, "it has no readable owner.json"),
         (_count_it_as_undone, "does not mention it any more"),
     ],
 )
@@ -250,7 +250,7 @@ def test_the_command_tells_what_it_undid_and_what_it_left(place: Place, poolproo
     code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
     assert code == 6
     assert f"{dead.path}: 1 change undone; nothing of this run is left" in out
-    assert f"left alone: {place.state('00000002')}: the journal of its run {lost.path} is gone" in out
+    assert f"left alone: {place.state('00000002')}: its run {lost.path} has no journal" in out
     assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
 
 

@@ -87,7 +87,7 @@ def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journ
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
         (left,) = undo_all(journal, HOST)
-    assert left.change.title == "make it" and "is still making it" in left.reason
+    assert left.change.title == "make it" and "is still making this change" in left.reason
     assert len(journal.outstanding()) == 1
 
 
