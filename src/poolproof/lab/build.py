@@ -15,7 +15,6 @@ from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
 from poolproof.lab.labs import BUILD, Image, image_named, images, lab_folder, locked, require
 from poolproof.lab.recipe import (
-    BACKPORTS_PIN,
     PACKAGES,
     SIGNS,
     Recipe,
@@ -146,19 +145,15 @@ class _Build:
         apt = PrivateApt(self.work / "apt", self.recipe.sources)
         apt.update()
         offer = chosen(apt.offers("zfs-dkms"), self.recipe.series)
-        apt.prefer(self._preferences(offer))
+        apt.prefer(self.recipe.preferences(offer.suite))
         apt.fetch(PACKAGES)
         return offer
-
-    def _preferences(self, offer: Offer) -> str:
-        backported = offer.suite != self.recipe.codename and offer.suite.endswith("-backports")
-        return BACKPORTS_PIN.format(suite=offer.suite) if backported else ""
 
     def _make_tree(self, tree: Path, offer: Offer) -> None:
         self.tell(f"installing packages, with OpenZFS {offer.version}")
         log, part = self.work / "tree.log", self.work / "tree.part"
         part.unlink(missing_ok=True)
-        preferences, mode = self._preferences(offer), build_mode()
+        preferences, mode = self.recipe.preferences(offer.suite), build_mode()
         with scratch(self.recipe.name) as place, _report_progress(log, self.tell):
             argv = build_command(self.recipe, mode, self.work / "apt" / "archives", preferences, part, place)
             self._run(argv, log, _TREE_S, "make the tree of the lab's image")

@@ -36,12 +36,13 @@ PACKAGES = tuple(dict.fromkeys((*_KERNEL, *_OF_LAYERS, *_SYSTEM)))
 DKMS_MODULES = tuple(module for layer in all_layers().values() for module in layer.dkms_modules)
 """The kernel modules that are compiled for the image."""
 
-BACKPORTS_PIN = """\
-Package: src:zfs-linux
-Pin: release n={suite}
+_BACKPORTED = tuple(package for layer in all_layers().values() for package in layer.backported)
+_OPENZFS = "src:zfs-linux"
+_BACKPORTS_PIN = """\
+Package: {packages}
+Pin: release n={codename}-backports
 Pin-Priority: 900
 """
-"""apt_preferences(5): only OpenZFS comes from the backports."""
 
 _TRY_S = 20.0
 _REMOVE_S = 300.0
@@ -70,9 +71,16 @@ class Recipe:
     def name(self) -> str:
         """Return for example `zfs-2.1-bookworm-1f3a9c20e4`; a recipe has the same name on every machine."""
         programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
-        parts = (self.series, *(source.line() for source in self.sources), *PACKAGES, *DKMS_MODULES, *programs)
+        contents = (*PACKAGES, *DKMS_MODULES, *_BACKPORTED)
+        parts = (self.series, *(source.line() for source in self.sources), *contents, *programs)
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
+
+    def preferences(self, openzfs_suite: str) -> str:
+        """Return the apt_preferences(5) that take packages from the backports: OpenZFS only if that suite offers it."""
+        is_backported = openzfs_suite == f"{self.codename}-backports"
+        packages = (*((_OPENZFS,) if is_backported else ()), *_BACKPORTED)
+        return _BACKPORTS_PIN.format(packages=" ".join(packages), codename=self.codename) if packages else ""
 
 
 def check_series(series: str) -> str:

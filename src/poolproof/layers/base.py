@@ -138,6 +138,9 @@ class Layer(ABC, Generic[Spec]):
     image_packages: tuple[str, ...] = ()
     """Further Debian packages that the lab's image needs."""
 
+    backported: tuple[str, ...] = ()
+    """Packages of the lab's image that are taken from Debian's backports, for example a newer kernel."""
+
     version: ProgramVersion | None = None
     """The version to record with each run: its name and the command that prints it."""
 

@@ -33,6 +33,11 @@ def test_another_recipe_has_another_name(other: Recipe) -> None:
     assert other.name != RECIPE.name
 
 
+def test_openzfs_comes_from_the_backports_only_if_they_offer_the_series() -> None:
+    assert "Package: src:zfs-linux\nPin: release n=bookworm-backports\n" in RECIPE.preferences("bookworm-backports")
+    assert RECIPE.preferences("bookworm") == ""
+
+
 def test_every_storage_system_of_the_layouts_is_in_the_image() -> None:
     wanted = {"zfs-dkms", "zfsutils-linux", "mdadm", "cryptsetup-bin", "lvm2", "btrfs-progs", "xfsprogs", "e2fsprogs"}
     assert wanted | {"mergerfs", "fio", "openssh-server", "linux-image-cloud-amd64"} <= set(PACKAGES)

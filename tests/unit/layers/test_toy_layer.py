@@ -71,6 +71,7 @@ def test_the_image_of_the_lab_gets_its_packages_and_its_compiled_module() -> Non
         (finish,) = (word for word in argv if word.startswith("--customize-hook="))
         assert f"MODULES='{' '.join(recipe.DKMS_MODULES)}' " in finish
         assert {"ext2", "zfs"} == set(recipe.DKMS_MODULES)
+        assert "Package: toy-progs\nPin: release n=bookworm-backports\n" in with_toy.preferences("bookworm")
     finally:
         all_layers.cache_clear()
 

@@ -23,6 +23,7 @@ class Ext2Layer(FileSystemLayer):
     module_packages = ("toy-dkms",)
     dkms_modules = ("ext2",)
     image_packages = ("toy-extras",)
+    backported = ("toy-progs",)
     version = ProgramVersion("toyfs", ("mkfs.ext2", "-V"))
     file_system = "ext2"
     compressed_unit_bytes = 65536
