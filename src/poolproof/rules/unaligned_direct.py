@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, suspects
 from poolproof.units import canonical_size
 
 _SECTOR = 512
@@ -10,18 +10,26 @@ _PAGE = 4096
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.jobs if job.direct]
-    jobs = [job for job in jobs if job.block_bytes % _SECTOR or fio_job(job).flag("bs_unaligned")]
+    jobs = [job for job in case.jobs if job.direct and (job.block_bytes % _SECTOR or _may_split_sectors(job))]
     if case.outcome is None and jobs:
+        partial = jobs[0].block_bytes % _SECTOR
+        blocks = f"blocks of {jobs[0].block_bytes} bytes" if partial else "bs_unaligned, which allows parts of sectors"
         yield suspects(
-            f"{case.who(jobs)} sets direct=1 with blocks of {jobs[0].block_bytes} bytes: direct I/O needs whole "
-            f"sectors of at least {_SECTOR} bytes, and most file systems return EINVAL",
+            f"{case.who(jobs)} sets direct=1 with {blocks}: direct I/O needs whole sectors of at least "
+            f"{_SECTOR} bytes, "
+            "otherwise most file systems return EINVAL",
             weight=60,
         )
 
 
+def _may_split_sectors(job: LoadPart) -> bool:
+    """True if bs_unaligned lets fio use other sizes than whole sectors: it has no effect on a single block size."""
+    varies = "bsrange" in fio_job(job).options or job.max_block_bytes % _SECTOR != 0
+    return varies and fio_job(job).flag("bs_unaligned")
+
+
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return no direct=1 if each write is committed, because it is not needed then; otherwise return whole pages."""
+    """Remove direct=1 if each write is committed, because it is not needed then; otherwise set whole pages."""
     if job.commits_each_write:
         return {"direct": None, "buffered": None}
     block = -(-job.max_block_bytes // _PAGE) * _PAGE
@@ -31,10 +39,10 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="direct=1 with unaligned blocks",
     wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently goes through RAM.",
-    shows="In a job: direct=1 and a block size that is not a multiple of 512, or bs_unaligned.",
+    shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and bsrange.",
     error="The run fails or is buffered.",
-    fix="bs=4k (note that fio reads `4KiB` as 4000 bytes), or direct=0 with fdatasync=1",
-    sources=("man 2 open (O_DIRECT)",),
+    fix="set bs=4k (fio reads `4KiB` as 4000 bytes) without bs_unaligned, or direct=0 with fdatasync=1",
+    sources=("man 2 open (O_DIRECT)", fio_doc("blocksize_unaligned"), "fio io_u.c, get_next_buflen"),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),
     fixed_options=_fixed_options,

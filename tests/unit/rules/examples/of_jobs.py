@@ -120,6 +120,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "sync-on-reads": (Example(lint_of("rw=randread bs=4k sync=1"), "notes", lint_of("rw=randwrite bs=4k sync=1")),),
     "unaligned-direct": (
         Example(lint_of("rw=write bs=2300 direct=1"), "suspects", lint_of("rw=write bs=2300 fdatasync=1")),
+        Example(
+            lint_of("rw=write bsrange=4k-16k bs_unaligned=1 direct=1"),
+            "suspects",
+            lint_of("rw=write bs=4k bs_unaligned=1 direct=1"),
+        ),
     ),
     "verify-cost": (Example(lint_of(f"{_WRITE} verify=crc32c"), "notes", lint_of(f"{_WRITE} verify=0")),),
 }
