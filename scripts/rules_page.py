@@ -8,14 +8,14 @@ _INTRO = """\
 
 Generated from `src/poolproof/rules/` by `make docs`; do not edit.
 
-A rule is one pitfall: how to recognize it in a job before a run and in results and counters after it, and how to fix
-it. [verdicts.md](verdicts.md) explains how findings become a verdict. "Measured cases" are the labelled runs L01 to L18
-in `tests/unit/rules/test_measured.py`.
+Each rule describes one pitfall: how to recognize it in a job before a run and in results and counters after the run,
+and how to fix it. [verdicts.md](verdicts.md) explains how findings become a verdict. "Measured cases" are the labelled
+runs L01 to L18 in `tests/unit/rules/test_measured.py`.
 """
 
 
 def page() -> str:
-    """Return all rules in Markdown: a table, then a section for each."""
+    """Return all rules in Markdown: a table, then a section for each rule."""
     rows = ["| rule | pitfall | found in |", "|---|---|---|", *(_row(rule) for rule in all_rules())]
     return "\n".join([_INTRO, *rows, "", *(_section(rule) for rule in all_rules())]).rstrip() + "\n"
 
@@ -26,7 +26,6 @@ def _row(rule: Rule) -> str:
 
 
 def _section(rule: Rule) -> str:
-    fix = rule.fix if rule.fix.endswith(".") else f"{rule.fix}."
     lines = [
         f"## {rule.id}",
         "",
@@ -34,7 +33,7 @@ def _section(rule: Rule) -> str:
         "",
         f"- **How to recognize it.** {rule.shows}",
         f"- **Error.** {rule.error}",
-        f"- **Fix.** {fix}",
+        f"- **Fix.** {rule.fix[0].upper()}{rule.fix[1:]}.",
         f"- **If the byte accounting proves the result.** {_if_proven(rule)}",
         f"- **Sources.** {'; '.join(rule.sources)}",
         "",
@@ -48,10 +47,10 @@ def _section(rule: Rule) -> str:
 
 def _if_proven(rule: Rule) -> str:
     if rule.in_job is None:
-        return "This rule checks results only, and its findings remain."
+        return "The finding remains, because this rule checks only results."
     if rule.cleared_by_byte_count:
-        return "A suspicion in the job is dropped, because the bytes did reach the disks."
-    return "A suspicion in the job becomes a note, because this pitfall does not change where the bytes go."
+        return "A finding on the job is dropped, because the bytes did reach the disks."
+    return "A finding on the job becomes a note, because this pitfall does not change where the bytes go."
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""One file per pitfall, found by looking; the judge makes a verdict of their findings."""
+"""The rules, one file per pitfall, and the judge, which derives a verdict from their findings."""

@@ -7,7 +7,7 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, notes, zfs_issu
 def _in_result(case: Case) -> Findings:
     read, wrote = reads(case), writes(case)
     if read and read.ratio > 1.2:
-        yield _finding(read, "read", "readahead, blocks larger than the request, or another reader")
+        yield _finding(read, "read", "readahead, file-system blocks larger than the I/O, or another reader")
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
         journal = "each small commit writes a whole page, the journal and metadata"
@@ -18,18 +18,20 @@ def _in_result(case: Case) -> Findings:
 def _finding(flow: Flow, verb: str, why: str) -> Finding:
     return notes(
         f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.expected}): {why}. "
-        "The result is what an application gets; the disks could do more",
+        "The result is what an application gets; the disks themselves can do more",
         weight=30,
     )
 
 
 RULE = Rule(
     title="The disks move more than the application",
-    wrong="The result is correct: it is what the application gets. But the disks did more work than it shows.",
-    shows="In the counters: the disks read over 1.2 × what fio read, or wrote over 1.3 × what they were expected to.",
-    error="Too low for the disk. Measured: 2 to 3 times for small synchronous writes (page rounding, journal).",
-    fix="to measure the disk itself, set bs to the file system's record size and commit less often; otherwise change "
-    "nothing",
+    wrong="The result is correct: it is what the application gets. But the disks did more work than the result shows.",
+    shows="In the counters: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times the "
+    "expected bytes.",
+    error="Too low for the disks. Measured: small synchronous writes move 2 to 3 times as many bytes (page rounding, "
+    "journal).",
+    fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
+    "change nothing",
     sources=("measured case L16", zfs_issue(6040)),
     in_result=_in_result,
     commands="fio --rw=write --bs=2300 --size=4m --fdatasync=1",

@@ -19,9 +19,9 @@ def _blocks(case: Case, job: LoadPart) -> bool:
 
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _blocks(case, job)]:
-        on_zfs, buffered = "ZFS does not support asynchronous I/O here", "libaio is asynchronous only with direct=1"
+        on_zfs, buffered = "ZFS does not support asynchronous I/O", "libaio is asynchronous only with direct=1"
         yield suspects(
-            f"{case.who(jobs)} asks for iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
+            f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
             "submission blocks until the I/O is done, so the depth is 1 and the latencies include the wait for the "
             "whole queue",
             weight=55,
@@ -36,26 +36,28 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if slat.mean_ns is None or slat.mean_ns < 0.9 * share:
         return None
     return notes(
-        f"an I/O took {format_duration(slat.mean_ns / 1e9)} to submit and {format_duration(lat.mean_ns / 1e9)} in "
-        f"total, {job.depth} times {format_duration(share / 1e9)}: submission blocks until the I/O is done, so the "
-        f"depth was 1 and the latency is {job.depth} × too high",
+        f"on average, submitting an I/O took {format_duration(slat.mean_ns / 1e9)} of its total latency of "
+        f"{format_duration(lat.mean_ns / 1e9)}, which is {job.depth} × {format_duration(share / 1e9)}: submission "
+        f"blocks until the I/O is done, so the depth was 1 and the latency is too high by a factor of {job.depth}",
         weight=60,
     )
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs; on ZFS, or if the block size rules out direct I/O, return iodepth=1."""
+    """Return direct=1, which libaio needs; on ZFS, or if the block size rules out direct I/O, iodepth=1."""
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="Buffered libaio, and any engine on ZFS, does the I/O during submission: one at a time, despite iodepth.",
-    shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth over 1. In a result: the mean "
+    wrong="Buffered libaio, and libaio or io_uring on ZFS, do the I/O during submission: one at a time, whatever "
+    "iodepth is.",
+    shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth above 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
-    error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: slat 27.3 µs vs 27.9 µs.",
-    fix="direct=1; on ZFS (no asynchronous I/O here), iodepth=1 and more numjobs, each with its own file",
+    error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "
+    "latency of 27.9 µs × iodepth.",
+    fix="set direct=1; on ZFS, set iodepth=1 and use more numjobs, each with its own file",
     sources=(zfs_issue(10018), "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html"),
     in_job=_in_job,
     options=("iodepth", "ioengine", "direct", "buffered"),

@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
 
 def _in_result(case: Case) -> Findings:
     for busy in case.evidence.busy_with if case.evidence else ():
-        yield suspects(f"the layout was busy with {busy}: it competed with fio for the disks", weight=85)
+        yield suspects(f"the layout was busy with {busy}, which competed with fio for the disks", weight=85)
     found = account(case)
     if found is None or found.idle_s <= 0:
         return
@@ -25,29 +25,29 @@ def _in_result(case: Case) -> Findings:
 
 
 def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: float) -> Findings:
-    """Yield a finding if `size`, the bytes in the window at the rate of the idle disks, is more than 5 % of all."""
+    """Yield a finding if background I/O of `size` bytes in the window is more than 5 % of the counted bytes."""
     if flow is None or size <= _SHARE * flow.counted_bytes or not flow.in_order:
         return
     rest = (flow.counted_bytes - size) / flow.expected_bytes
     hides = rest < flow.least and idle_s >= _WATCHED_S
-    doubt = f"without it the disks moved {100 * max(rest, 0):.0f} % of what fio did, so it may mask a cache"
+    doubt = f"without them, only {100 * max(rest, 0):.0f} % of the expected bytes remain, so a cache may have helped"
     yield finding(
         "suspects" if hides else "notes",
-        f"the disks {verb} {format_rate(rate)} while fio was not running, about {format_size(size)} in the window: "
-        + (doubt if hides else "this may lower the result"),
+        f"the disks {verb} {format_rate(rate)} while fio was not running, which adds up to about {format_size(size)} "
+        "over the measurement window: " + (doubt if hides else "this may lower the result"),
         weight=70,
     )
 
 
 RULE = Rule(
-    title="Something else uses the disks",
-    wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can mask a cache.",
-    shows="In evidence: a layer is busy, or the idle rate of the disks amounts to over 5 % of their bytes in the "
-    "window. The result is suspect if the rest is too little for fio's bytes and the disks were watched for at least a "
-    "second.",
-    error="Too low; too high if it masks a cache.",
-    fix="find and stop it (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status), wait for resync, scrub "
-    "and trim to finish, create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",
+    title="Something else is using the disks",
+    wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can hide a cache.",
+    shows="In the evidence: a layer is busy, or the rate of the idle disks adds up to more than 5 % of the bytes that "
+    "they moved in the window. The result is suspect if the rest does not cover what fio moved and the idle disks were "
+    "watched for at least a second.",
+    error="Too low; too high if it hides a cache.",
+    fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
+    "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",
     sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),
     in_job=_in_job,
     options=("filename", "directory"),

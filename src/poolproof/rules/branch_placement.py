@@ -26,7 +26,7 @@ def _in_result(case: Case) -> Findings:
     device, most = max(sizes.items(), key=lambda item: item[1])
     if most >= 0.95 * total:
         yield notes(
-            f"{device} moved {100 * most / total:.0f} % of the bytes, the other "
+            f"{device} moved {100 * most / total:.0f} % of the bytes and the other "
             f"{format_number_of(len(sizes) - 1, 'disk')} almost nothing: the result describes {device}, not the pool",
             weight=45,
         )
@@ -34,8 +34,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="One branch did all the work",
-    wrong="mergerfs stores each file as a whole on one branch. A test with one file measures one disk; a test with "
-    "several measures the disks that the create policy chose, and the sum is reported as the pool's result.",
+    wrong="mergerfs stores each file on a single branch. A test with one file measures one disk. A test with several "
+    "files measures the disks that the create policy chose, but their sum is reported as the pool's result.",
     shows="In a job: several files on mergerfs. In the counters: one disk moved at least 95 % of the bytes.",
     error="Too high or too low, compared with the whole pool.",
     fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
@@ -45,7 +45,7 @@ RULE = Rule(
     options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="On a mergerfs mount.",
+    needs="Run on a mergerfs mount.",
     commands="fio --name=trap --directory=. --rw=write --bs=1m --size=128m --numjobs=4 --end_fsync=1 "
     "--group_reporting; getfattr -n user.mergerfs.basepath trap.*",
 )

@@ -13,11 +13,11 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="Latencies of zero",
-    wrong="fio reads the processor's time-stamp counter. If it is unreliable (some virtual machines, unsynchronized "
-    "processors), latencies are zero or meaningless, and runtime may be wrong too.",
-    shows="In a result: I/Os were timed and their mean latency is 0.",
+    wrong="fio reads the processor's time-stamp counter. If the counter is unreliable (some virtual machines, "
+    "unsynchronized processors), latencies are zero or meaningless, and runtime may be wrong too.",
+    shows="In a result: I/Os were timed, but their mean latency is 0.",
     error="Too high or too low.",
-    fix="fio --cpuclock-test; clocksource=clock_gettime; in a virtual machine, check steal time",
+    fix="run fio --cpuclock-test; set clocksource=clock_gettime; in a virtual machine, check the steal time",
     sources=(fio_issue(630), fio_issue(902)),
     in_result=each_part(_in_part),
     commands="fio --cpuclock-test || true",

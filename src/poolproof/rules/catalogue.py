@@ -1,4 +1,4 @@
-"""The list of all rules: each is a module of this package, found by import."""
+"""The list of all rules. Every module of this package that defines `RULE` is one."""
 
 import functools
 import importlib
@@ -13,14 +13,14 @@ from poolproof.rules.model import Rule
 
 RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
-    "for it."
+    "that shows heat."
 }
-"""Rules of earlier releases, which old runs may name: what each one did and why it was removed."""
+"""Rules of earlier releases, which old runs may name: what each rule did, and why it was removed."""
 
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
-    """Return the rules sorted by id: the `RULE` of every module in this package that has one."""
+    """Return all rules, sorted by id."""
     names = sorted(found.name for found in pkgutil.iter_modules(rules.__path__))
     modules = {name: importlib.import_module(f"{rules.__name__}.{name}") for name in names}
     return tuple(
@@ -32,7 +32,7 @@ def rule(rule_id: str) -> Rule:
     """Return the rule with this id.
 
     Raises:
-        UsageError: there is none; the message suggests the nearest id.
+        UsageError: there is no such rule. The message suggests the most similar id.
     """
     by_id = {each.id: each for each in all_rules()}
     if rule_id in by_id:

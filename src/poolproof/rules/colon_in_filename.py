@@ -17,10 +17,11 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A colon separates files",
-    wrong="fio splits filename at colons. If both parts of a by-path name or PCI address can be opened, it tests both.",
-    shows="In a job: a filename with a colon that is not preceded by a backslash.",
+    wrong="fio splits filename at colons. If the parts of a by-path name or PCI address can be opened, fio tests each "
+    "part.",
+    shows="In a job: a filename with a colon that has no backslash before it.",
     error="fio tests a different target than intended.",
-    fix="write \\: if the colon is part of the name (PCI addresses, by-path names)",
+    fix="write \\: for a colon that is part of the name (PCI addresses, by-path names)",
     sources=(fio_doc("filename"),),
     in_job=_in_job,
     options=("filename",),

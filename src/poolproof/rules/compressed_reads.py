@@ -10,23 +10,24 @@ def _in_result(case: Case) -> Findings:
         yield finding(
             flow.effect,
             f"fio read {flow.moved}; the disks read {flow.counted_share}: the target has "
-            f"compression={case.target.compression}, so the file takes only that much space",
+            f"compression={case.target.compression}, so the file takes up only that much space on disk",
             weight=85,
         )
 
 
 RULE = Rule(
-    title="The file that was read is stored compressed",
-    wrong="A file of fio's default buffers, or of zeros, is stored in a fraction of its size, and only that is read.",
-    shows="In evidence: the target compresses, and the disks read less than fio did. fio's own layout of a missing "
-    "file is incompressible, so this comes from an earlier write job.",
+    title="The test file is stored compressed",
+    wrong="A file of zeros or of fio's default buffers takes up a fraction of its size on disk, and only that much is "
+    "read.",
+    shows="In the evidence: the target compresses, and the disks read less than fio did. If fio itself lays out a "
+    "missing file, the data is incompressible, so a compressed file comes from an earlier write job.",
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
     fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
     "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored",
     sources=("measured case L13",),
     in_result=_in_result,
     explains_lost={"read": "compressed on the disks"},
-    needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     prepare="fio --name=fill --filename=trap --rw=write --bs=4k --size=256m --end_fsync=1",
     commands="fio --rw=read --bs=1m --size=256m",
 )

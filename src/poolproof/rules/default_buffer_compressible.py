@@ -13,7 +13,7 @@ def _record_bytes(case: Case) -> int:
 
 
 def _buffer_bytes(job: LoadPart) -> int:
-    """Return the bytes of a clone's buffers: fio has `iodepth` buffers of `bs` and fills each once."""
+    """Return the bytes of a clone's buffers: fio has `iodepth` buffers of `bs` bytes and fills each buffer once."""
     return job.block_bytes * (job.queue // job.clones)
 
 
@@ -29,8 +29,8 @@ def _in_job(case: Case) -> Findings:
         record, buffers = _record_bytes(case), _buffer_bytes(jobs[0])
         yield suspects(
             f"{case.who(jobs)} writes the same {format_size(buffers)} of buffers repeatedly to a target with "
-            f"compression={case.target.compression}: a record of {format_size(record)} holds each "
-            f"{record / buffers:.0f} times and shrinks by about that factor",
+            f"compression={case.target.compression}: a record of {format_size(record)} contains about "
+            f"{record / buffers:.0f} copies and shrinks by about that factor",
             weight=75,
         )
 
@@ -49,18 +49,18 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="fio's default data compresses well",
     wrong="fio fills each I/O buffer once and writes it repeatedly; scramble_buffers changes only a few bytes. On a "
-    "target that compresses, a record holds many copies of the same block and shrinks to a few blocks.",
-    shows="In a job: writes, a target that compresses, no refill_buffers, and bs × iodepth below the record. In "
-    "evidence: the drained writes are less than 90 % of what fio wrote.",
-    error="Too high. Measured with lz4 on 128 KiB records: 14.9 times at bs=4k, 4.7 times at 16k, none at 64k and "
-    "above; zstd 26.7 times at 4k and still 2.2 times at 64k.",
-    fix="refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",
+    "target that compresses, a record contains many copies of the same block and shrinks to a few blocks.",
+    shows="In a job: writes to a target that compresses, without refill_buffers, and with bs × iodepth smaller than a "
+    "record. In the evidence: the drained writes are less than 90 % of what fio wrote.",
+    error="Too high. Measured with lz4 on 128 KiB records: by a factor of 14.9 at bs=4k and 4.7 at 16k, but not at 64k "
+    "and above. With zstd: 26.7 at 4k and still 2.2 at 64k.",
+    fix="set refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",
     sources=("measured cases L11, L12", fio_doc("refill_buffers, scramble_buffers")),
     in_job=_in_job,
     options=("bs", "iodepth", "rw"),
     fixed_options={"refill_buffers": "1"},
     in_result=_in_result,
     explains_lost={"write": "compressed away"},
-    needs="On btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     commands="fio --rw=write --bs=4k --size=256m --end_fsync=1",
 )

@@ -15,16 +15,17 @@ def _in_job(case: Case) -> Findings:
             "notes" if is_device else "suspects",
             f"the job is named {job.name} and has no filename: {device if is_device else file}",
             weight=65,
-            fix=f"--name=test --filename={job.name}",
+            fix=f"use --name=test --filename={job.name}",
         )
 
 
 RULE = Rule(
     title="The device is only the job's name",
-    wrong="--name=/srv/file only names the job: without filename, fio tests a new file, unless the name is a device.",
+    wrong="--name=/srv/file only names the job. Without filename, fio tests a new file, unless the name is that of a "
+    "device.",
     shows="In a job: a name that starts with a slash, and no filename.",
     error="fio tests a different target than intended.",
-    fix="Add --filename=/dev/disk/by-id/….",
+    fix="add --filename=/dev/disk/by-id/…",
     sources=(fio_doc("name, filename"), "measured with fio 3.33: --name=/dev/loop0 reads that device"),
     in_job=_in_job,
     options=("name",),

@@ -6,27 +6,29 @@ from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue
 from poolproof.rules.path import is_fuse
 
 _FUSE = (
-    "a FUSE file system such as mergerfs passes on the data of a write from after a header, at an address that only "
-    "some disks accept for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+    "a FUSE file system such as mergerfs gets the data of a write after a header, at a memory address that not every "
+    "disk accepts for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
 )
-_OTHERS = "the file system does not support direct I/O, or bs= and offsets are not multiples of the disk's sector size"
+_OTHERS = "the file system does not support direct I/O, or bs= or an offset is not a multiple of the disk's sector size"
 
 
 def _in_result(case: Case) -> Findings:
     refused = case.outcome is not None and any(job.error == EINVAL for job in case.outcome.parts)
     if refused and any(job.direct for job in case.jobs):
         why = _FUSE if is_fuse(case.target) and case.load.writes else _OTHERS
-        yield fails(f"with direct=1 the I/O was refused with `Invalid argument`: {why}", weight=90)
+        yield fails(f"with direct=1, the I/O failed with `Invalid argument`: {why}", weight=90)
 
 
 RULE = Rule(
     title="Direct I/O is refused",
-    wrong="If the file system or the disk can't do direct I/O, each I/O fails with `Invalid argument` and fio stops.",
+    wrong="If the file system or the disk does not support direct I/O, each I/O fails with `Invalid argument` and fio "
+    "stops.",
     shows="In a result: error 22 from a job with direct=1.",
     error="None: there is no result.",
-    fix="direct=0 with end_fsync=1 for writes; for reads, direct=0 on a cold cache; or a bs= that the disk accepts",
+    fix="use direct=0 with end_fsync=1 for writes, and direct=0 with a cold cache for reads; or choose a bs= that the "
+    "disk accepts",
     sources=(
-        "measured here: mergerfs 2.33.5 on Linux 6.18, every write with direct=1 over loop and virtio disks",
+        "measured: mergerfs 2.33.5 on Linux 6.18 refused every write with direct=1 on loop devices and virtio disks",
         fio_issue(253),
     ),
     in_result=_in_result,

@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
         if "drop_caches" in command and not _SYNCS.search(command):
             yield finding(
                 "suspects" if case.cold and job.reads else "notes",
-                f"exec_prerun drops the caches without a sync before it: dirty pages stay in RAM ({command})",
+                f"exec_prerun drops the caches without running sync first, so dirty pages stay in RAM ({command})",
                 weight=45,
             )
 
@@ -27,10 +27,10 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="drop_caches without sync",
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
-    "finds it. ZFS's ARC shrinks, but may not become empty: export and import the pool instead.",
-    shows="In a job: exec_prerun writes to drop_caches, without a sync before it.",
-    error="Too high on reads.",
-    fix='exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
+    "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
+    shows="In a job: exec_prerun writes to drop_caches without running sync first.",
+    error="Too high for reads.",
+    fix='set exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
     sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
     in_job=_in_job,
     options=("exec_prerun",),

@@ -7,24 +7,24 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, notes
 from poolproof.rules.reported import each_job, each_part
 
 _FOR_P99 = 1000
-_TEN_OF_THEM = 1000.0  # ten samples above a percentile p: ios × (100 − p) / 100 ≥ 10
+_TEN_ABOVE = 1000.0  # at least ten samples above percentile p: ios × (100 − p) / 100 ≥ 10
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.outcome is None else ():
         ios, asked = _ios(job), _highest_percentile(job)
-        if ios is None or asked is None or ios * (100 - asked) >= _TEN_OF_THEM:
+        if ios is None or asked is None or ios * (100 - asked) >= _TEN_ABOVE:
             continue
         yield notes(
-            f"{case.who([job])} asks for percentile {asked:g} of {ios} I/Os: only {ios * (100 - asked) / 100:.2g} of "
-            "them are slower, but at least ten are needed",
+            f"{case.who([job])} requests percentile {asked:g} of {ios} I/Os: only about "
+            f"{ios * (100 - asked) / 100:.2g} I/Os are slower, but at least ten are needed",
             weight=20,
-            fix=f"{round(_TEN_OF_THEM / (100 - asked)):,} I/Os at least, or a lower percentile",
+            fix=f"run at least {round(_TEN_ABOVE / (100 - asked)):,} I/Os, or request a lower percentile",
         )
 
 
 def _ios(job: LoadPart) -> int | None:
-    """Return the I/Os that each clone will do; None if the job is time-based or its size is unknown."""
+    """Return how many I/Os each clone will do; None if the job is time-based, has no size or measures no latency."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -32,7 +32,7 @@ def _ios(job: LoadPart) -> int | None:
 
 
 def _highest_percentile(job: LoadPart) -> float | None:
-    """Return the highest value of `percentile_list` below 100."""
+    """Return the highest value of `percentile_list` below 100; None if there is none."""
     try:
         asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
@@ -46,24 +46,26 @@ def _in_result(case: Case) -> Findings:
 
 
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
-    """Return a finding unless there are fewer than `fewest` samples: end_fsync causes a single sync."""
+    """Return a finding if the samples are too few for a p99. Fewer than `fewest` are ignored: end_fsync syncs once."""
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:
         return None
     return notes(
-        f"{samples} {noun} were timed: the p99 depends on only the slowest {max(samples // 100, 1)}, but at least ten "
-        "are needed",
+        f"only {samples} {noun} were timed: the p99 depends on the slowest {max(samples // 100, 1)} alone, but at "
+        "least ten are needed",
         weight=20,
-        fix="a longer run: 1,000 I/Os for a p99, 10,000 for a p99.9",
+        fix="run longer: a p99 needs 1,000 I/Os, a p99.9 needs 10,000",
     )
 
 
 RULE = Rule(
     title="Too few I/Os for a percentile",
-    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio prints it anyway.",
-    shows="In a job: percentile_list goes beyond what its I/Os support. In a result: under 1,000 I/Os or syncs.",
+    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio also prints it for "
+    "fewer.",
+    shows="In a job: percentile_list has a percentile that needs more I/Os than the job does. In a result: fewer than "
+    "1,000 I/Os or syncs.",
     error="Too high or too low.",
-    fix="Run longer, or use lower percentiles.",
+    fix="run longer, or use lower percentiles",
     sources=("fio stat.h (FIO_IO_U_PLAT_BITS)",),
     in_job=_in_job,
     options=("percentile_list",),

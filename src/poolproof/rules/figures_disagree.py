@@ -1,4 +1,4 @@
-"""Results in one line of output that contradict each other."""
+"""Contradictory values in one line of fio's output."""
 
 from poolproof.rules.model import Case, Finding, Rule, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
@@ -25,10 +25,11 @@ def _in_part(_case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="Results that contradict each other",
-    wrong="fio computes rate = bytes / runtime. Values that disagree were copied by hand, mixed from runs, or changed.",
-    shows="In a result: bytes over runtime and the rate differ by more than 5 %, which rounding can't explain.",
+    wrong="fio computes rate = bytes / runtime. If the values disagree, they were copied by hand, taken from different "
+    "runs, or changed.",
+    shows="In a result: bytes / runtime and the rate differ by more than 5 %, which rounding cannot explain.",
     error="Too high or too low.",
-    fix="ask for fio's own output, or run it again with --output-format=json+",
+    fix="ask for fio's own output, or run the job again with --output-format=json+",
     sources=("fio's stat.c, show_ddir_status: bw = 1000 * io_bytes / runtime",),
     in_result=each_part(_in_part),
     commands="fio --rw=write --bs=1m --size=64m --end_fsync=1 | sed 's/BW=[^ ]*/BW=9999MiB\\/s/'",

@@ -1,9 +1,8 @@
-"""Byte accounting for the rules: what fio moved, what the disks should have moved for it, and what they did move.
+"""Byte accounting for the rules: the bytes that fio moved, and those that the disks should have moved and did move.
 
-The limits come from the inequalities A1 to A3: a ratio of at least 0.9 is in order, below 0.5 it refutes the result,
-and in between the result is suspect. For reads, 0.85 is enough: a valid run of the measured cases (L08, the fourth) has
-0.885, because a few blocks from earlier runs were still in RAM. Every invalid run of those cases has a ratio of at most
-0.25.
+A ratio of at least 0.9 is in order, a ratio below 0.5 refutes the result, and in between the result is suspect. For
+reads, 0.85 is enough: a valid run among the measured cases (the fourth run of L08) has 0.885, because some blocks from
+earlier runs were still in RAM. Every invalid run among them has a ratio of at most 0.25.
 """
 
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ _LOST = 0.95
 
 @dataclass(frozen=True)
 class Flow:
-    """One direction of the byte count: bytes moved by fio, expected from the leaves, and counted at the leaves.
+    """One direction of the byte accounting: bytes moved by fio, expected at the leaves, and counted at the leaves.
 
     `least` is the lowest ratio of counted to expected bytes that is in order.
     """
@@ -40,7 +39,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect on the result of a ratio that is not in order."""
+        """The effect of the finding if the ratio is not in order."""
         return "refutes" if self.ratio < BROKEN else "suspects"
 
     @property
@@ -53,7 +52,7 @@ class Flow:
 
     @property
     def expected(self) -> str:
-        """The expected bytes; if they differ from what fio moved, also the factor: `4.00 GiB (2 × 2.00 GiB)`."""
+        """The expected bytes as text; with the factor if fio moved a different number: `4.00 GiB (2 × 2.00 GiB)`."""
         if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
         return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"
@@ -67,17 +66,17 @@ class Flow:
 
     @property
     def counted_share(self) -> str:
-        """The counted bytes and their share: `512 MiB (25 % of 2.00 GiB)`."""
+        """The counted bytes and the ratio as text: `512 MiB (25 % of 2.00 GiB)`."""
         return f"{self.counted} ({self.share} of {self.expected})"
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte count, or None if there is none or it has no leaves: without leaves nothing was counted."""
+    """Return the byte accounting; None if there is none, or if no leaf was counted."""
     return case.evidence.account if case.evidence and case.evidence.leaves else None
 
 
 def reads(case: Case) -> Flow | None:
-    """Compare what fio read with what the leaves read; None if nothing was read or counted."""
+    """Compare what fio read with what the leaves read; None if fio read nothing or no leaf was counted."""
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
@@ -86,24 +85,24 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """Return `reads`, or None if the reads are meant to come from RAM."""
+    """Return `reads`; None if RAM is part of what is measured."""
     return reads(case) if case.cold else None
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return `cold_reads` if they are not in order."""
+    """Return `cold_reads` if they are not in order, otherwise None."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare what fio wrote, times the expected write amplification, with what the leaves wrote after the flush."""
+    """Compare fio's writes × the expected write amplification with what the leaves had written after the flush."""
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return `writes` if they are not in order."""
+    """Return `writes` if they are not in order, otherwise None."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
@@ -115,7 +114,7 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if it is not in order and the drain wrote more: the data was late, not lost."""
+    """Return `writes_at_end` if they are not in order and the drain wrote more: the data was late, not lost."""
     at_end, drained = writes_at_end(case), writes(case)
     if at_end is None or drained is None or at_end.in_order:
         return None
@@ -130,8 +129,9 @@ def _writes(case: Case, found: Account, counted_bytes: int) -> Flow | None:
 
 
 def _stored_share(case: Case) -> float:
-    """Return the share of fio's bytes that the target should store: below 1 only if the job writes compressible data
-    (buffer_compress_percentage) and the target compresses.
+    """Return the fraction of fio's bytes that the target should store.
+
+    It is below 1 only if the target compresses and the job writes compressible data (buffer_compress_percentage).
     """
     if not compresses(case) or not case.load.parts:
         return 1.0
@@ -144,7 +144,8 @@ def compresses(case: Case) -> bool:
 
 
 def proves(case: Case) -> bool:
-    """True if the byte count proves the result: data was moved, and every direction that matters is in order."""
+    """True if the byte accounting proves the result: data was moved, and all reads that should be cold and all writes
+    are in order."""
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:
         return False

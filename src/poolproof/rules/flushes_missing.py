@@ -12,22 +12,26 @@ def _in_result(case: Case) -> Findings:
     flushes = sum(leaf.flush_ios for leaf in case.leaves)
     if syncs >= 100 and flushes < 0.5 * syncs / max(case.load.clones, 1):
         yield notes(
-            f"fio synced {format_count(syncs)} times, but the disks got {format_count(flushes)} flushes although their "
-            "write cache is on: something between fio and the disks acknowledges the syncs",
+            f"fio synced {format_count(syncs)} times, but the disks received only {format_count(flushes)} flushes, "
+            "although their write cache is on: something between fio and the disks acknowledges syncs without a flush",
             weight=60,
         )
 
 
 def _syncs(job: PartOutcome) -> int:
-    """Return the number of syncs: fio 3.x can report 0 for psync, so use the sample count of the sync latency too."""
+    """Return the number of syncs. fio 3.x can report 0 for psync, so it is at least the sample count of the sync
+    latency.
+    """
     return max(job.syncs or 0, (job.sync.samples or 0) if job.sync else 0)
 
 
 RULE = Rule(
     title="Syncs without flushes",
-    wrong="Data in a disk's write cache is safe only after a flush. A sync without one is not durable, and too fast.",
-    shows="In evidence: the disks have a volatile write cache and got less than half a flush per sync (less if several "
-    "jobs sync at once: one flush serves them all). A flushed write counts as two I/Os in the disks' counters.",
+    wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush is not durable, and is "
+    "too fast.",
+    shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
+    "are expected if several jobs sync at once, because one flush serves all of them). In the disks' counters, a "
+    "flushed write is two I/Os.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=("measured case L16", "https://www.kernel.org/doc/html/latest/block/stat.html"),

@@ -14,10 +14,10 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Latency is not measured",
-    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. On a very fast device that raises IOPS "
-    "a little, but there are no percentiles, and percentiles from another run must not be combined with this one.",
+    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. On a very fast device, this raises "
+    "IOPS a little, but there are no percentiles, and percentiles from another run must not be combined with this one.",
     shows="In a job: gtod_reduce or disable_clat.",
-    error="No latency; IOPS are up to 2.3 times higher on a null device, hardly higher on real disks.",
+    error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
     fix="remove gtod_reduce and disable_clat",
     sources=(fio_doc("gtod_reduce"),),
     in_job=_in_job,

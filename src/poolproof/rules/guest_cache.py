@@ -9,7 +9,8 @@ from poolproof.units import format_duration
 def _in_job(case: Case) -> Findings:
     if case.target and case.target.in_guest and case.cold:
         yield notes(
-            "this is a virtual machine: its disks' counters do not show whether the host answered from its own RAM",
+            "this is a virtual machine: the counters of its disks cannot show whether the hypervisor answered from its "
+            "own RAM",
             weight=20,
         )
 
@@ -23,23 +24,26 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if median_ns is None or median_ns >= 40_000:
         return None
     return notes(
-        f"the median random read took {format_duration(median_ns / 1e9)}, faster than flash through a hypervisor: the "
-        "hypervisor's cache may have answered, below the guest's counters",
+        f"the median random read took {format_duration(median_ns / 1e9)}, less than flash needs behind a hypervisor: "
+        "the hypervisor's cache may have answered it, where the guest's counters cannot see it",
         weight=55,
     )
 
 
 RULE = Rule(
     title="The hypervisor's cache",
-    wrong="With cache=writeback, writethrough or unsafe, the host's page cache answers, below the guest's counters.",
+    wrong="With cache=writeback, writethrough or unsafe, the hypervisor's page cache answers reads, and the guest's "
+    "counters cannot show that.",
     shows="Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
-    "with a median under 40 µs. Otherwise only a rate above what the disks can do reveals it (`physical-ceiling`).",
-    error="Too high. Observed: 1095, then 3940 MiB/s.",
-    fix="cache=none and io=native (or io_uring) for the virtual disk; also read the disk counters on the host",
+    "with a median below 40 µs. Otherwise, only a rate above what the disks can do reveals the cache "
+    "(`physical-ceiling`).",
+    error="Too high. Observed: 1095 MiB/s, then 3940 MiB/s.",
+    fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
+    "hypervisor",
     sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=each_part(_in_part),
-    needs="In a guest whose disk has cache=writeback.",
+    needs="Run in a guest whose disk has cache=writeback.",
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --direct=1; done",
 )

@@ -13,13 +13,13 @@ def _in_job(case: Case) -> Findings:
 
 
 def _reason(case: Case, job: LoadPart) -> str | None:
-    """Return the reason why the file may still be in RAM when the job starts, or None."""
+    """Return why the file may still be in RAM when the job starts; None if no reason is known."""
     if not job.reads or not may_end_in_ram(job, case.target):
         return None
     if fio_job(job).flag("pre_read"):
         return "pre_read=1 reads the whole file into RAM first"
     if not job.invalidates_cache:
-        return "invalidate=0 keeps in RAM what was read or written before"
+        return "invalidate=0 leaves earlier reads and writes in RAM"
     if is_zfs(case.target):
         return "ZFS keeps its ARC despite invalidate=1"
     if is_fuse(case.target):
@@ -30,15 +30,15 @@ def _reason(case: Case, job: LoadPart) -> str | None:
 RULE = Rule(
     title="The cache is not cold",
     wrong="invalidate=1 drops pages on ext4, xfs and btrfs, but not the caches of ZFS, FUSE and network file systems.",
-    shows="In a job: reads through RAM on such a file system, or invalidate=0, or pre_read=1.",
-    error="Too high on reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
-    fix="empty the caches of every layer: zpool export and import; sync and drop_caches (host and guest, FUSE and "
-    "branch); remount; then invalidate=1 and no pre_read",
+    shows="In a job: reads through RAM with pre_read=1, with invalidate=0, or on one of these file systems.",
+    error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
+    fix="empty the caches of every layer (export and import the pool; sync and drop_caches on host and guest, for FUSE "
+    "and its branches; remount), then use invalidate=1 without pre_read",
     sources=("fio filesetup.c, __file_invalidate_cache", zfs_issue(18684)),
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
     fixed_options={"pre_read": None, "invalidate": None},
-    needs="On mergerfs or ZFS, with the disk of the branch in $disk.",
+    needs="Run on mergerfs or ZFS. Change `disk=` to the stat file of the branch's disk.",
     prepare=fill("256m"),
     commands="fio --rw=read --bs=1m --size=256m",
 )

@@ -13,24 +13,27 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in jobs if fio_job(job).text("io_submit_mode") != "offload"]
     if jobs:
         yield suspects(
-            f"{case.who(jobs)} asks for iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, which does "
-            "one I/O at a time: the depth is 1",
+            f"{case.who(jobs)} sets iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, which does one "
+            "I/O at a time: the depth is 1",
             weight=60,
         )
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return libaio for direct I/O; otherwise return iodepth=1, because buffered I/O has no real queue depth."""
+    """Return libaio if it can queue the job's I/O; otherwise iodepth=1: buffered I/O has no real queue depth."""
     may_be_libaio = fio_job(job).engine in _MAY_BE_LIBAIO and job.direct and not job.commits_each_write
     return {"ioengine": "libaio"} if may_be_libaio and not is_zfs(case.target) else {"iodepth": "1"}
 
 
 RULE = Rule(
     title="iodepth without effect",
-    wrong="sync, psync (the default), mmap and others ignore iodepth: the result is correct, but for a depth of 1.",
-    shows="In a job: a synchronous engine, iodepth over 1, no offload. fio prints `queue depth will be capped at 1`.",
+    wrong="sync, psync (the default), mmap and other engines ignore iodepth: the result is correct, but for a depth of "
+    "1.",
+    shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
+    "depth will be capped at 1`.",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
-    fix="ioengine=io_uring (or libaio) with direct=1, or iodepth=1 and that many numjobs, each with its own file",
+    fix="set ioengine=io_uring (or libaio) with direct=1; or set iodepth=1 and raise numjobs instead, with one file "
+    "per job",
     sources=(fio_doc("iodepth"), "fio backend.c"),
     in_job=_in_job,
     options=("iodepth", "ioengine"),

@@ -1,4 +1,4 @@
-"""Derive one verdict from the findings. docs/verdicts.md explains the reasoning."""
+"""Derives one verdict from the findings of all rules. docs/verdicts.md explains how."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ def lint(case: Case) -> tuple[Finding, ...]:
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
     """Return the findings of one rule: those on the result if there are any, otherwise those on the job.
 
-    If the byte count proves the result, it clears those on the job, or only notes remain of them.
+    If the byte accounting proves the result, findings on the job are dropped or become notes.
     """
     if seen := rule.check_result(case):
         return seen

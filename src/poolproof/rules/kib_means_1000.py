@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
         decimal = [name for name in _read_as_1024(job, _IEC) if name not in late]
         if decimal:
             why = "by default fio reads KiB, MiB and GiB as powers of 1000, and k, m, g as powers of 1024"
-            fix = "write k, m, g (4k, 1m, 16g), or kb_base=1000 before the sizes"
+            fix = "write k, m, g (4k, 1m, 16g), or put kb_base=1000 before the sizes"
             yield _finding(job, decimal, f"{_given(job, decimal)}: {why}", fix)
         if late:
             why = "which fio has already read with k = 1024 and KiB = 1000"
@@ -42,17 +42,17 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the options with a size of this form to which kb_base=1000 does not apply."""
+    """Return the options whose size has this form and is read with k = 1024."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the sizes that come before kb_base=1000, so it does not apply to them."""
+    """Return the options whose size comes before kb_base=1000 and is therefore read with k = 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the intended sizes: in k, m, g (1024); in bytes if kb_base comes too late to apply."""
+    """Return the intended sizes: with k, m, g (1024), or in bytes if kb_base=1000 comes too late to apply."""
     if late := _before_kb_base(job):
         return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}
     return {name: _text(job, name)[:-2].lower() for name in _read_as_1024(job, _IEC)}
@@ -60,11 +60,13 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="KiB means 1000 bytes",
-    wrong="By default `4KiB` is 4000 bytes, `4k` is 4096. Direct I/O of 4000 bytes fails; buffered writes read first.",
-    shows="In a job: a size that ends in KiB, MiB or GiB without kb_base=1000; or a size with a suffix before "
-    "kb_base=1000 on a command line, or in the globals above a section that sets it: fio has already read that size.",
-    error="Too high or too low; sizes 2 to 7 % off, and unaligned blocks.",
-    fix="Write 4k, 1m, 16g; kb_base before the sizes.",
+    wrong="By default, `4KiB` is 4000 bytes and `4k` is 4096. Direct I/O of 4000 bytes fails, and buffered writes read "
+    "first.",
+    shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. Or a size with a suffix before "
+    "kb_base=1000 on a command line, or in the global section above a job that sets kb_base: fio has already read that "
+    "size.",
+    error="Too high or too low. Sizes are off by 2 to 7 %, and blocks are unaligned.",
+    fix="write 4k, 1m, 16g, or put kb_base=1000 before the sizes",
     sources=(fio_doc("kb_base"),),
     in_job=_in_job,
     options=_SIZES,

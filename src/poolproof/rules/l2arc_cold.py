@@ -13,8 +13,8 @@ def _in_job(case: Case) -> Findings:
         return
     if seconds * _FILL_BYTES_PER_S < size:
         yield notes(
-            f"the cache device fills at no more than 32 MiB/s (8 MiB/s before 2.3): {format_size(size)} takes "
-            f"{format_duration(size / _FILL_BYTES_PER_S)}, and the run lasts only {format_duration(seconds)}",
+            f"the cache device fills at no more than 32 MiB/s (8 MiB/s before OpenZFS 2.3): {format_size(size)} takes "
+            f"{format_duration(size / _FILL_BYTES_PER_S)}, but the run lasts only {format_duration(seconds)}",
             weight=35,
         )
 
@@ -34,17 +34,20 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The cache device is still filling",
-    wrong="A ZFS cache device fills slowly (l2arc_write_max, 32 MiB/s), and by default not from sequential reads. A "
-    "short test measures a cold cache; export and import do not empty it, so another test may measure a warm one.",
-    shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grows.",
+    wrong="A ZFS cache device fills slowly (l2arc_write_max, 32 MiB/s), and by default sequential reads do not fill "
+    "it. A short test measures a cold cache. Export and import do not empty the cache, so the next test may measure a "
+    "warm one.",
+    shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grew by "
+    "more than 5 % of what fio read.",
     error="Too low if the cache is cold, too high if it happens to be warm.",
-    fix="read the whole working set until l2_hits stop growing, then measure; or `zpool remove` the cache device",
+    fix="read the whole working set until l2_hits stops growing, then measure; or remove the cache device with `zpool "
+    "remove`",
     sources=("man zfs.4 (l2arc_write_max)", zfs_issue(10687)),
     in_job=_in_job,
     options=("runtime", "size"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="On a pool with a cache device.",
+    needs="Run on a pool with a cache device.",
     commands="for run in 1 2 3; do fio --rw=randread --bs=16k --size=8g --runtime=60; grep l2_ "
     "/proc/spl/kstat/zfs/arcstats; done",
 )

@@ -25,19 +25,21 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     effect = _effect(case, part)
     cause = "readahead" if part.kind == "read" else "copying into RAM"
     by_design = (
-        f". The cause is {cause}; the byte count decides on the bandwidth, and these latencies are not the disk's"
+        f". The cause is {cause}: the byte accounting decides about the bandwidth; these latencies are not the disk's"
     )
     return finding(
         effect,
-        f"half of the {part.kind}s took less than {format_duration(median_ns / 1e9)}: no disk answers in less than 5 "
-        "µs, only memory does" + (by_design if effect == "notes" else ""),
+        f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: no disk answers in less than 5 µs, "
+        "only memory does" + (by_design if effect == "notes" else ""),
         weight=60 if effect != "notes" else 20,
-        fix="direct=1 for the disk's latency; fdatasync=1 and fio's sync percentiles for the latency of a commit",
+        fix="use direct=1 for the disk's latency; use fdatasync=1 and fio's sync percentiles for commit latency",
     )
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
-    """Return the effect; buffered sequential reads and buffered writes end in RAM by design, so the bytes decide."""
+    """Return the effect. Buffered sequential reads and buffered writes end in RAM by design, so the byte accounting
+    decides.
+    """
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
     job = case.job_named(part.job.name)
     if flow is not None and flow.in_order:
@@ -50,27 +52,29 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
 
 
 def _syncs(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding if syncs of buffered data were too fast. With direct=1 a sync may have nothing to write."""
+    """Return a finding if syncs of buffered data were too fast. With direct=1, a sync may have nothing to write."""
     job = case.job_named(result.name)
     median_ns = result.sync.percentiles_ns.get(50.0) if result.sync else None
     if median_ns is None or median_ns >= _FLOOR_NS or job is None or not job.sync_every or job.direct:
         return None
     return refutes(
-        f"half of the syncs took less than {format_duration(median_ns / 1e9)}: a sync that writes to a disk takes more "
-        "than 5 µs, so these reached no disk",
+        f"half of the syncs took at most {format_duration(median_ns / 1e9)}: a sync that writes to a disk takes more "
+        "than 5 µs, so these syncs reached no disk",
         weight=85,
-        fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will hold "
+        fix="look for tmpfs, `sync=disabled`, eatmydata, or a mount with nobarrier; test on the disk that will store "
         "the data",
     )
 
 
 RULE = Rule(
-    title="Faster than a disk can be",
-    wrong="The I/Os ended in memory. Even on the fastest drive, an I/O through controller and flash takes several µs.",
+    title="Faster than any disk",
+    wrong="The I/Os ended in memory. Even on the fastest drive, an I/O through the controller to flash takes several "
+    "µs.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 5 µs. Buffered sequential "
-    "reads (readahead) and buffered writes do that by design: the finding is then a note, and the byte count decides.",
-    error="Too high. Measured: p99 of fdatasync is 266 ns on tmpfs, which passes etcd's own test.",
-    fix="direct=1 if the file system honours it, cold caches, and a disk as the target.",
+    "reads (readahead) and buffered writes do that by design: the finding is then a note, and the byte accounting "
+    "decides.",
+    error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
+    fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
     sources=("measured cases L14, L15",),
     in_result=_in_result,
     commands="fio --name=trap --directory=/dev/shm --rw=write --bs=2300 --size=22m --fdatasync=1; rm -f /dev/shm/trap*",

@@ -22,22 +22,24 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         return finding(
             "suspects" if proves(case) else "refutes",
             f"{' + '.join(_term(part) for part in directions)} means {in_flight:.3g} I/Os in flight, but the job "
-            f"allows {queue}: latency or rate is wrong",
+            f"allows {queue}: the latency or the rate is wrong",
             weight=65,
-            fix="fio --cpuclock-test; clocksource=clock_gettime; and check that the results belong to this job",
+            fix="run fio --cpuclock-test, set clocksource=clock_gettime, and check that the results belong to this job",
         )
     if in_flight < 0.5 * queue and job is not None and job.direct and not job.is_synchronous and not pauses:
         return notes(
-            f"on average {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or fio "
-            "itself held them back, not the disk",
+            f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
+            "fio itself was the limit, not the disk",
             weight=35,
-            fix="more jobs with a smaller iodepth each; check if a CPU is saturated",
+            fix="use more jobs with a smaller iodepth each, and check if a CPU is saturated",
         )
     return None
 
 
 def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
-    """Return IOPS × mean latency over all directions, the average I/Os in flight; None if a value is missing."""
+    """Return the mean number of I/Os in flight: IOPS × mean latency, summed over all directions. None if a value is
+    missing, or if a direction ran for less than 0.5 s.
+    """
     total = 0.0
     for part in directions:
         figures, latency = part.figures, part.total
@@ -49,7 +51,7 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
-    """Return the most I/Os these results can have in flight: of all clones of a group, or of one job."""
+    """Return the maximum number of I/Os in flight for these results: of all clones of a group, or of one job."""
     if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
         return case.load.queue
     if job is None:
@@ -64,12 +66,13 @@ def _term(part: ReportedDirection) -> str:
 
 RULE = Rule(
     title="Rate, latency and depth do not agree",
-    wrong="The number of I/Os in flight is the rate times the mean latency. It can't be more than iodepth × numjobs: "
+    wrong="The number of I/Os in flight is the rate times the mean latency. It cannot be more than iodepth × numjobs: "
     "if it is, the clock was wrong or the results belong to different runs.",
-    shows="In a result: IOPS × mean latency is over 1.1 × the queue of the job. If it is far below, in an asynchronous "
-    "direct job without pauses, that is a note: the queue was mostly empty. Neither value includes time in fsync.",
+    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. A much lower value is a note "
+    "if the job is asynchronous and direct and has no pauses: the queue was mostly empty. Neither value includes the "
+    "time in fsync.",
     error="Too high or too low.",
-    fix="Check the clock (fio --cpuclock-test) and the origin of the results.",
+    fix="check the clock (fio --cpuclock-test) and the origin of the results",
     sources=("Little, A Proof for the Queuing Formula L = λW, 1961", fio_issue(630)),
     in_result=each_job(_in_reported_job),
     commands="fio --rw=randread --size=256m --direct=1 --ioengine=libaio --iodepth=4 --runtime=5  # IOPS × mean lat: 4",

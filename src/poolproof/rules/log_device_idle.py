@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
         why = f"{case.who(idle)} makes no synchronous writes, and only those go to the log device"
     else:
         return
-    yield notes(f"{why}: it does not affect the result", weight=40)
+    yield notes(f"{why}: the log device does not affect the result", weight=40)
 
 
 def _in_result(case: Case) -> Findings:
@@ -25,22 +25,25 @@ def _in_result(case: Case) -> Findings:
     logged, written = evidence.zfs.zil_slog_bytes, evidence.account.fio_write_bytes
     if logged is not None and logged < 0.01 * written:
         yield notes(
-            f"fio wrote {format_size(written)}, and {format_size(logged)} went to the log device: it does not affect "
-            "the result"
+            f"fio wrote {format_size(written)}, but only {format_size(logged)} went to the log device: the log device "
+            "does not affect the result"
         )
 
 
 RULE = Rule(
     title="The log device has nothing to do",
-    wrong="A log device takes only synchronous writes. Without them a test shows no benefit, or that of the ARC.",
-    shows="In a job: no syncs, or logbias=throughput. In the counters: zil_itx_metaslab_slog_bytes hardly grew.",
+    wrong="A log device receives only synchronous writes. Without them, a test shows no benefit, or only that of the "
+    "ARC.",
+    shows="In a job: no synchronous writes, or logbias=throughput. In the counters: zil_itx_metaslab_slog_bytes grew "
+    "by less than 1 % of what fio wrote.",
     error="None in the result; the conclusion about the log device is wrong.",
-    fix="fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; logbias=latency; or sync=always on the dataset",
+    fix="use fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; set logbias=latency, or sync=always on the "
+    "dataset",
     sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
     in_job=_in_job,
     options=("rw",),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="On a pool with a log device.",
+    needs="Run on a pool with a log device.",
     commands="for s in 0 1; do fio --rw=write --size=64m --fdatasync=$s; grep slog_bytes /proc/spl/kstat/zfs/zil; done",
 )

@@ -6,10 +6,11 @@ from poolproof.rules.flow import READ_IN_ORDER, WRITE_IN_ORDER, Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, suspects
 
 
-def _hops(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield the names of the leaves above, the disk below, and what both moved, for each disk below and direction.
+def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
+    """For each disk below leaves and each direction, yield who moved what above and below, and the bytes as a `Flow`.
 
-    Leaves on the same disk are summed, because its counter covers them all. Directions with few bytes are left out.
+    Leaves on the same disk are summed, because the disk's counters cover all of them. Directions with few bytes are
+    left out.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -29,8 +30,8 @@ def _in_job(case: Case) -> Findings:
     loops = case.target.loop_without_direct if case.target else ()
     if loops and (case.cold or case.load.writes):
         yield suspects(
-            f"{', '.join(loops)} goes through the page cache of the file below it: direct=1 ends at the loop device, "
-            "and RAM caches the file behind it",
+            f"I/O of {', '.join(loops)} goes through the page cache of the backing file: direct=1 has no effect below "
+            "the loop device, and RAM caches the file",
             weight=80,
         )
 
@@ -38,42 +39,44 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     loops = ", ".join(case.target.loop_without_direct) if case.target else ""
     if loops:
-        yield from _hidden(case, f"{loops} goes through the page cache of the file below it")
-    why = "the page cache of the loop file" if loops else "RAM or holes in the file below"
-    for above, below, flow in _hops(case):
+        yield from _hidden(case, f"I/O of {loops} goes through the page cache of the backing file")
+    why = "the page cache of the backing file" if loops else "RAM or holes in the backing file"
+    for above, below, flow in _flows_below(case):
         if not flow.in_order:
             yield finding(
                 flow.effect,
-                f"{above} {flow.moved}; {below} {flow.counted} ({flow.share}): the rest is {why}",
+                f"{above} {flow.moved}; {below} {flow.counted} ({flow.share}): the rest is in {why}",
                 weight=95,
             )
 
 
 def _hidden(case: Case, cached: str) -> Findings:
-    """Yield a finding if the counters of the disk below can't show what the cache of a loop device served.
+    """Yield a finding if the counters of the disk below cannot show what the page cache of the backing file served.
 
-    The byte count of the leaves proves nothing here, because the cache is below them.
+    The byte accounting of the leaves proves nothing here, because that cache is below them.
     """
-    hops = list(_hops(case))
-    for above, below, flow in hops:
+    flows = list(_flows_below(case))
+    for above, below, flow in flows:
         if flow.ratio > 1.15:
             yield suspects(
                 f"{cached}; {above} {flow.moved}, and {below} {flow.counted}: something else uses that disk, or the "
-                "cache read ahead, so its counters can't show what came from RAM",
+                "cache read ahead, so the disk's counters cannot show what came from RAM",
                 weight=80,
             )
     found = account(case)
-    if not hops and found and ((case.cold and found.leaf_read_bytes) or found.leaf_drained_write_bytes):
-        yield suspects(f"{cached}, and no disk below it was counted", weight=80)
+    if not flows and found and ((case.cold and found.leaf_read_bytes) or found.leaf_drained_write_bytes):
+        yield suspects(f"{cached}, and no disk below was counted", weight=80)
 
 
 RULE = Rule(
     title="A loop device with a cache below it",
-    wrong="Without direct I/O, a loop device uses the page cache of its file, so direct=1 above it still ends in RAM.",
-    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below moved under 85 % of the "
-    "loop device's bytes. If it moved over 15 % more, or was not counted, a loop device without direct I/O is suspect.",
-    error="Too high. Measured: 1236 MB/s with no reads on the disk, 377 MB/s with direct I/O on.",
-    fix="losetup --direct-io=on LOOP FILE, and fill the file behind it (no holes)",
+    wrong="Without direct I/O, a loop device uses the page cache of its backing file, so even direct=1 above it ends "
+    "up in RAM.",
+    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than 85 %, or "
+    "wrote less than 90 %, of the loop device's bytes. If that disk moved more than 115 %, or was not counted, a loop "
+    "device without direct I/O is suspect.",
+    error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
+    fix="run losetup --direct-io=on LOOP FILE, and fill the backing file (no holes)",
     sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),
     in_job=_in_job,
     options=("filename", "directory"),

@@ -1,4 +1,4 @@
-"""Percentiles merged over different jobs."""
+"""Percentiles merged from different jobs."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -10,7 +10,9 @@ def _in_job(case: Case) -> Findings:
     kinds = {(fio_job(job).rw, job.block_bytes, job.max_block_bytes) for job in jobs}
     separated = any(fio_job(job).flag("new_group") or job.waits_for_previous for job in jobs[1:])
     if len(kinds) > 1 and not separated and any(fio_job(job).flag("group_reporting") for job in jobs):
-        message = f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, true of none"
+        message = (
+            f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, which describes none"
+        )
         yield notes(message, weight=35)
     if any(job.is_mixed and fio_job(job).text("unified_rw_reporting") in ("1", "mixed") for job in jobs):
         message = "unified_rw_reporting merges reads and writes into one set of percentiles, which describes neither"
@@ -24,10 +26,10 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="One set of percentiles for different jobs",
     wrong="group_reporting puts the latencies of all jobs into one histogram. If the jobs differ in block size or "
-    "direction, its percentiles describe none of them, and a slow job is hidden.",
-    shows="In a job: group_reporting over sections that differ in rw or bs, or unified_rw_reporting in a mixed job.",
+    "direction, its percentiles describe none of them, and slow jobs are hidden.",
+    shows="In a job: group_reporting for jobs that differ in rw or bs, or unified_rw_reporting in a mixed job.",
     error="Too high or too low.",
-    fix="remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; "
+    fix="remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; use "
     "--output-format=json+",
     sources=(fio_doc("group_reporting"),),
     in_job=_in_job,

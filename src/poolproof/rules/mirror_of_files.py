@@ -9,19 +9,21 @@ def _in_result(case: Case) -> Findings:
         if mirror.rotational_are_files:
             yield notes(
                 f"{mirror.rotational} is rotational and {mirror.others} is not, but the vdevs are files, and ZFS "
-                "treats every file as a non-rotational disk: it distributes the reads by queue length alone, here "
-                f"{mirror.shares}. With the disks themselves as vdevs it would read from {mirror.others}",
+                "treats every file as a non-rotational disk. It distributes the reads by queue length alone: "
+                f"{mirror.shares}. With the disks themselves as vdevs, it would read from {mirror.others}",
                 weight=70,
             )
 
 
 RULE = Rule(
     title="A mirror of files: ZFS cannot see which disk is rotational",
-    wrong="ZFS reads from the side with the shorter queue, and counts seeks of a rotational disk more. It cannot see "
-    "which disk a file is on: an SSD and a hard disk get half of the reads each, unlike in mirrors of disks.",
-    shows="In the counters: reads from a mirror whose sides are files, some on rotational disks and some not.",
-    error="Too low for SSD and hard disk. Measured: half of the reads from each file; with disks, all from the SSD.",
-    fix="give ZFS the disks themselves as vdevs; if you want files, say so with the result",
+    wrong="ZFS reads from the mirror member with the shortest queue, and a seek on a rotational disk counts more. ZFS "
+    "cannot see which disk a file is on: a file on an SSD and one on a hard disk serve half of the reads each, unlike "
+    "the disks themselves.",
+    shows="In the counters: reads from a mirror whose members are files, some on rotational disks and some not.",
+    error="Too low for an SSD and a hard disk. Measured: half of the reads from each file; with disks as vdevs, all "
+    "from the SSD.",
+    fix="use the disks themselves as vdevs; if you want files, say so with the result",
     sources=(
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/os/linux/zfs/vdev_file.c (vdev_file_open)",
         "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
@@ -29,7 +31,7 @@ RULE = Rule(
     ),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="A file system on a hard disk, one on an SSD, and a file of 2 GiB on each.",
-    commands="zpool create trap mirror /on/rust/file /on/ssd/file; fio --name=trap --directory=/trap --rw=randread "
+    needs="Needs a file system on a hard disk, another on an SSD, and a 2 GiB file on each.",
+    commands="zpool create trap mirror /on/hdd/file /on/ssd/file; fio --name=trap --directory=/trap --rw=randread "
     "--bs=16k --size=1g; zpool iostat -v trap",
 )

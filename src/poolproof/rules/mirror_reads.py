@@ -1,4 +1,4 @@
-"""ZFS mirrors of rotational and non-rotational disks: the share of the reads that each side served."""
+"""ZFS mirrors of rotational and non-rotational disks: how much of the reads each member served."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from poolproof.rules.model import Case
 
 @dataclass(frozen=True)
 class Mirror:
-    """A mirror with rotational and other sides that served reads; `rotational` and `others` name their disks.
+    """A mirror that served reads and has both rotational and non-rotational members.
 
-    `shares`: the share of the reads that each side served, as text. `rotational_are_files`: ZFS cannot distinguish the
-    rotational sides from the others, because they are files.
+    `rotational` and `others` name the disks of the members. `shares`: each member's share of the reads, as text.
+    `rotational_are_files`: the rotational members are files, so ZFS cannot tell them from the others.
     """
 
     rotational: str
@@ -23,7 +23,7 @@ class Mirror:
 
 
 def mirrors_read(case: Case) -> Iterator[Mirror]:
-    """Yield the mirrors with both kinds of sides if the case read; none if it is unknown which disks are rotational."""
+    """Yield the mirrors with both kinds of members if the case read; none if `rotational` is unknown for a disk."""
     if (
         case.zfs is None
         or case.evidence is None

@@ -9,21 +9,22 @@ def _in_job(case: Case) -> Findings:
     sector = case.target.physical_block_bytes if case.target else None
     if smallest and sector and smallest < sector and case.load.writes:
         yield notes(
-            f"the layout writes in units of {format_size(smallest)} to a disk with sectors of {format_size(sector)}: "
-            "the drive reads and rewrites a sector for each write, and no counter shows it"
+            f"the layout writes in units of {format_size(smallest)} to a disk with {format_size(sector)} sectors: for "
+            "each write, the drive reads and rewrites a whole sector, and no counter shows it"
         )
 
 
 RULE = Rule(
     title="Writes smaller than the disk's sectors",
-    wrong="With ashift=9 on 4 KiB sectors, or partitions that start inside one, the drive reads and rewrites sectors.",
+    wrong="With ashift=9 on 4 KiB sectors, or partitions that start in the middle of a sector, the drive reads and "
+    "rewrites whole sectors.",
     shows="Before the run: the layout's smallest write (1 << ashift) is smaller than the disk's physical sector.",
     error="Too low by a factor of 2 to 10 on random writes.",
-    fix="recreate the pool with ashift=12 (or what the disk needs); align partitions to whole MiB",
+    fix="recreate the pool with ashift=12 (or the value that the disk needs), and align partitions to whole MiB",
     sources=(zfs_issue(6040),),
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,
-    needs="On a pool made with -o ashift=9, then on one with ashift=12.",
+    needs="Run on a pool created with -o ashift=9, then on one with ashift=12.",
     commands="fio --rw=randwrite --bs=4k --size=256m --io_size=32m --fdatasync=1",
 )

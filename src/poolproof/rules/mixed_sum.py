@@ -15,10 +15,11 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="One sum for reads and writes",
-    wrong="A mixed job keeps its ratio, so slow writes also slow down the reads. Some scripts print the sum of both.",
+    wrong="A mixed job keeps its ratio, so slow writes also slow down the reads. Some scripts print the sum of both "
+    "rates.",
     shows="In a job: rw=rw or randrw.",
     error="Too high if the sum is used as a rate.",
-    fix="report reads and writes separately, with the mix",
+    fix="report the rates of reads and writes separately, together with the mix",
     sources=("https://github.com/masonr/yet-another-bench-script",),
     in_job=_in_job,
     options=("rw",),

@@ -11,7 +11,7 @@ from poolproof.load.outcome import Outcome
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
 Changes = Mapping[str, str | None]
-"""Options of one job to set, and options to remove (None)."""
+"""Options of one job to set; None removes an option."""
 
 _MOST_NAMES = 6
 _SCRIPT_HEAD = """\
@@ -27,8 +27,9 @@ counted() { awk -v at="$1" '{printf "%s: %d MiB read, %d MiB written by the disk
 class Finding:
     """One problem that a rule found.
 
-    `message` gives the values and the consequence, `fix` what to type or change. `weight` orders findings of equal
-    effect, largest first: a rule that names the cause has a larger weight than one that sees only the imbalance.
+    `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
+    change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
+    than a rule that sees only the imbalance.
     """
 
     rule: str
@@ -42,7 +43,7 @@ Findings = Iterable[Finding]
 
 
 def finding(effect: Effect, message: str, weight: int = 50, fix: str = "") -> Finding:
-    """Return a finding for a check to yield. `Rule` adds its own id, and its own fix if `fix` is empty."""
+    """Return a finding for a check to yield. `Rule` adds the id, and the rule's fix if `fix` is empty."""
     return Finding("", effect, message, fix, weight)
 
 
@@ -54,7 +55,7 @@ notes = partial(finding, "notes")
 
 @dataclass(frozen=True)
 class Case:
-    """What is known about one result: the job, fio's output, the counters and the target. All but the job may be None.
+    """What is known about one result: the job, fio's output, the counters and the target. All but the job can be None.
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
     `asked_s`: the requested run time in seconds; None if unknown.
@@ -84,13 +85,13 @@ class Case:
         return self.target.zfs if self.target else None
 
     def job_named(self, name: str) -> LoadPart | None:
-        """Return the job with that name, or the only job; None if there are several other jobs."""
+        """Return the job with that name, or else the only job; None if there are several jobs with other names."""
         named = [job for job in self.jobs if job.name == name]
         only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return by how much the counters of a counter source grew, by name; empty if they were not read."""
+        """Return how much each counter of a counter source grew, by name; empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
@@ -108,24 +109,24 @@ Check = Callable[[Case], Findings]
 
 @dataclass(frozen=True)
 class Rule:
-    """A pitfall: what goes wrong, how it shows, whether the result is too high or too low, and how to fix it.
+    """A pitfall: what goes wrong, how to recognize it, whether the result is too high or too low, and how to fix it.
 
-    `id` is the name of its file with dashes; the catalogue sets it.
+    `id` is the name of the rule's file, with dashes. The catalogue sets it.
 
-    `in_job` checks the job and the target before a run; `in_result` checks the result. Both yield nothing if they find
-    nothing.
+    `in_job` checks the job and the target before a run; `in_result` checks the result.
 
-    `commands` show the effect in a shell: `fio --rw=…` stands for `fio --name=trap --filename=trap --rw=…`. `prepare`
-    runs before the first count. `needs` tells the reader what else the script needs.
+    `commands` is a shell script that shows the effect. In it, `fio --rw=…` means `fio --name=trap --filename=trap
+    --rw=…`. `prepare` contains the commands to run before the counters are read first. `needs` says what else the
+    script needs.
 
-    `cleared_by_byte_count`: True if the pitfall changes where the bytes go. If the byte count then proves the result,
-    it rules out the pitfall, and the findings of `in_job` are dropped. False if the pitfall does not change where the
-    bytes go (a queue depth that is never reached): its suspicion becomes a note. See docs/verdicts.md.
+    `cleared_by_byte_count`: True if the pitfall changes where the bytes go. The findings of `in_job` are then dropped
+    if the byte accounting proves the result. False if it does not (a queue depth that is never reached): the findings
+    become notes. See docs/verdicts.md.
 
-    `explains_lost`: why bytes that fio moved reached no disk, per direction, for the byte flow on the report page.
+    `explains_lost`: why bytes that fio moved reached no disk, by direction, for the byte flow in the report.
 
-    `options`: the fio options that `in_job` checks, the most important first. `fixed_options`: the changes to a job
-    after which `in_job` finds nothing, or a function that returns them. There are none if a person has to choose.
+    `options`: the fio options that `in_job` checks, most important first. `fixed_options`: the changes to a job after
+    which `in_job` finds nothing, or a function that returns them; empty if a person has to choose.
     """
 
     title: str
@@ -164,7 +165,7 @@ class Rule:
 
     @property
     def reproduce(self) -> str:
-        """A shell script that prints what the disk counted next to fio's own output."""
+        """A shell script that prints the disk's counters next to fio's output."""
         needs = f"# {self.needs}\n" if self.needs else ""
         prepare = f"{self.prepare}\n" if self.prepare else ""
         commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
@@ -173,20 +174,20 @@ class Rule:
 
 
 def fio_doc(options: str) -> str:
-    """Return fio's manual as a source, with the options that it describes."""
+    """Return a source: fio's manual, with the names of the options."""
     return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
 
 
 def fio_issue(number: int) -> str:
-    """Return an issue of fio as a source."""
+    """Return a source: a GitHub issue of fio."""
     return f"https://github.com/axboe/fio/issues/{number}"
 
 
 def zfs_issue(number: int) -> str:
-    """Return an issue of OpenZFS as a source."""
+    """Return a source: a GitHub issue of OpenZFS."""
     return f"https://github.com/openzfs/zfs/issues/{number}"
 
 
 def fill(size: str) -> str:
-    """Return the command that fills the test file with data that does not compress."""
+    """Return the command that fills the test file with incompressible data. `size` is in fio's notation."""
     return f"fio --name=fill --filename=trap --rw=write --bs=1m --size={size} --refill_buffers --end_fsync=1"

@@ -1,4 +1,4 @@
-"""Tell whether the bytes of a job bypass RAM or go through it, if the target is known."""
+"""Whether the bytes of a job bypass RAM or go through it."""
 
 from poolproof.evidence.model import Target
 from poolproof.load.model import LoadPart
@@ -19,14 +19,14 @@ def is_fuse(target: Target | None) -> bool:
 
 
 def is_network(target: Target | None) -> bool:
-    """True if the files are on another machine, which has its own cache."""
+    """True if the files are on a network file system, whose server has a cache too."""
     return target is not None and target.file_system.startswith(_NETWORK)
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
     """True if the job's I/O reaches the disks without going through a page cache; None if unknown.
 
-    On ZFS, direct I/O is always None: up to 2.2, ZFS ignores O_DIRECT; later releases honour it only for aligned I/O
+    None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O
     on datasets.
     """
     if not job.direct:
@@ -44,7 +44,7 @@ def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
-    """True for direct=1 on an unknown target: nearly every file system except ZFS honours it."""
+    """True if the job sets direct=1 on an unknown target: nearly every file system except ZFS honours it."""
     return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 
 

@@ -22,14 +22,14 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
     rate = bandwidth_bytes(case.outcome, kind)
     if ceiling and rate is not None and rate > _OVER * ceiling:
         yield refutes(
-            f"the {kind} rate is {format_rate(rate)}; the disks give at most {format_rate(ceiling)} together, so the "
-            f"result is {rate / ceiling:.3g} times that: a cache answered",
+            f"the {kind} rate is {format_rate(rate)}, {rate / ceiling:.3g} times the {format_rate(ceiling)} that all "
+            "disks together can deliver: a cache answered",
             weight=88,
         )
 
 
 def _seeks(case: Case, target: Target) -> Findings:
-    """Random reads from rotational disks: about 250/s per disk, 400/s with a deep queue, more over a small span."""
+    """Check random reads of rotational disks: about 250/s per disk, 400/s with a deep queue, more on a small span."""
     if not target.rotational or not target.disks:
         return
     rates: dict[int, float] = {}
@@ -43,21 +43,22 @@ def _seeks(case: Case, target: Target) -> Findings:
         yield finding(
             "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects",
             f"{format_count(fastest)} random reads/s from {format_number_of(target.disks, 'rotational disk')} are "
-            f"{format_count(each)} per disk; such a disk reaches 400/s at best: a cache answered",
+            f"{format_count(each)} per disk, but a rotational disk reaches 400/s at best: a cache answered",
             weight=86,
         )
 
 
 RULE = Rule(
     title="More than the disks can do",
-    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: the "
-    "counters do not see the memory of a controller or a hypervisor.",
-    shows="In a result: the rate is over 1.01 × the ceilings of all disks (HDD 300 MB/s, SATA 560 MB/s, SAS3 1.2 GB/s, "
-    "PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s), or over 600 random reads/s per rotational disk; over 1500 is proof.",
-    error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s.",
-    fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it holds, and drop caches "
+    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: they "
+    "do not show the memory of a controller or a hypervisor.",
+    shows="In a result: the rate is more than 1.01 times the ceilings of all disks together (HDD 300 MB/s, SATA 560 "
+    "MB/s, SAS3 1.2 GB/s, PCIe 3/4/5 ×4 3.5/7.3/14.5 GB/s), or more than 600 random reads/s per rotational disk. More "
+    "than 1500 is proof.",
+    error="Too high. Observed: 25.6 GB/s from three drives of 3.2 GB/s each.",
+    fix="find the cache (ARC, page cache, controller or hypervisor); use more data than it can hold, and drop caches "
     "first",
-    sources=("vendors' data sheets; PCI Express and SATA link rates less coding",),
+    sources=("vendors' data sheets; PCI Express and SATA link rates without encoding overhead",),
     in_result=_in_result,
     commands="for run in 1 2; do fio --rw=read --bs=1m --size=512m --invalidate=0; done  # compare with the data sheet",
 )

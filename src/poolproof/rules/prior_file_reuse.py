@@ -16,10 +16,11 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="A file from an earlier run",
-    wrong="fio uses an existing file of the right name and size as it is: the result depends on how it was written.",
+    wrong="fio uses an existing file of the right name and size as it is: the result depends on how the file was "
+    "written.",
     shows="Before the run: the files of a read job already exist.",
-    error="Too high or too low. Observed: 1150 and 635 MB/s.",
-    fix="remove it, and fill it with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
+    error="Too high or too low. Observed: 1150 MB/s and 635 MB/s.",
+    fix="remove the file, and write it again with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
     sources=("fio filesetup.c",),
     in_job=_in_job,
     options=("filename", "directory"),

@@ -12,24 +12,26 @@ def _in_result(case: Case) -> Findings:
         return
     flows = (cold_reads(case), writes(case))
     hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
-    less, plausible = "without the ramp the disks did less than fio reports", "the byte count is plausible without it"
+    less = ", and without the ramp the disks moved too few bytes"
+    plausible = "; the byte accounting is in order even without the ramp"
     yield finding(
         "suspects" if hides else "notes",
-        f"the counters cover {format_duration(found.window_s)}, fio's figures {format_duration(ran)}: the ramp of "
-        f"{format_duration(ramp)} is in the counters but not in fio's figures"
-        + (f", and {less}" if hides else f"; {plausible}"),
+        f"the counters cover {format_duration(found.window_s)}, fio's results {format_duration(ran)}: the counters "
+        f"include the ramp of {format_duration(ramp)}, and fio's results do not" + (less if hides else plausible),
         weight=70,
     )
 
 
 RULE = Rule(
     title="The counters include the ramp",
-    wrong="fio's figures exclude ramp_time and file layout; the disk's counters include both. If fio's figures are "
+    wrong="fio's results exclude ramp_time and file layout; the disk's counters include both. If fio's results are "
     "compared with counters of the whole run, the ramp's I/O can hide a cache.",
-    shows="In evidence: the window of the counters is as long as run and ramp together. poolproof itself starts the "
-    "window when the ramp ends and stops it when fio ends, so this applies only to counters taken by others.",
-    error="The counters are too high by ramp / runtime. Measured: 8829 reads on the disk, 4000 reported by fio.",
-    fix="start reading the counters when the ramp ends, not when fio starts",
+    shows="In the evidence: the window of the counters is as long as the run and the ramp together. poolproof opens "
+    "its window when the ramp ends and closes it when fio ends, so this applies only to counters taken with other "
+    "tools.",
+    error="The counters are too high by ramp / runtime. Measured: 8829 reads on the disk, but only 4000 reported by "
+    "fio.",
+    fix="read the counters when the ramp ends, not when fio starts",
     sources=("measured case L17",),
     in_result=_in_result,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based --ramp_time=2 --runtime=2",

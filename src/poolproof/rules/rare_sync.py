@@ -1,4 +1,4 @@
-"""A sync too rare to matter."""
+"""Syncs too rare to matter."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, suspects
@@ -31,7 +31,7 @@ RULE = Rule(
     wrong="With fsync=10000, the writes after the last sync are still in RAM when fio ends, and commits are not timed.",
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
     error="Too high, by the share of bytes that were never synced.",
-    fix="end_fsync=1 in addition, for throughput; fdatasync=1 for commit latency",
+    fix="add end_fsync=1 for throughput, or use fdatasync=1 for commit latency",
     sources=(fio_doc("fsync"),),
     in_job=_in_job,
     options=("fsync", "fdatasync"),

@@ -11,7 +11,7 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.rate_limited and fio_job(job).text("rate_process") == "poisson"]
     if jobs:
         yield notes(
-            f"{case.who(jobs)} sets rate_process=poisson, which sends twice the rate in some releases of fio",
+            f"{case.who(jobs)} sets rate_process=poisson, which makes some fio releases send twice the requested rate",
             weight=25,
             fix="compare the rate that fio reports with the one requested",
         )
@@ -23,16 +23,17 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if not asked or reached is None or reached >= 0.95 * asked:
         return None
     return notes(
-        f"{format_count(asked)} {part.kind}s a second were requested, {format_count(reached)} were reached: fio waits "
-        "for an answer before it sends the next I/O, so the percentiles exclude the time that delayed I/Os waited",
+        f"{format_count(asked)} {part.kind}s/s were requested, but only {format_count(reached)} were reached: fio "
+        "waits for completions before it sends the next I/O, so the percentiles do not include the time that delayed "
+        "I/Os waited",
         weight=55,
     )
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """Return rate_iops of the direction, times the clones that the result sums.
+    """Return the direction's rate_iops, times the number of clones that the result covers; None if it is not set.
 
-    None for several values, because their order of directions depends on the job.
+    Also None for several values, because the directions that they apply to depend on the job.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):
@@ -42,11 +43,11 @@ def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
 
 RULE = Rule(
     title="The requested rate was not reached",
-    wrong="fio is a closed loop: during a stall it sends less, and the wait of I/Os that were never sent is in no "
-    "percentile. At a rate that the disk cannot sustain, percentiles look better than users would see.",
-    shows="In a result: rate_iops was set, and less than 95 % of it was reached. In a job: rate_process=poisson.",
+    wrong="fio is a closed loop: during a stall it sends less, and no percentile includes the wait of I/Os that were "
+    "never sent. At a rate that the disk cannot sustain, percentiles look better than users would see.",
+    shows="In a result: rate_iops was set, but less than 95 % of it was reached. In a job: rate_process=poisson.",
     error="Latency is too low near saturation.",
-    fix="run rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
+    fix="run with rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
     sources=(fio_doc("io_submit_mode"), fio_issue(333)),
     in_job=_in_job,
     options=("rate_process", "rate_iops"),

@@ -11,12 +11,12 @@ _PAGE = 4096
 
 
 def _unit(case: Case) -> int:
-    """Return the unit in bytes that a whole I/O should be a multiple of: the record on ZFS, a page elsewhere."""
+    """Return the unit in bytes that block sizes should be a multiple of: the record on ZFS, a page elsewhere."""
     return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if I/Os cover only parts of units, and neighbouring I/Os do not soon complete them in RAM."""
+    """True if I/Os cover only parts of units and no neighbouring I/O soon completes them in RAM."""
     return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
 
 
@@ -26,7 +26,7 @@ def _in_job(case: Case) -> Findings:
         if job.may_use_page_cache and _is_partial(job, unit) and not job.commits_each_write:
             yield notes(
                 f"{case.who([job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in units "
-                f"of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} × as much, and "
+                f"of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} times as much, and "
                 "writes have to read first",
                 weight=40,
             )
@@ -45,8 +45,8 @@ def _in_result(case: Case) -> Findings:
         )
     elif _reads_to_change(case, found):
         yield notes(
-            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: records or pages "
-            "were read in order to be changed",
+            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: to change a part "
+            "of a record or page, the file system had to read it first",
             weight=45,
         )
 
@@ -59,12 +59,14 @@ def _reads_to_change(case: Case, found: Account) -> bool:
 
 RULE = Rule(
     title="I/Os smaller than a record",
-    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and reads it again to change "
-    "4 KiB. The result is what an application gets, not what the disks can do.",
-    shows="In a job: random blocks that are not whole ZFS records; writes that are not whole pages. In the counters: "
-    "the disks read over 2 × what fio read, or a job that only writes causes reads of over 5 % of its bytes.",
-    error="Too low for the disks, up to record / bs (128 KiB / 4 KiB = 32). Measured: 11,436 reads for 16 MiB written.",
-    fix="to measure the disks, set recordsize or volblocksize to bs; to measure what an application gets, keep it and "
+    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and also to change 4 KiB of "
+    "it. The result is what an application gets, not what the disks can do.",
+    shows="In a job: random blocks that are not multiples of the ZFS record, or writes that are not multiples of a "
+    "page. In the counters: the disks read more than twice what fio read, or a write-only job causes reads of more "
+    "than 5 % of its bytes.",
+    error="Too low for the disks, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 11,436 reads for "
+    "16 MiB written.",
+    fix="set recordsize or volblocksize to bs if you want to measure the disks; otherwise keep the record size and "
     "report it",
     sources=(zfs_issue(6040), zfs_issue(10830)),
     in_job=_in_job,

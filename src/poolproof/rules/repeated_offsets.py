@@ -16,8 +16,8 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in _repeating(case) if not job.invalidates_cache or cache_remains]
     if case.cold and jobs:
         yield suspects(
-            f"{case.who(jobs)} reads the same random offsets in each run (randrepeat=1 is the default), and nothing "
-            "removes them from RAM in between: a second run reads what the first one left there",
+            f"{case.who(jobs)} reads the same random offsets in every run (randrepeat=1 is the default), and nothing "
+            "drops them from RAM in between: the second run reads what the first one left there",
             weight=55,
         )
 
@@ -35,10 +35,12 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Every run reads the same random blocks",
-    wrong="randrepeat=1, the default, repeats the random offsets in each run. If the cache survives, RAM serves them.",
+    wrong="randrepeat=1, the default, repeats the random offsets in every run. If the cache survives, RAM serves the "
+    "reads.",
     shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on which "
     "invalidate has no effect. In the counters: the disks read less than fio did.",
-    error="Too high from the second run on. Measured: 133, then 2675 MB/s; with randrepeat=0 143, then 154 MB/s.",
+    error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s. With randrepeat=0: 143 MB/s, then 154 "
+    "MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
     sources=("measured cases L07, L08", fio_doc("randrepeat")),
     in_job=_in_job,

@@ -1,4 +1,4 @@
-"""What fio reported for a whole run, and for each direction of each job."""
+"""What fio reported for a whole run and for each direction of each job."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class ReportedDirection:
 
     @property
     def median_ns(self) -> float | None:
-        """p50 of clat, or of lat if only lat has percentiles; None if the source has neither."""
+        """The p50 of clat, or of lat if only lat has percentiles, in nanoseconds; None if neither has any."""
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
@@ -50,12 +50,12 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
-    """Return a check that calls `look` for each direction, and reports one finding for all clones of a job."""
+    """Return a check that calls `look` for each direction and yields the first finding of all clones of a job."""
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
 
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
-    """Return a check that calls `look` for each job, and reports one finding for all its clones."""
+    """Return a check that calls `look` for each job and yields the first finding of all its clones."""
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
     )
@@ -74,13 +74,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Return the bytes that fio reports for one direction; None if a part does not report them."""
+    """Return the bytes that fio moved in one direction; None if a part does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the bytes per second of the fastest group of jobs in one direction; None if a group does not report it."""
+    """Return the bytes per second of the fastest group of jobs in one direction; None if a group reports no rate."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -89,13 +89,13 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def ran_s(result: Outcome | None) -> float | None:
-    """Return the run time of the longest job in seconds; None if no part reports it."""
+    """Return the run time of the longest job in seconds; None if no part reports a run time."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Return the total run time in seconds of all groups, which run one after another; None if no group reports it."""
+    """Return the total run time of all groups, which run one after another, in seconds; None if none reports one."""
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():
         groups.setdefault(job.group, []).append(job)
@@ -106,7 +106,7 @@ def lasted_s(result: Outcome | None) -> float | None:
 def asked_s(case: Case) -> float | None:
     """Return the requested run time of the longest job in seconds, from the campaign or else from the job.
 
-    Compare it with `ran_s`.
+    None if no run time was requested. The actual run time is `ran_s`.
     """
     if len(case.load.phases) > 1:
         spans = [job.runtime_s for job in case.load.parts]

@@ -7,12 +7,12 @@ from poolproof.rules.reported import asked_s, moved_bytes, ran_s
 from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 2e9
-_DIRECT_IOPS = 20_000  # of one I/O at a time past RAM: 50 µs each, as fast NVMe disks answer
+_DIRECT_IOPS = 20_000  # per direct I/O in flight: 50 µs each, as on fast NVMe disks
 _LONG_ENOUGH_S = 10.0
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that may end early, except those with `steadystate`, which is meant to end a job early."""
+    """Return the jobs that end when their size is done. Jobs with `steadystate` are meant to, so they are left out."""
     jobs = [job for job in case.jobs if job.runtime_s and not job.time_based]
     return [job for job in jobs if "steadystate" not in fio_job(job).options]
 
@@ -30,7 +30,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float:
-    """Return 2 GB/s, or less if small blocks go directly to the disk, a few at a time."""
+    """Return the highest plausible rate: 2 GB/s, or less for small blocks of direct I/O with few in flight."""
     if not job.direct:
         return _FAST_BYTES_PER_S
     return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)
@@ -44,8 +44,9 @@ def _in_result(case: Case) -> Findings:
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     yield finding(
         "fails" if too_short else "notes",
-        f"asked for {format_duration(asked)}, ran {format_duration(ran)}: time_based is not set, so fio ended when its "
-        f"{format_size(moved)} were done" + ("; such a short burst shows nothing about the disk" if too_short else ""),
+        f"fio was to run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, so "
+        f"fio ended when its {format_size(moved)} were done"
+        + ("; such a short burst shows nothing about the disk" if too_short else ""),
         weight=90,
     )
 
@@ -53,11 +54,11 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="runtime without time_based ends early",
     wrong="runtime is only an upper limit: the job ends when its size is done, after a burst that caches can absorb.",
-    shows="In a job: runtime, no time_based, and a size that is done sooner at 2 GB/s (with direct=1, at 20,000 IOPS "
-    "per I/O in flight if that is slower). In a result: it ran for less than half the requested time and for under 10 "
-    "s.",
-    error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, ran 24 ms.",
-    fix="time_based=1, so that the job repeats until runtime is over; or remove runtime",
+    shows="In a job: runtime without time_based, and a size that is done sooner at 2 GB/s (with direct=1, at 20,000 "
+    "IOPS per I/O in flight if that is slower). In a result: the job ran for less than half the requested time and "
+    "less than 10 s.",
+    error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, 24 ms run.",
+    fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=("measured case L18", fio_doc("time_based"), fio_issue(329)),
     in_job=_in_job,
     options=("runtime",),

@@ -14,7 +14,7 @@ def _small(case: Case) -> list[LoadPart]:
 
 def _in_job(case: Case) -> Findings:
     if jobs := _small(case):
-        default = "" if fio_job(jobs[0]).text("bs") else " (bs is not set, the default is 4k)"
+        default = "" if fio_job(jobs[0]).text("bs") else " (bs is not set; the default is 4k)"
         yield notes(
             f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
             "merges them into larger requests, so their IOPS are not the disk's",
@@ -35,12 +35,12 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="IOPS of merged requests",
-    wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count calls to the "
-    "kernel, not requests to the disk; an upper layer can even look faster than the disk.",
-    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each. In the counters: the disks "
-    "did less than half as many requests as fio did I/Os.",
+    wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
+    "not requests to the disk; an upper layer can even look faster than the disk.",
+    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each write. In the counters: the "
+    "disks did less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
-    fix="report bytes per second for sequential I/O; use randread or randwrite for IOPS",
+    fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",
     sources=(fio_issue(41), "https://github.com/longhorn/longhorn/issues/7905"),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "rw"),

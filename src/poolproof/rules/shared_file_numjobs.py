@@ -16,15 +16,15 @@ _MOST_PARTS = 100
 def _fix(case: Case) -> str:
     """Return the two possible fixes, with sizes if all sections have the same size."""
     sizes = {job.size_bytes for job in case.jobs}
-    size, fix = next(iter(sizes)), "directory= instead of filename= (a file per job), or offset_increment="
+    size, fix = next(iter(sizes)), "use directory= instead of filename= (one file per job), or offset_increment="
     if len(sizes) > 1 or size is None or size < case.load.sharers:
-        return f"{fix} so that each job has its own part"
+        return f"{fix} to give each job its own part"
     part = _share_of(size, case.load.sharers)
     return f"{fix}{part} size={part}"
 
 
 def _share_of(size_bytes: int, sharers: int) -> str:
-    """Return the size of each part in whole MiB, or in whole 4 KiB below 1 MiB: O_DIRECT accepts these multiples."""
+    """Return the size of each part, in whole MiB or, below 1 MiB, in multiples of 4 KiB: O_DIRECT accepts both."""
     size_bytes //= sharers
     unit = 1024**2 if size_bytes >= 1024**2 else 4096
     return canonical_size(max(size_bytes // unit * unit, 1)).lower()
@@ -41,14 +41,14 @@ def _in_job(case: Case) -> Findings:
     yield finding(
         "suspects" if in_step else "notes",
         f"{sharers} jobs {'write' if writers else 'read'} the same bytes of one file and {order}: RAM can serve all "
-        f"but one of them, so the sum may be up to {sharers} × too high",
+        f"but one of them, so the sum may be too high by a factor of up to {sharers}",
         weight=80,
         fix=_fix(case),
     )
 
 
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
-    """Return how many clones access the same bytes at once, of the jobs that RAM may serve and `counts` selects."""
+    """Return how many clones access the same bytes at once, among the jobs that RAM may serve and `counts` selects."""
     phases = (
         [job for job in phase if (job.reads or job.writes) and may_end_in_ram(job, case.target) and counts(job)]
         for phase in case.load.phases
@@ -57,7 +57,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
 
 
 def _walks_forward(job: LoadPart) -> bool:
-    """True if the job is sequential and not backwards as with `rw=read:-8k`."""
+    """True if the job is sequential and does not go backwards (as `rw=read:-8k` does)."""
     return job.is_sequential and not (fio_job(job).text("rw") or "").partition(":")[2].strip().startswith("-")
 
 
@@ -70,9 +70,10 @@ def _in_result(case: Case) -> Findings:
 
 
 def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived: str, rest: str) -> Findings:
-    """Yield a finding if RAM explains the missing bytes: it can absorb all but one of the times that a byte was moved.
+    """Yield a finding if RAM explains the missing bytes.
 
-    Each byte was moved once per job, and again in each further pass over the file.
+    Each byte is moved once per job, and again in each further pass over the file. RAM can serve all of these moves
+    except one.
     """
     if flow is None:
         return
@@ -81,7 +82,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
     if flow.ratio < (1 - _NEAR) / times:
         return
     exact = abs(flow.ratio * sharers - 1) <= _NEAR
-    once = f", 1/{sharers} as expected if each block reached a disk once" if exact else ""
+    once = f", 1/{sharers} as expected if the disks moved each block once" if exact else ""
     yield finding(
         flow.effect,
         f"{sharers} jobs {did} {flow.moved} {preposition} one file; {flow.counted} {arrived} ({flow.share} of "
@@ -92,7 +93,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return a part of the file for each numjobs clone, or a file for each if the size is unknown."""
+    """Return changes that give each numjobs clone its own part of the file, or its own file if the size is unknown."""
     filename, clones, size = fio_job(job).filename or "", job.clones, job.size_bytes
     if clones < 2:
         return {}
@@ -106,16 +107,18 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="Several jobs share one file",
-    wrong="Jobs with one filename start at the same byte. One uses the disk, RAM serves the rest, and fio adds all up.",
-    shows="In a job: clones that access the same bytes, without offset_increment, not known to bypass memory. In the "
-    "counters: the disks moved about 1/numjobs of what fio did.",
-    error="Too high, up to × numjobs. Measured: × 6 with 8 writers, × 4.0 with 4 readers; none with direct=1 on ext4.",
-    fix="directory= so that each job has its own file, or size=X/numjobs with offset_increment=X/numjobs.",
+    wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
+    "adds all of them up.",
+    shows="In a job: clones that access the same bytes, without offset_increment, and are not known to bypass RAM. In "
+    "the counters: the disks moved about 1/numjobs of what fio moved.",
+    error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
+    "direct=1 on ext4.",
+    fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",
     sources=("measured cases L02, L03, L04", fio_doc("offset_increment")),
     in_job=_in_job,
     options=("numjobs", "filename"),
     fixed_options=_fixed_options,
     in_result=_in_result,
-    explains_lost={"read": "in RAM already: another job had read it", "write": "overwritten in memory by another job"},
+    explains_lost={"read": "already in RAM: another job had read it", "write": "overwritten in memory by another job"},
     commands="fio --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting",
 )

@@ -1,4 +1,4 @@
-"""etcd's disk test at its published size."""
+"""etcd's disk test with its published size."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Changes, Findings, Rule, notes
@@ -14,7 +14,7 @@ def _in_job(case: Case) -> Findings:
         if commits < 50_000:
             yield notes(
                 f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}: on an "
-                "SSD that takes seconds, and on a shared disk it may fall into a quiet moment",
+                "SSD that takes seconds, and on a shared disk the test may run in a quiet moment",
                 weight=30,
             )
 
@@ -25,10 +25,11 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="A commit test of a few seconds",
-    wrong="etcd's published test writes 22 MiB, 10,030 commits: on an SSD that takes seconds and fits in every cache.",
+    wrong="etcd's published test writes 22 MiB in 10,030 commits. On an SSD it takes seconds, and its data fits in "
+    "every cache.",
     shows="In a job: a sync after each write, no time_based, fewer than 50,000 commits.",
     error="Latency is too low.",
-    fix="size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",
+    fix="use size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",
     sources=(
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",

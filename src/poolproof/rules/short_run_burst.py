@@ -12,7 +12,7 @@ def _in_job(case: Case) -> Findings:
     limit = case.target.dirty_limit_bytes if case.target else None
     jobs = [job for job in case.jobs if _is_burst(job, limit)]
     if case.outcome is None and jobs:
-        buffered = f" (the kernel accepts {format_size(limit)} of dirty data before a writer waits)" if limit else ""
+        buffered = f" (the kernel accepts {format_size(limit)} of dirty data before writers wait)" if limit else ""
         yield notes(
             f"{case.who(jobs)} writes only briefly and without a ramp{buffered}: write buffers, the open ZFS "
             "transaction group and a drive's fast cache absorb the first seconds",
@@ -37,9 +37,10 @@ RULE = Rule(
     title="A burst, not a sustained rate",
     wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
     "cache, a controller's memory or a cloud volume's burst credits. The sustained rate comes after that.",
-    shows="In a job: writes without ramp_time, for under 60 s or of under twice the dirty limit. See also `unstable`.",
+    shows="In a job: writes without ramp_time, for less than 60 s or of less than twice the dirty limit. See also "
+    "`unstable`.",
     error="Too high, by a factor of 1.5 to 10.",
-    fix="ramp_time=15 and runtime=60 with time_based=1, or steadystate=iops_slope:1% with ss_dur=60",
+    fix="set ramp_time=15, time_based=1 and runtime=60; or set steadystate=iops_slope:1% with ss_dur=60",
     sources=("man zfs.4 (zfs_txg_timeout)", fio_doc("steadystate")),
     in_job=_in_job,
     options=("runtime", "io_size", "size", "rw"),

@@ -13,14 +13,14 @@ _GIB = 1024**3
 
 
 def _cache(case: Case) -> tuple[int, str]:
-    """Return the bytes and the name of the memory that may cache the file; 0 bytes if unknown."""
+    """Return the size in bytes and the name of the memory that may cache the file; the size is 0 if unknown."""
     if is_zfs(case.target) and case.zfs and case.zfs.arc_max_bytes:
         return case.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes if case.target else None) or 0, "RAM"
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the memory, in whole GiB if it has at least one."""
+    """Return twice the memory size as text, in whole GiB if the memory has at least 1 GiB."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -33,13 +33,13 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(readers)} reads {format_size(unique)} through memory, and {name} is "
             f"{format_size(cache_bytes)}: reads of cached data do not reach the disks",
             weight=60,
-            fix=f"at least size={_twice(cache_bytes)} in total (2 × {name}), or direct=1 if the file system honours "
-            "it, or zfs_arc_max below half of the size",
+            fix=f"use at least size={_twice(cache_bytes)} in total (2 × {name}), or direct=1 if the file system "
+            "honours it, or set zfs_arc_max below half of the size",
         )
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1 if it is honoured; otherwise files of twice the memory in total over all clones."""
+    """Return direct=1 if the target honours it; otherwise files of twice the memory, in total over all clones."""
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):
         return {"buffered": None, "direct": "1"}
@@ -51,10 +51,11 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
-    shows="In a job: all jobs together can access fewer bytes than twice RAM (ZFS: twice zfs_arc_max), and the reads "
-    "go through memory. In the counters: the disks read less than fio did.",
+    shows="In a job: all jobs together access fewer bytes than twice RAM (on ZFS: twice zfs_arc_max), and the reads go "
+    "through memory. In the counters: the disks read less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
-    fix="Use files of twice RAM, a lower zfs_arc_max, or direct=1 if honoured (primarycache=metadata stops prefetch).",
+    fix="use files of twice RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not primarycache=metadata, which "
+    "stops prefetch)",
     sources=(zfs_issue(6040), fio_issue(383), fio_issue(470), zfs_issue(9375)),
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),

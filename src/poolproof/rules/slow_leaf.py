@@ -16,7 +16,7 @@ def _in_result(case: Case) -> Findings:
         if signs:
             yield notes(
                 f"{leaf.device} limits the layout: {' and '.join(signs)}. The result is valid for a layout with this "
-                "disk in it",
+                "disk",
                 weight=75,
                 fix=f"if {leaf.device} is the same kind of disk as the others, it is probably failing: check it with "
                 "smartctl -x (errors, reallocated sectors) and replace it; if it is a slower kind of disk, this is its "
@@ -31,7 +31,7 @@ def _bytes(leaf: LeafUse) -> int:
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
     """True if the disk did at least 20 I/Os and the others moved at least half as many bytes on average.
 
-    A disk that is busy because it alone had work is not a slow disk.
+    A disk that is busy only because the others had little to do is not a slow disk.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= 20 and mean >= 0.5 * _bytes(leaf)
@@ -54,13 +54,14 @@ def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
 
 RULE = Rule(
     title="One disk limits the layout",
-    wrong="A mirror or a stripe is as fast as its slowest disk. One failing disk makes the whole layout look slow.",
-    shows="In the counters: a disk was busy at least 70 % of the time and either at least 1.5 times as busy as any "
-    "other, or its requests took at least five times as long, while the other disks moved at least half as many bytes.",
+    wrong="A mirror or a stripe is only as fast as its slowest disk. One failing disk makes the whole layout look "
+    "slow.",
+    shows="In the counters: a disk was busy at least 70 % of the time, and the other disks moved at least half as many "
+    "bytes. It was also at least 1.5 times as busy as any other, or its requests took at least five times as long.",
     error="Too low.",
-    fix="Check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk.",
+    fix="check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk",
     sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
     in_result=_in_result,
-    needs="On a mirror with one disk that is failing or slower; needs sysstat.",
+    needs="Run on a mirror with one failing or slower disk. Needs sysstat.",
     commands="fio --rw=randread --bs=16k --size=256m --direct=1 --time_based --runtime=10 & iostat -x 1 10; wait",
 )

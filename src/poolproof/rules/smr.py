@@ -8,7 +8,7 @@ def _in_job(case: Case) -> Findings:
     if case.target and case.target.zoned and jobs:
         yield notes(
             f"{case.who(jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB at full "
-            "speed, and then the disk drops to a few writes a second"
+            "speed, and then the disk drops to a few writes/s"
         )
 
 
@@ -16,13 +16,13 @@ RULE = Rule(
     title="A shingled disk",
     wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-aware or host-managed, or "
-    "`--devices` names an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
-    error="Too high, by a factor of up to 80. Observed: 120 writes a second, then 1.5 after 92 minutes.",
+    "`--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
+    error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=("https://github.com/aicodix/smr",),
     in_job=_in_job,
     options=("rw",),
     cleared_by_byte_count=False,
-    needs="On an SMR disk; takes two hours.",
+    needs="Run on an SMR disk. It takes two hours.",
     commands="fio --rw=randwrite --bs=4k --size=64g --direct=1 --time_based --runtime=7200",
 )

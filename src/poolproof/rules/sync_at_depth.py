@@ -24,11 +24,12 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="A sync empties the queue",
-    wrong="With fsync=N or fdatasync=N, fio empties the queue before each sync: a larger depth than N is not reached.",
+    wrong="With fsync=N or fdatasync=N, fio empties the queue before each sync, so a depth larger than N is never "
+    "reached.",
     shows="In a job: an asynchronous engine with iodepth larger than fsync or fdatasync.",
     error="Too low; the reader assumes a depth that was never reached.",
-    fix="iodepth=1 with more numjobs, each with its own file, for several committing clients; or sync=dsync at that "
-    "depth",
+    fix="set iodepth=1 and more numjobs, each with its own file, for several committing clients; or use sync=dsync at "
+    "that depth",
     sources=(fio_doc("fsync"),),
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),

@@ -12,20 +12,13 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Syncs in a job that only reads",
-    wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads, and do not drop caches.",
-    shows="In a job: rw=read or randread together with one of these options.",
-    error="None in the result; it may be mistaken for synchronous or uncached reads.",
-    fix="remove sync, fsync, fdatasync and end_fsync; direct=1 is what makes reads bypass RAM",
+    wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads and do not drop caches.",
+    shows="In a job: rw=read or randread with one of these options.",
+    error="None in the result, but it may be mistaken for one of synchronous or uncached reads.",
+    fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
     sources=(fio_doc("sync"),),
     in_job=_in_job,
     options=_OPTIONS,
-    fixed_options={
-        "sync": None,
-        "fsync": None,
-        "fdatasync": None,
-        "end_fsync": None,
-        "fsync_on_close": None,
-        "sync_file_range": None,
-    },
+    fixed_options=dict.fromkeys(_OPTIONS),
     commands="for sync in 0 1; do fio --rw=read --bs=1m --size=256m --sync=$sync; done",
 )

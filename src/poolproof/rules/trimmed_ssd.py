@@ -10,8 +10,8 @@ def _is_trimmed(case: Case) -> bool:
 def _in_job(case: Case) -> Findings:
     if _is_trimmed(case) and (case.load.writes or case.outcome is None):
         yield notes(
-            "the target was trimmed and not filled since (mkfs trims): in this state an SSD writes without erasing "
-            "first, and reads without accessing its flash",
+            "the target was trimmed and has not been filled since (mkfs trims too): until then, an SSD writes without "
+            "erasing first, and reads without accessing its flash",
             weight=35,
         )
 
@@ -21,24 +21,25 @@ def _in_result(case: Case) -> Findings:
     were_filled = case.files and not any(file.hole_bytes or file.unwritten_bytes for file in case.files)
     if _is_trimmed(case) and reads_only and not were_filled:
         yield suspects(
-            "these reads are from blocks that were trimmed and not filled since: the drive returns zeros from its "
-            "mapping table, and its counters include these reads",
+            "the blocks that were read had been trimmed and not filled since: the drive returns zeros from its mapping "
+            "table, and its counters include these reads",
             weight=70,
         )
 
 
 RULE = Rule(
     title="A fresh or trimmed SSD",
-    wrong="Until it is filled, a trimmed SSD returns zeros without accessing flash and has free blocks for each write.",
-    shows="Before the run: the disks were trimmed and not filled since. The counters do include reads of such blocks.",
+    wrong="Until a trimmed SSD is filled, it returns zeros without accessing its flash and has free blocks for each "
+    "write.",
+    shows="Before the run: the disks were trimmed and have not been filled since. The counters include reads of "
+    "trimmed blocks, so they do not show the effect.",
     error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
-    fix="write the whole device (or the whole file) twice sequentially, then continue until the random write rate is "
-    "steady",
+    fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
     sources=(zfs_issue(10856), "https://github.com/spdk/spdk/issues/661"),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,
     cleared_by_byte_count=False,
-    needs="On an SSD whose blocks were trimmed.",
+    needs="Run on an SSD whose blocks were trimmed.",
     commands="# blkdiscard DEVICE   (this erases it!)\nfio --rw=randread --bs=4k --size=1g --io_size=256m --direct=1",
 )

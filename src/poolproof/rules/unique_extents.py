@@ -26,8 +26,8 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     yield finding(
         "notes" if trusted else "suspects",
-        f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: each block "
-        f"{moved / unique:.3g} times on average, and RAM can {ram}; there are no counters of what the disks did",
+        f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is each block "
+        f"{moved / unique:.3g} times on average, and RAM can {ram}; no counters show what the disks did",
         weight=65,
     )
 
@@ -36,11 +36,13 @@ RULE = Rule(
     title="The same bytes again and again",
     wrong="The job moved more bytes than it can access: it repeated blocks, and a cache may have served the repeats.",
     shows="In a result without counters: more bytes than the jobs can access. If there are counters, they decide: one "
-    "honest run made 16 passes at a ratio of 1.0. Writes committed one by one (fsync=1, sync=1) always reach the disk.",
-    error="Too high, by up to the number of passes. Inflated results had 20 to 135 passes.",
-    fix="a size of twice RAM and one pass (no time_based), or run it with poolproof, which counts what the disks did",
+    "valid run made 16 passes at a ratio of 1.0. Writes that are committed one by one (fsync=1, sync=1) always reach "
+    "the disk.",
+    error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
+    fix="use a size of twice RAM and one pass (no time_based), or run the job with poolproof, which counts what the "
+    "disks do",
     sources=("measured cases L02, L04",),
     in_result=_in_result,
-    explains_lost={"read": "in RAM already: the same blocks again", "write": "overwritten in memory"},
+    explains_lost={"read": "already in RAM: the same blocks again", "write": "overwritten in memory"},
     commands="fio --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0",
 )

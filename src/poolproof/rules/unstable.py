@@ -27,10 +27,11 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="The rate is not steady",
-    wrong="The mean of a fast and a slow period describes neither: a cache is full, a txg closes, a drive gets hot.",
-    shows="In 10 samples or more: the standard deviation is over 30 % of the mean (over 100 % is suspect if unproven).",
-    error="Too high or too low. Inflated results had 120 to 190 %.",
-    fix="ramp_time=15, a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
+    wrong="The mean of a fast and a slow period describes neither: a cache fills up, a txg closes, a drive gets hot.",
+    shows="In a result with at least 10 samples: the standard deviation is more than 30 % of the mean. Above 100 %, "
+    "the result is suspect unless the byte accounting proves it.",
+    error="Too high or too low. In inflated results, the standard deviation was 120 to 190 % of the mean.",
+    fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(fio_doc("steadystate"),),
     in_result=each_part(_in_part),
     commands="fio --rw=write --bs=1m --size=4g --time_based --runtime=30",

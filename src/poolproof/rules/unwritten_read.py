@@ -7,9 +7,9 @@ from poolproof.units import format_size
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
-    """Return the bytes of the files that are on no disk, and their total bytes; None if they were not checked.
+    """Return how many bytes of the files are on no disk, and their total bytes; None and 0 if they were not checked.
 
-    Up to 5 % of the total count as 0.
+    Up to 5 % of the total is returned as 0.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:
@@ -23,7 +23,7 @@ def _in_job(case: Case) -> Findings:
     empty, total = _never_written(case)
     if empty and case.load.reads:
         yield suspects(
-            f"{format_size(empty)} of the {format_size(total)} to read were never written: the file system returns "
+            f"{format_size(empty)} of the {format_size(total)} to read was never written: the file system returns "
             "zeros without reading a disk",
             weight=85,
         )
@@ -34,7 +34,7 @@ def _in_result(case: Case) -> Findings:
     if flow is None:
         return
     if empty:
-        why = f"{format_size(empty)} of the {format_size(total)} in the file were never written"
+        why = f"{format_size(empty)} of the {format_size(total)} in the files was never written"
     elif empty is None and all_go_past_ram(case) and not compresses(case):
         why = "direct=1 bypasses RAM, so the missing blocks were never on a disk: holes or unwritten extents"
     else:
@@ -44,12 +44,13 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Reading what was never written",
-    wrong="The file has its full size, but not its data: it is from truncate, fallocate or a write job that stopped at "
-    "its runtime (fio reserves the full size first), or on a fresh zvol or thin volume. No disk is read.",
+    wrong="The file has its full size, but not its data: it was made by truncate, by fallocate or by a write job that "
+    "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
+    "read.",
     shows="Before the run: holes or unwritten extents. In the counters: too few reads, although direct=1 bypassed RAM.",
-    error="Too high, 10 to 100 times. Measured: 2636 MB/s by fio, 64 MB/s by the disk.",
-    fix="fill the whole file first, with a separate job without runtime: rw=write bs=1m refill_buffers=1 end_fsync=1, "
-    "same filename and size; check with `filefrag -v FILE` that no extent is `unwritten`",
+    error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
+    fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
+    "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",
     sources=(
         "measured case L01",
         fio_issue(719),

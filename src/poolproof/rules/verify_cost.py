@@ -7,7 +7,7 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if job.verifies and job.writes]:
         yield notes(
-            f"{case.who(jobs)} has verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on checksums "
+            f"{case.who(jobs)} sets verify={fio_job(jobs[0]).text('verify')}: fio spends processor time on checksums "
             "and reads back everything that it wrote",
             weight=30,
         )
@@ -18,7 +18,7 @@ RULE = Rule(
     wrong="verify refills buffers, computes checksums and adds reads, which are reported next to the writes.",
     shows="In a job: verify is set, and the job writes.",
     error="Too low, and the result contains reads that nobody requested.",
-    fix="use verify only in a correctness test; measure speed without it",
+    fix="use verify only in a correctness test, and measure speed without it",
     sources=(fio_doc("verify"),),
     in_job=_in_job,
     options=("verify",),

@@ -17,8 +17,8 @@ def _finding(case: Case, effect: Effect) -> Findings:
         is_meant = not case.cold and not case.load.writes
         yield finding(
             "notes" if is_meant else effect,
-            f"the files are on {case.target.file_system}, which is RAM: the result does not involve a disk. It accepts "
-            "direct=1 without an error, and a sync does nothing there",
+            f"the files are on {case.target.file_system} in RAM: the result does not involve a disk. direct=1 causes "
+            "no error there, and a sync does nothing",
             weight=95,
         )
 
@@ -26,8 +26,8 @@ def _finding(case: Case, effect: Effect) -> Findings:
 RULE = Rule(
     title="The target is RAM",
     wrong="tmpfs, ramfs, brd and zram are memory. Current kernels accept O_DIRECT on tmpfs, so fio shows no error.",
-    shows="Before the run: the file system of the target is one of these.",
-    error="Too high. Measured: 293k random reads a second; p99 of fdatasync 266 ns, which passes etcd's own test.",
+    shows="Before the run: the target is one of these.",
+    error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
     sources=("measured cases L14, L15", "Linux mm/shmem.c, shmem_file_open"),
     in_job=_in_job,

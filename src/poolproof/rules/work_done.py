@@ -20,14 +20,14 @@ def _in_result(case: Case) -> Findings:
     if case.outcome is None:
         return
     errors = [job for job in case.outcome.parts if job.error]
-    # A fragment without byte counts does not say that nothing moved.
+    # A fragment without byte counts does not prove that nothing moved.
     all_idle = bool(case.outcome.parts) and all(_is_idle(job) for job in case.outcome.parts)
     if errors:
         named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
-        fix = "run fio by hand with the saved job.fio and read its message"
+        fix = "run fio by hand with the saved job.fio and read its error message"
         yield fails(f"fio failed: job {named}", weight=80, fix=fix)
     elif all_idle and (case.load.reads or case.load.writes):
-        yield fails("fio moved no data at all", weight=80, fix="check filename, size and runtime of the job")
+        yield fails("fio moved no data at all", weight=80, fix="check the job's filename, size and runtime")
     else:
         yield from _time_done(case)
         yield from _bytes_done(case, case.outcome)
@@ -38,10 +38,10 @@ def _meaning(error: int) -> str:
 
 
 def _is_idle(job: PartOutcome) -> bool:
-    """True if each direction has 0 bytes.
+    """True if the job moved 0 bytes in every direction.
 
-    Without any direction, a run time or CPU usage shows that the source contains the whole job, because fio prints them
-    below the directions.
+    If the source shows no direction, a run time or CPU usage proves that it contains the whole job, because fio prints
+    them below the directions.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
@@ -55,15 +55,16 @@ def _time_done(case: Case) -> Findings:
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
     if asked and endless and ran < 0.95 * asked:
         yield fails(
-            f"asked for {format_duration(asked)}, ran {format_duration(ran)}: something ended fio early",
+            f"fio was to run for {format_duration(asked)}, but ran for {format_duration(ran)}: something ended it "
+            "early",
             weight=80,
-            fix="look for a signal, a full target or a device that disappeared, then run it again",
+            fix="look for a signal, a full target or a device that disappeared, then run the job again",
         )
     elif ran < _SHORTEST_S:
         yield notes(
-            f"the run took only {format_duration(ran)}, mostly start-up and a burst",
+            f"the run took only {format_duration(ran)}: mostly start-up and a burst",
             weight=80,
-            fix="a larger size=, or time_based=1 with runtime=10 or more",
+            fix="use a larger size=, or time_based=1 with runtime=10 or more",
         )
 
 
@@ -74,14 +75,14 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     complete = (not case.load.reads or "read" in quoted) and (not case.load.writes or "write" in quoted)
     if asked and complete and moved is not None and moved < 0.95 * asked:
         yield suspects(
-            f"the jobs ask for {format_size(asked)} in total, but fio moved only {format_size(moved)}",
+            f"the jobs request {format_size(asked)} in total, but fio moved only {format_size(moved)}",
             weight=80,
             fix="look for errors in fio's output, and for a file smaller than size=",
         )
 
 
 def _moved_bytes(outcome: Outcome) -> int | None:
-    """Return all bytes, including trimmed ones; None if a part does not report them."""
+    """Return how many bytes fio moved, including trimmed bytes; None if a part does not report them."""
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
     for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
@@ -92,7 +93,7 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 
 
 def _asked_bytes(case: Case) -> int | None:
-    """Return the bytes that the jobs move before they end; None if something else ends them or a size is unknown."""
+    """Return how many bytes the jobs move before they end; None if something else ends them or a size is unknown."""
     total = 0
     for job in case.jobs:
         size = job.io_size_bytes or job.size_bytes
@@ -103,12 +104,12 @@ def _asked_bytes(case: Case) -> int | None:
 
 
 RULE = Rule(
-    title="The run did not do its work",
+    title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes: its result describes a different test.",
-    shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or fewer bytes "
-    "than the sizes add up to; as a note, a run of less than a second.",
-    error="Too high or too low. Results of 133 ms and 207 ms have been quoted as benchmarks.",
-    fix="Find what ended it, and run it again for at least 10 s.",
+    shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or less than 95 % "
+    "of the bytes that the sizes add up to. A run of less than a second is a note.",
+    error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
+    fix="find out what ended the run, and run it again for at least 10 s",
     sources=("measured case L18",),
     in_result=_in_result,
     commands="fio --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"

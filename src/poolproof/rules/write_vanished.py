@@ -15,11 +15,14 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Written bytes that never reached a disk",
-    wrong="Even after the final flush, bytes are missing on the disks: overwritten in RAM, or shrunk on the way.",
-    shows="In the counters: after the final flush, under 90 % of the expected bytes were written; under 50 % is proof.",
-    error="Too high, up to the number of sharing jobs (measured: 6 times with 8) or the compression ratio (15 times).",
-    fix="a file per job (directory= instead of filename=), refill_buffers=1, compression and dedup off, one pass over "
-    "the file",
+    wrong="Even after the final flush, bytes are missing on the disks: they were overwritten in RAM, or shrunk on the "
+    "way.",
+    shows="In the counters: after the final flush, less than 90 % of the expected bytes are written. Less than 50 % is "
+    "proof.",
+    error="Too high, by a factor of up to the number of sharing jobs (measured: 6 with 8 jobs) or the compression "
+    "ratio (15).",
+    fix="use one file per job (directory= instead of filename=), refill_buffers=1 and a single pass over the file; "
+    "turn off compression and dedup",
     sources=("measured cases L02, L11",),
     in_result=_in_result,
     commands="fio --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting",

@@ -35,15 +35,16 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Only zeros are written",
     wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
-    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: the disks wrote less than fio, once flushed.",
-    error="Too high. Measured: 250 times with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
-    fix="refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
+    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the flush, the disks have written less "
+    "than fio.",
+    error="Too high. Measured: by a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
+    fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(fio_doc("zero_buffers"),),
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),
     fixed_options={"zero_buffers": None, "buffer_pattern": None, "refill_buffers": "1"},
     in_result=_in_result,
-    explains_lost={"write": "nothing but zeros: not stored"},
-    needs="Shows on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
+    explains_lost={"write": "only zeros: not stored"},
+    needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",
     commands="fio --rw=write --bs=1m --size=256m --zero_buffers --end_fsync=1",
 )

@@ -21,13 +21,13 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     if zfs and zfs.is_zvol:
         yield "a zvol does not support direct I/O in any release"
     elif release is None:
-        yield "releases up to 2.2 accept and ignore O_DIRECT"
+        yield "OpenZFS up to 2.2 accepts and ignores O_DIRECT"
     elif release < _FIRST:
         yield f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it"
     elif zfs and zfs.direct == "disabled":
         yield "the dataset has direct=disabled"
     elif job.writes and record and job.block_bytes % record:
-        yield f"blocks of {format_size(job.block_bytes)} are not whole records of {format_size(record)}"
+        yield f"blocks of {format_size(job.block_bytes)} are not whole {format_size(record)} records"
 
 
 def _in_job(case: Case) -> Findings:
@@ -63,19 +63,20 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS honours O_DIRECT only from 2.3 on, for aligned I/O on datasets, not on zvols or for parts of records.",
-    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes with blocks that are "
-    "not whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
+    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for aligned I/O on datasets: not on zvols, and not "
+    "for parts of records.",
+    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
+    "whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
     error="Too high for reads: the ARC answers.",
-    fix="OpenZFS 2.3 or later on a dataset with direct=standard and bs a multiple of the recordsize; otherwise treat "
-    "it as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
+    fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
+    "otherwise treat the I/O as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
     sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
     in_job=_in_job,
     options=("direct", "buffered"),
     fixed_options=_fixed_options,
     in_result=_in_result,
     explains_lost={"read": "from the ARC, in RAM"},
-    needs="On a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
+    needs="Run on a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
     prepare=fill("256m"),
     commands="fio --rw=randread --bs=4k --size=256m --direct=1\n"
     "grep -h direct_read /proc/spl/kstat/zfs/*/iostats || true",

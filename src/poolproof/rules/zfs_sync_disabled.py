@@ -16,14 +16,14 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="sync=disabled on ZFS",
     wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group closes. "
-    "The commit latency is that of a call that does nothing; a log device looks infinitely fast.",
-    shows="In a job: it syncs, and the dataset has sync=disabled.",
+    "The commit latency is that of a call that does nothing, and a log device looks infinitely fast.",
+    shows="In a job: writes with syncs on a dataset with sync=disabled.",
     error="Commit latency is too low by orders of magnitude.",
-    fix="zfs set sync=standard DATASET",
+    fix="run zfs set sync=standard DATASET",
     sources=("man zfsprops (sync)",),
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync"),
     cleared_by_byte_count=False,
-    needs="On a dataset with sync=disabled, then with sync=standard.",
+    needs="Run on a dataset with sync=disabled, then on one with sync=standard.",
     commands="fio --rw=write --bs=4k --size=16m --fdatasync=1",
 )

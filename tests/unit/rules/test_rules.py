@@ -131,6 +131,7 @@ def test_a_rule_is_complete(each: Rule) -> None:
     assert each.in_job or each.in_result
     for text in (each.wrong, each.shows, each.error):
         assert text.endswith((".", ")")), text
+    assert re.match(r"[a-z]+ ", each.fix) and not each.fix.endswith("."), each.fix
 
 
 @pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
@@ -143,6 +144,7 @@ def test_findings_have_values_and_a_fix() -> None:
     for rule_id, number in _ALL:
         for finding in judge(_example(rule_id, number).case).findings:
             assert finding.message and finding.fix
+            assert re.match(r"[a-z]+ ", finding.fix) and not finding.fix.endswith("."), finding.fix
             assert not re.search(r"\b(F_w|F_r|D_w|D_r|RR|WR)\b", finding.message), finding.message
             assert "None" not in finding.message, finding.message
 

@@ -46,7 +46,7 @@ def test_a_finding_reads_like_a_compilers(lint: Lint, job_file: Callable[[str], 
     code, out, _ = lint(path, *_FS)
     first, mend, *_, last = out.splitlines()
     assert first.startswith(f"{path}:2: warning: write-without-sync: the job writes (buffered) and never syncs")
-    assert mend.startswith("  fix: end_fsync=1")
+    assert mend.startswith("  fix: set end_fsync=1")
     assert last == "1 warning"
     assert code == 0
 
