@@ -25,6 +25,7 @@ from .toys import toy_layers
 def _toy() -> Iterator[None]:
     with toy_layers():
         yield
+    importlib.reload(recipe)
 
 
 def test_it_is_found_parsed_and_planned() -> None:
@@ -61,19 +62,16 @@ def test_its_version_and_settings_are_recorded() -> None:
 def test_the_image_of_the_lab_gets_its_packages_and_its_compiled_module() -> None:
     source = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
     without = recipe.Recipe("2.1", "bookworm", (source,)).name
-    try:
-        importlib.reload(recipe)
-        with_toy = recipe.Recipe("2.1", "bookworm", (source,))
-        assert with_toy.name != without
-        assert {"toy-progs", "toy-dkms", "toy-extras"} <= set(recipe.PACKAGES)
-        argv = recipe.build_command(with_toy, "unshare", Path("/archives"), "", Path("/tree"), Path("/scratch"))
-        assert any(f"--include={','.join(recipe.PACKAGES)}" == word for word in argv)
-        (finish,) = (word for word in argv if word.startswith("--customize-hook="))
-        assert f"MODULES='{' '.join(recipe.DKMS_MODULES)}' " in finish
-        assert {"ext2", "zfs"} == set(recipe.DKMS_MODULES)
-        assert "Package: toy-progs\nPin: release n=bookworm-backports\n" in with_toy.preferences("bookworm")
-    finally:
-        all_layers.cache_clear()
+    importlib.reload(recipe)
+    with_toy = recipe.Recipe("2.1", "bookworm", (source,))
+    assert with_toy.name != without
+    assert {"toy-progs", "toy-dkms", "toy-extras"} <= set(recipe.PACKAGES)
+    argv = recipe.build_command(with_toy, "unshare", Path("/archives"), "", Path("/tree"), Path("/scratch"))
+    assert any(f"--include={','.join(recipe.PACKAGES)}" == word for word in argv)
+    (finish,) = (word for word in argv if word.startswith("--customize-hook="))
+    assert f"MODULES='{' '.join(recipe.DKMS_MODULES)}' " in finish
+    assert {"ext2", "zfs"} == set(recipe.DKMS_MODULES)
+    assert "Package: toy-progs\nPin: release n=bookworm-backports\n" in with_toy.preferences("bookworm")
 
 
 def test_mounts_that_poolproof_did_not_build_are_described() -> None:
