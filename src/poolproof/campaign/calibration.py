@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-Their results are the limit that the layouts are compared with. They never take part in rankings, and no layout of a
-campaign can have such a name.
+Their results are the limits for the results of the layouts. They never take part in rankings, and no layout of a
+campaign can have one of their names.
 """
 
 from collections.abc import Mapping
@@ -31,35 +31,35 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""Options that do not apply to a bare disk or do not change what it does: files, the page cache, the bytes' content."""
+"""Options about files, the page cache and the data: they do not apply to a bare disk, or make no difference to it."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
-    `stands_for` maps a workload of the campaign to the one measured for it; workloads of the same shape share it.
-    `left_out` maps each workload that cannot run on a bare disk to the reason, as the end of a sentence.
+    `measured_as` maps each of the campaign's workloads to the one that is measured for it on the bare disks.
+    `left_out` maps each workload that cannot run on a bare disk to the reason, worded to follow the workload's name.
     """
 
     layouts: tuple[Layout, ...] = ()
     workloads: tuple[Workload, ...] = ()
-    stands_for: Mapping[str, str] = field(default_factory=dict)
+    measured_as: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def calibration_of(campaign: Campaign) -> Calibration:
-    """Return the bare disks and their workloads; empty if the campaign does not ask for them.
+    """Return the bare disks and their workloads; empty unless the campaign has `calibrate: true`.
 
-    The shape of a workload is its job sections without the options about files, the page cache and the bytes' content.
-    Workloads of the same shape are measured once, under the name of the first.
+    Workloads that differ only in options about files, the page cache and the data are measured once, under the name of
+    the first.
     """
     if not campaign.measure.calibrate:
         return Calibration()
     names = {device.name for device in campaign.devices}
     used = frozenset().union(*(devices_of(layout, names) for layout in campaign.layouts))
     shapes: dict[tuple[JobSpec, ...], Workload] = {}
-    stands_for, left_out = {}, {}
+    measured_as, left_out = {}, {}
     for workload in campaign.workloads:
         why = _unfit(workload)
         if why:
@@ -67,17 +67,17 @@ def calibration_of(campaign: Campaign) -> Calibration:
             continue
         jobs = _shape(workload)
         first = shapes.setdefault(jobs, replace(workload, jobs=jobs, cold=True))
-        stands_for[workload.name] = first.name
+        measured_as[workload.name] = first.name
     layouts = tuple(
         Layout(bare_name(device.name), Expression((Stage((Word(device.name),)),), device.name, device.origin))
         for device in campaign.devices
         if device.name in used
     )
-    return Calibration(layouts, tuple(shapes.values()), stands_for, left_out)
+    return Calibration(layouts, tuple(shapes.values()), measured_as, left_out)
 
 
 def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], ...]:
-    """Return every layout that a run builds, in order, with its workloads; the bare disks come first."""
+    """Return every layout that a run builds, in order, each with its workloads. The bare disks come first."""
     calibration = calibration_of(campaign)
     bare = ((layout, calibration.workloads) for layout in calibration.layouts)
     return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
@@ -89,7 +89,7 @@ def bare_name(device: str) -> str:
 
 
 def calibrated_device(layout: str) -> str | None:
-    """Return the device that is measured alone under this layout name; None for a layout of the campaign."""
+    """Return the device if this is the layout name of a bare disk; None for the campaign's layouts."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
 
 
@@ -111,5 +111,5 @@ def _unfit(workload: Workload) -> str:
         if engine not in _BLOCK_ENGINES:
             return f"uses ioengine={engine}, which does not do block I/O on a disk"
         if "trim" in options.get("rw", options.get("readwrite", "")):
-            return "trims, and a trimmed disk returns zeros to later workloads"
+            return "trims the disk, which then returns zeros to later workloads"
     return ""

@@ -1,4 +1,4 @@
-"""Check a campaign as a whole: references between its parts, and that it can be measured."""
+"""Check a whole campaign: that all names in it exist, and that it can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -22,11 +22,12 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the campaign as a whole; `spots` holds where each part is written.
+    """Check the whole campaign. `spots` maps each key to the place where it is written.
 
     Raises:
-        CampaignError: a reference is wrong (`check_references`), or the campaign cannot be measured: a metric that the
-            jobs do not produce, a tolerance below fio's bins, nothing to calibrate.
+        CampaignError: a reference is wrong (`check_references`), or the campaign cannot be measured: the jobs do
+        not produce the metric, the tolerance is finer than fio's bins, there is no disk to calibrate, or `budget`
+        lacks `until` or a goal.
 
     `layers/least_trial.py` checks that the budget is large enough.
     """
@@ -41,7 +42,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. A recorded campaign gets only this check.
+    """Check that every name refers to something that exists. This is the only check of a recorded campaign.
 
     Raises:
         CampaignError: no cells, a device used twice in a layout, or a baseline, goal or claim with an unknown name.
@@ -75,7 +76,8 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
         for what, name in (("layout", layout), ("workload", workload), ("device", device)):
             if name is not None and name not in known[what]:
                 guess = did_you_mean(name, known[what])
-                hint = f"there is {listed(known[what][:_LISTED])}" if known[what] else "there is none"
+                names = ", ".join(known[what][:_LISTED])
+                hint = f"the {what}s are {names}" if names else f"the campaign has no {what}s"
                 raise spot.mistake(f"the claim `{claim.text}` names an unknown {what} `{name}`{guess}", hint)
 
 
@@ -92,7 +94,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Check that `until` asks for a precision that fio's latency bins allow."""
+    """Check that fio's latency bins are fine enough for the precision that `until` asks for."""
     if measure.until is None or metric_of(workload.metric).is_rate:
         return
     rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
@@ -100,7 +102,7 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
     if measure.until.tolerance < least:
         raise spot.mistake(
             f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
-            f"±{100 * measure.until.tolerance:g}%; fio counts latencies in bins, so the best possible is "
+            f"±{100 * measure.until.tolerance:g}%; fio counts latencies in bins, so the best possible precision is "
             f"±{100 * least:.2g}%",
             f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
         )
@@ -112,10 +114,10 @@ def _has(workload: Workload, names: Collection[str]) -> bool:
 
 def _check_budget(campaign: Campaign, spot: Spot) -> None:
     if campaign.measure.until is None:
-        message = "`budget` needs `until`: it shares out the time of trials that end when their result is precise"
+        message = "`budget` needs `until`: only trials that end when their result is precise can share a budget"
         raise spot.mistake(message, _NO_UNTIL)
     if campaign.goal is None and len({workload.family for workload in campaign.workloads}) > 1:
-        message = "`budget` needs a goal: it is spent on the workloads that decide it"
+        message = "`budget` needs a goal: the remaining time is spent on the workloads of the goal"
         raise spot.mistake(message, "write goal: NAME, or use --goal NAME")
 
 
@@ -123,7 +125,7 @@ def _check_calibration(campaign: Campaign, spot: Spot) -> None:
     calibration = calibration_of(campaign)
     if not calibration.layouts:
         raise spot.mistake(
-            "`calibrate` measures each disk alone, but no layout uses a device; the disks under a directory hold data",
+            "`calibrate` measures each disk alone, but no layout uses a device; the disks below a `dir` contain data",
             "remove `calibrate`, or write devices: {a: {file: 16G}}",
         )
     if not calibration.workloads:

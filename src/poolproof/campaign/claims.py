@@ -1,6 +1,6 @@
-"""Claims: what an experiment expects of its results, parsed into a tree by claim.lark and documented in docs/claims.md.
+"""Claims: what an experiment expects of its results, parsed into a tree by claim.lark (see docs/claims.md).
 
-A claim is never run as Python. `results/runs/claims.py` evaluates it against a run.
+A claim is never executed as Python. `results/runs/claims.py` evaluates it against a run.
 """
 
 import functools
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""Values of a cell: name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
+"""Values of a cell, written as name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""Values of one device in a cell: name(layout, workload, device)."""
+"""Values of one device in a cell, written as name(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -63,7 +63,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value of the run: its name, its layout and workload and, for a share, its device."""
+    """A value of the run: its name, layout and workload and, for a device's share, the device."""
 
     name: str
     layout: str
@@ -87,7 +87,7 @@ Term = Quantity | CellValue | Operation
 class ComparisonClaim:
     """`left relation right ± tolerance`. The tolerance is 0 if none is given.
 
-    A tolerance in per cent is a share of the right side, or percentage points if that is a percentage itself.
+    A tolerance in percent is relative to the right side. If the right side is a percentage, it is in percentage points.
     """
 
     left: Term
@@ -107,7 +107,7 @@ class IsVerdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about storage, its source, and how this campaign tests it. `text` is `that` as written."""
+    """A statement about storage, its source, and the test of it (`that`). `text` is the test as written."""
 
     claim: str
     source: str
@@ -116,24 +116,24 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """Return the cells that a claim is about: layout, workload and, for a share, device."""
+    """Return (layout, workload, device) for each value in a claim; the device is None for values of a cell."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
 
 
 def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
-    """Return the cell values of a comparison or a term, in the order of its text."""
+    """Return the cell values in a comparison or a term, in the order written."""
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:
-    """Return the claims in the list after `expect:`.
+    """Read the list of claims after `expect:`.
 
     Raises:
-        CampaignError: it is not a list, or has an unknown key or a claim that can't be parsed.
+        CampaignError: the node is not a list, or a claim has an unknown key or cannot be parsed.
     """
     if not isinstance(node, YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)
@@ -150,15 +150,15 @@ def _claim(table: YamlMapping) -> Claim:
 def _text(table: YamlMapping, key: str) -> Scalar:
     node = table.get(key)
     if node is None:
-        raise table.spot.mistake(f"a claim has no `{key}`", _EXAMPLE if key == "that" else f"add {key}: …")
-    return expect_scalar(node, f"one text after `{key}`", _EXAMPLE)
+        raise table.spot.mistake(f"this claim has no `{key}`", _EXAMPLE if key == "that" else f"add {key}: …")
+    return expect_scalar(node, f"text after `{key}`", _EXAMPLE)
 
 
 def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
-    """Return the tree of a claim.
+    """Parse a claim into its tree.
 
     Raises:
-        CampaignError: the text is not a claim; the message points at the word.
+        CampaignError: the text is not a claim; the message points at the mistake.
     """
     from lark.exceptions import UnexpectedInput
 
@@ -182,7 +182,7 @@ def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _
 
 
 class _Reader:
-    """Converts the tree of lark to the types above."""
+    """Converts lark's tree to the types above."""
 
     def __init__(self, text: str, spot: Spot) -> None:
         self._text = text

@@ -1,4 +1,4 @@
-"""Read devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in a file, `a=emulate:nvme,16G` as an option."""
+"""Parse devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in a file, `a=emulate:nvme,16G` as an option."""
 
 import re
 
@@ -16,7 +16,7 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """Read a device of a campaign file; raises CampaignError for a bad name, kind or size."""
+    """Read a device of a campaign file; raises CampaignError for an invalid name, kind or size."""
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` cannot name a device", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
@@ -27,7 +27,7 @@ def read_device(name: Scalar, value: Node) -> Device:
 
 
 def parse_device_flag(text: str) -> Device:
-    """Read a device of the command line, such as `a=file:8G` or `b=emulate:hdd-7200,8G`; raises CampaignError."""
+    """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`; raises CampaignError."""
     spot = Spot(f"--device {text}")
     name, equals, source = text.partition("=")
     if not equals:
@@ -52,14 +52,14 @@ def _from_table(name: str, table: YamlMapping) -> DeviceSource:
     check_keys(table, (*KINDS, "size"), f"device `{name}`")
     kinds = [key for key, _ in table.entries if key.text != "size"]
     if len(kinds) != 1:
-        found = listed(f"`{key.text}`" for key in kinds) if kinds else "none of them"
+        found = " and ".join(f"`{key.text}`" for key in kinds) or "none of them"
         raise table.spot.mistake(f"device `{name}` needs exactly one of {listed(KINDS)}, found {found}", _LONG)
     kind = kinds[0].text
     value = _text_of(table, kind)
     if kind == "emulate":
         return _emulated(value, _text_of(table, "size") if table.get("size") else "", table.spot)
     if table.get("size"):
-        raise table.spot_of("size").mistake(f"`size` is only for `emulate`; `{kind}` already has its value", _LONG)
+        raise table.spot_of("size").mistake(f"`size` can only be combined with `emulate`, not with `{kind}`", _LONG)
     return _source(kind, value, table.spot_of(kind))
 
 

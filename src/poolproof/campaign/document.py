@@ -1,6 +1,6 @@
-"""YAML text parsed into scalars, lists and mappings with their lines; values stay exactly as written.
+"""Parse YAML text into scalars, lists and mappings with their line numbers. Values are not converted.
 
-`0777`, `2300` and `1_000` are text here: the key decides what is a number, not YAML.
+`0777`, `2300` and `1_000` remain text: the key decides whether a value is a number.
 """
 
 import re
@@ -28,7 +28,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """A place where part of a campaign is written: a file and a line from 1, or a command-line option (line 0)."""
+    """Where part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -42,7 +42,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as written. A `plain` value has no quotes, so `true` is a flag and `~` is nothing."""
+    """A single value as written. If it is `plain`, it has no quotes, so `true` is a flag and `~` is nothing."""
 
     text: str
     plain: bool
@@ -54,7 +54,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """True or False for YAML's own words; None for any other text."""
+        """Return the boolean value of YAML's unquoted words for true and false; None for any other text."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -62,7 +62,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class YamlList:
-    """A list."""
+    """A list and where it begins."""
 
     values: tuple["Node", ...]
     spot: Spot
@@ -70,7 +70,7 @@ class YamlList:
 
 @dataclass(frozen=True)
 class YamlMapping:
-    """A mapping in the order written; each key is unique."""
+    """A mapping in the order written, with unique keys."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
     spot: Spot
@@ -86,7 +86,7 @@ Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
-    """Return the one document in the text; None if the text is empty.
+    """Parse the text as one YAML document; None if the text is empty.
 
     Raises:
         CampaignError: not YAML, several documents, a duplicate key in a mapping, or an alias that contains itself.
@@ -111,28 +111,28 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def describe(node: Node) -> str:
-    """Describe the node for an error message."""
+    """Return a description of the node for error messages, such as `a list`."""
     if isinstance(node, Scalar):
         return "nothing" if node.is_nothing else f"`{_short(node.text)}`"
     return "a list" if isinstance(node, YamlList) else "a mapping"
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node; raises CampaignError, with `what` and `hint` in the error, if it is not a mapping."""
+    """Return the node if it is a mapping. Otherwise raise a CampaignError: `what` was expected."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """Return the node; raises CampaignError if it is a list, a mapping or nothing."""
+    """Return the node if it is a scalar with a value. Otherwise raise a CampaignError: `what` was expected."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
 
 
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
-    """Return the value of a true-or-false key; raises CampaignError for anything else, naming `expected`."""
+    """Return the node's boolean value. If it has none, raise a CampaignError that names `key` and what was expected."""
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:
         raise node.spot.mistake(f"expected {expected} after `{key}`, found {describe(node)}", f"write {key}: true")
@@ -140,7 +140,7 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
 
 
 def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
-    """Raise CampaignError if the mapping has a key that does not exist in `what`."""
+    """Raise a CampaignError if the mapping has a key that is not in `known`. `what` names the mapping."""
     for key, _ in table.entries:
         if key.text in known:
             continue
@@ -152,7 +152,10 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 
 
 class _Converter:
-    """Converts ruamel's nodes to ours. A node that aliases repeat is converted once, so that aliases cannot explode."""
+    """Converts ruamel's nodes to the types above.
+
+    A node is converted only once, so nested aliases do not take exponential time.
+    """
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
@@ -175,7 +178,7 @@ class _Converter:
             return YamlList(tuple(self.convert(item) for item in node.value), spot)
         if node.id == "scalar":
             if _UNFIT.search(node.value):
-                raise spot.mistake("this text contains a control character", "remove the escape")
+                raise spot.mistake("this text contains a control character", "remove the escape sequence")
             return Scalar(node.value, node.style is None, spot)
         entries: dict[str, tuple[Scalar, Node]] = {}
         for key_node, value_node in node.value:
@@ -184,7 +187,7 @@ class _Converter:
                 raise key.spot.mistake(f"expected a word before `:`, found {describe(key)}", _QUOTES_HINT)
             if key.text in entries:
                 first = entries[key.text][0].spot.line
-                raise key.spot.mistake(f"`{_short(key.text)}` is already defined on line {first}", "keep one of them")
+                raise key.spot.mistake(f"`{_short(key.text)}` is already defined on line {first}", "remove one of them")
             value = self.convert(value_node)
             if isinstance(value, Scalar) and not value.text:
                 # YAML reports a missing value on the line where the next node begins.

@@ -1,4 +1,4 @@
-"""Add the line of the campaign to mistakes that only the host reveals, as for mistakes found while parsing."""
+"""Add the campaign's line to errors that are only found on the host, as in errors found while parsing."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Prefix `origin` ("campaign.yaml:12", "--layout") to the message of a mistake in the campaign.
+    """Put `origin` ("campaign.yaml:12", "--layout") in front of the message of an error in the campaign.
 
-    Such a mistake is a CampaignError, or any error that names the word of the campaign that it is `about`. Other errors
-    are about the host, and stay unchanged.
+    Such errors are CampaignErrors and errors whose `about` is a word of the campaign. Other errors concern the host and
+    are not changed.
     """
     try:
         yield
@@ -23,7 +23,7 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Like `located_at`, with the line of the option that the mistake is about, or else that of the workload."""
+    """Like `located_at`, with the line of the option that the error is about, or else the line of the workload."""
     try:
         yield
     except PoolproofError as error:

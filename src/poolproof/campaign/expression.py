@@ -1,8 +1,8 @@
-"""Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`: as trees and as text.
+"""Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`, as trees and as text.
 
-A tree has stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each argument
-has its position in the text, for error messages; equality ignores it. The grammar is grammar.lark. lark is imported
-when the first expression is parsed, so commands that parse none start faster.
+A tree consists of stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each
+argument has its position in the text, for error messages; positions do not affect equality. The grammar is in
+grammar.lark. lark is imported when the first expression is parsed, so that commands without expressions start faster.
 """
 
 import functools
@@ -54,7 +54,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """`key=value`, in the technology's own words."""
+    """`key=value`, in the syntax of the storage technology."""
 
     key: str
     value: str
@@ -63,7 +63,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    """A layout in parentheses that serves as a device."""
+    """A layout in parentheses, used as a device."""
 
     expression: "Expression"
     span: TextSpan = field(default=TextSpan(), compare=False)
@@ -74,17 +74,17 @@ Argument = Word | Option | Group
 
 @dataclass(frozen=True)
 class Stage:
-    """The part between two `|`: at least one argument, the first a word or a group."""
+    """The part between two `|`. It has at least one argument, and the first is a word or a group."""
 
     arguments: tuple[Argument, ...]
 
 
 @dataclass(frozen=True)
 class Expression:
-    """Stages from the bottom to the top.
+    """The stages of a layout, from bottom to top.
 
-    `text` is the source with its braces; all spans in the expression and in its groups refer to it. `origin` says where
-    the source is written ("campaign.yaml:12"). Both are for error messages.
+    `text` is the source with its braces; all spans in the expression and in its groups refer to it. `origin` is the
+    place where the source is written ("campaign.yaml:12"). Both are used in error messages.
     """
 
     stages: tuple[Stage, ...]
@@ -103,22 +103,22 @@ def pointed(text: str, span: TextSpan, message: str) -> str:
 
 
 def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
-    """Return the error that names the file and line of an expression, if known, and points at the span."""
+    """Return an error that points at the span and, if known, names the file and line of the expression."""
     file, _, line = expression.origin.rpartition(":")
     if not hint and file and line.isdigit():
-        hint = f"fix it, then check the campaign without running it: poolproof check {file}"
+        hint = f"to check the campaign after the fix: poolproof check {file}"
     prefix = f"{expression.origin}: " if expression.origin else ""
-    hint = hint or "to see what a run would do, without doing it: poolproof run … --dry-run"
+    hint = hint or "to see what a run would do: poolproof run … --dry-run"
     return CampaignError(prefix + pointed(expression.text, span, message), hint)
 
 
 def parse_expression(text: str, origin: str = "") -> Expression:
-    """Return the tree of a layout expression. Braces are not expanded.
+    """Parse a layout expression into a tree. Braces are not expanded.
 
-    `origin` says where the text is written, for error messages: "campaign.yaml:12".
+    `origin` is the place where the text is written, for error messages: "campaign.yaml:12".
 
     Raises:
-        CampaignError: the text is not a layout expression; the message points at the word.
+        CampaignError: the text is not a layout expression; the message points at the mistake.
     """
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
@@ -142,7 +142,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
 
 def format_expression(expression: Expression) -> str:
-    """Return the canonical line: one space between items, and quotes only around words that need them."""
+    """Return the canonical text: single spaces between items, and quotes only around words that need them."""
     return " | ".join(" ".join(map(_format_argument, stage.arguments)) for stage in expression.stages)
 
 

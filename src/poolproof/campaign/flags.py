@@ -63,10 +63,10 @@ class Overrides:
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Return the campaign file among the plain arguments, and the workloads that the shell's brace expansion produced.
+    """Return the campaign file among the positional arguments, and the workloads among them.
 
-    A shell expands the braces of an unquoted `--workload rw=randread,bs={4k,16k}` itself. Every word after the first
-    then has no `--workload` in front of it.
+    The shell expands the braces in an unquoted `--workload rw=randread,bs={4k,16k}` into several words. Only the first
+    of them follows `--workload`, and the others become positional arguments.
 
     Raises:
         UsageError: more than one campaign file.
@@ -79,13 +79,13 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 
 
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
-    """Raise a UsageError if disks may be overwritten but the campaign uses no real disk."""
+    """Raise a UsageError if `--wipe` is given but the campaign does not use a real disk."""
     if not any(isinstance(device.source, Disk) for device in campaign.devices):
-        raise UsageError(f"--wipe {identities[0]}: the campaign uses no real disk", "leave --wipe out")
+        raise UsageError(f"--wipe {identities[0]}: the campaign does not use a real disk", "remove --wipe")
 
 
 def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:
-    """Return the campaign and its YAML text; if it came from a file, the text is that of the file.
+    """Return the campaign and its YAML text. If the campaign came from a file, the text is the file's content.
 
     Raises:
         UsageError: neither a file nor options describe a campaign, or both do.
@@ -95,7 +95,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
     is_described = bool(layouts or devices or workloads)
     if path is not None and is_described:
         message = "a campaign file and --layout, --device or --workload were both given"
-        raise UsageError(message, "leave one of them out")
+        raise UsageError(message, "remove one of them")
     if path is not None:
         campaign = read_campaign(path)
         return _apply(campaign, overrides, flags.baseline), path.read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
-    """Write the campaign as a YAML file. Raises a UsageError if it exists or can't be written."""
+    """Write the campaign as a YAML file. Raises a UsageError if the file exists or cannot be written."""
     if path.exists():
         raise UsageError(f"{path} already exists", "name another file with --save")
     try:
@@ -141,7 +141,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options as if they were in the file; errors name the option."""
+    """Parse the options as if they were in the file. Errors name the option."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {
@@ -163,9 +163,9 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
-    """Return the layouts of `btrfs raid1 a b` or `NAME=btrfs raid1 a b`; raises CampaignError.
+    """Parse `btrfs raid1 a b` or `NAME=btrfs raid1 a b` into layouts; raises CampaignError.
 
-    Without a name, a layout is named by its words.
+    Without a name, a layout is named after its words.
     """
     spot = Spot("--layout")
     named = _NAMED_LAYOUT.fullmatch(text)
@@ -175,9 +175,9 @@ def parse_layout_flag(text: str) -> tuple[Layout, ...]:
 
 
 def parse_workload_flag(text: str) -> tuple[Workload, ...]:
-    """Return the workloads of `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g`, with or without `NAME:` in front.
+    """Parse `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g` into workloads, with or without `NAME:` in front.
 
-    `metric=…` sets the metric, as in a campaign file. Without a name, workloads are named by their options.
+    `metric=…` sets the metric, as in a campaign file. Without a name, workloads are named after their options.
 
     Raises:
         CampaignError: an unknown preset or metric, an option without a value, a brace that is not closed.
@@ -203,7 +203,7 @@ def campaign_from_flags(
     """Return the campaign that --layout, --device and --workload describe.
 
     Raises:
-        CampaignError: one of them is wrong, two have the same name, or there are no cells.
+        CampaignError: an option is invalid, two names are the same, or there are no cells.
     """
     campaign = Campaign(
         name="command-line",
@@ -224,7 +224,7 @@ def campaign_from_flags(
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             hint = f"give one of them a name: {flag} {example}"
-            raise Spot(flag).mistake(f"two have the name `{repeated}`", hint)
+            raise Spot(flag).mistake(f"the name `{repeated}` is given twice", hint)
     check_campaign(campaign, {**_SPOTS, **_PLURALS})
     return campaign
 
@@ -261,7 +261,7 @@ def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that are outside braces."""
+    """Split the text at commas outside braces."""
     parts, depth, start = [], 0, 0
     for match in _COMMA.finditer(text):
         depth += {"{": 1, "}": -1, ",": 0}[match[0]]
@@ -272,7 +272,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Make a name from the options that do not vary: `randread-16k-iodepth8`; `etcd` for the preset alone."""
+    """Return a name made from the preset and the options that do not vary: `randread-16k-iodepth8`, or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

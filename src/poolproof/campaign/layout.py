@@ -1,6 +1,6 @@
-"""Layouts as a campaign defines them: a name and an expression, in which braces describe several layouts.
+"""Layouts as written in a campaign: a name, and an expression whose braces describe several layouts.
 
-Braces multiply, as in a shell: `recordsize={16k,1m}` is two layouts, `{1..3}` three, `{a,b{1,2}}` three.
+Braces multiply, as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
 """
 
 import itertools
@@ -33,14 +33,14 @@ _TEXT = re.compile(r"[^{},]+")
 
 @dataclass(frozen=True)
 class Variant:
-    """One layout of a matrix. `varies` has its choices: an option with its key, a bare word with an empty key."""
+    """One layout of a matrix. `varies`: its choices as (option key, value); the key of a bare word is empty."""
 
     expression: Expression
     varies: tuple[tuple[str, str], ...] = ()
 
 
 class BraceMistake(ValueError):
-    """The braces cannot be read. `offset` is the position in the text."""
+    """Braces that cannot be expanded. `offset` is the position of the mistake in the text."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -48,7 +48,7 @@ class BraceMistake(ValueError):
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """Return the layouts that one expression describes, named by what varies.
+    """Return the layouts that one expression describes, named after the choices in its braces.
 
     Raises:
         CampaignError: the name or the expression has a mistake.
@@ -60,7 +60,7 @@ def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
 
 
 def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
-    """Check that a layout uses each device once: otherwise it would measure a disk against itself.
+    """Check that a layout does not use a device twice.
 
     Raises:
         CampaignError: a device is used twice; the message points at the second use.
@@ -78,7 +78,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
 
 
 def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
-    """Return the devices of the campaign that the layout uses."""
+    """Return the campaign's devices that the layout uses."""
     return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
 
 
@@ -97,11 +97,11 @@ def _words(expression: Expression) -> Iterator[Word]:
 def expand(expression: Expression) -> tuple[Variant, ...]:
     """Return all layouts that an expression with braces describes; the last brace varies fastest.
 
-    The variants keep the text and the spans of the source, so an error points at what the user wrote.
+    The variants keep the text and the spans of the source, so that errors point at what the user wrote.
 
     Raises:
-        CampaignError: a brace is not closed, contains only one choice, an empty or a repeated one, or there are more
-            than MOST_VARIANTS layouts.
+        CampaignError: a brace is not closed or has only one choice, an empty choice or a repeated choice; or there are
+            more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -116,10 +116,10 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Return all texts that a text with braces describes; only the text itself if it has no braces.
+    """Expand the braces in a text. Without braces, the text itself is the only result.
 
     Raises:
-        BraceMistake: a brace is not closed or not opened, contains only one choice, or there are too many choices.
+        BraceMistake: a brace is not closed or not opened, has only one choice, or there are too many choices.
     """
     depth = 0
     for at, character in enumerate(text):
@@ -133,7 +133,10 @@ def expand_text(text: str) -> tuple[str, ...]:
 
 
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
-    """Return the texts that `text` describes from `at` on, and where they end: inside a brace at `,` or `}`."""
+    """Expand the braces in `text` from position `at`. Return the results and the position of the end.
+
+    Inside a brace, the end is the next `,` or `}`.
+    """
     found: tuple[str, ...] = ("",)
     while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
         if text[at] == "{":
@@ -151,7 +154,7 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
 
 
 def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
-    """Return the choices of the brace that opens at `opened`, and the position after it."""
+    """Return the choices of the brace that opens at `opened`, and the position after the brace."""
     found: list[str] = []
     at = opened
     while at == opened or text[at] == ",":
@@ -195,21 +198,21 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
     except BraceMistake as mistake:
         raise mistake_in(source, _inside(argument, mistake.offset, source.text), str(mistake)) from None
     if "" in found and isinstance(argument, Word):
-        raise mistake_in(source, argument.span, "an empty choice would leave no word here", "write two layouts instead")
+        raise mistake_in(source, argument.span, "an empty choice would leave nothing here", "write two layouts instead")
     if len(set(found)) < len(found):
         repeated = next(text for text in found if found.count(text) > 1)
-        raise mistake_in(source, argument.span, f"the choice `{repeated}` is given twice", "each choice makes a layout")
+        raise mistake_in(source, argument.span, f"the choice `{repeated}` is given twice", "remove one of them")
     return found
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """Return the span of one character of an argument, or of the whole argument if its source text is unknown."""
+    """Return the span of one character of an argument; of the whole argument if the character cannot be located."""
     start = text.find(_text(argument), argument.span.start)
     return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 
 
 def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
-    """Return the expression with each word that has braces replaced by the next choice, in reading order."""
+    """Replace each word that has braces with the next choice, in reading order."""
     stages = tuple(Stage(tuple(_filled(each, chosen) for each in stage.arguments)) for stage in expression.stages)
     return replace(expression, stages=stages)
 

@@ -29,15 +29,15 @@ UNTIL_TRIALS = (2, 6)
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
-"""Criteria of earlier versions, which recorded campaigns may name."""
+"""Steady-state criteria of earlier versions, which recorded campaigns may contain."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
 _RANGE = re.compile(r"\s*(.*?)\s*\.\.\s*(.*?)\s*")
 _DURATIONS = {
-    "time": "the duration of a trial",
-    "min": "the shortest duration of a trial",
-    "max": "the longest duration of a trial",
+    "time": "the length of a trial",
+    "min": "the minimum length of a trial",
+    "max": "the maximum length of a trial",
     "budget": "the duration of the whole run",
 }
 
@@ -45,9 +45,9 @@ Given = Mapping[str, Node]
 
 
 def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
-    """Return how each cell is measured; keys that are not given are as in `default`.
+    """Read how each cell is measured. Missing keys take their values from `default`.
 
-    `recorded`: the campaign is that of a run; a criterion that earlier versions had is read as `poolproof`.
+    With `recorded`, the campaign is part of a run: steady-state criteria of earlier versions are read as `poolproof`.
 
     Raises:
         CampaignError: an unknown key, a value of the wrong type or out of range, or `time` together with `until`.
@@ -71,7 +71,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Return a duration in seconds; raises CampaignError unless 0 < seconds <= 7 days. `what` is its key."""
+    """Parse a duration into seconds; raises CampaignError unless 0 < seconds <= 7 days. `what` is its key."""
     try:
         seconds = parse_duration(text)
     except (ValueError, OverflowError):
@@ -83,7 +83,7 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
 
 
 def removed_criterion(text: str) -> str:
-    """Return the criterion in the text of a recorded campaign that this version no longer has; empty if none."""
+    """Return the steady-state criterion of a recorded campaign if it is no longer supported; empty otherwise."""
     match = re.search(r"\bsteady: (fio[a-z-]*)", text)
     return match[1] if match else ""
 
@@ -100,13 +100,13 @@ def _seed(node: Node) -> int:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """Refuse `time` together with `until`, and the options of `until` without it."""
+    """Raise a CampaignError if `time` and `until` are combined, or if options of `until` are given without it."""
     first = next((key for key, _ in table.entries if key.text in UNTIL_KEYS), None)
     if first is None:
         return
     if table.get("time") is not None:
         raise table.spot_of("time").mistake(
-            f"`time` and `{first.text}` exclude each other: a trial has a fixed time or runs until it is precise",
+            f"`time` and `{first.text}` exclude each other: a trial has a fixed length or runs until it is precise",
             "remove one of them",
         )
     if table.get("until") is None and default.until is None:
@@ -133,7 +133,7 @@ def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | No
 
 
 def _tolerance(node: Node) -> float:
-    """Return the tolerance as a share: `3%` is 0.03. More than 0, at most 0.5."""
+    """Return the tolerance as a fraction: 0.03 for `3%`. It must be more than 0 and at most 0.5."""
     text, share = _percentage(node, "until: 3%")
     if share is None or not 0 < share <= _HALF:
         raise node.spot.mistake(
@@ -144,9 +144,9 @@ def _tolerance(node: Node) -> float:
 
 
 def _confidence(node: Node) -> float:
-    """Return the confidence as a share: `95%` is 0.95. At least 0.5, less than 1.
+    """Return the confidence as a fraction: 0.95 for `95%`. It must be at least 0.5 and less than 1.
 
-    A value so close to 100% that a float, or its upper tail, rounds to 1 is refused too.
+    Values so close to 100% that a float rounds them, or their upper quantile, to 1 are also refused.
     """
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:
@@ -158,14 +158,14 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the text of a value, and its share if it is a percentage."""
+    """Return the value as text and, if it is a percentage, as a fraction."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 
 
 def _with_percent_sign(text: str) -> str:
-    """Return `3%` for `3`: the percent sign was forgotten. Empty for any other text."""
+    """Return `3%` for `3`, a number without the percent sign; empty for any other text."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 
@@ -185,7 +185,7 @@ def _trials(given: Given, until: Until | None, default: Measure) -> tuple[int, i
         raise spot.mistake(f"`{text[:60]}`: the maximum is less than the minimum", f"write trials: {most}..{least}")
     if until is None:
         raise spot.mistake(
-            f"`{text[:60]}`: a range of trials needs `until`, which decides how many are needed",
+            f"`{text[:60]}`: a range of trials needs `until`, which decides how many trials run",
             f"write trials: {least}, or add until: 3%",
         )
     return least, most
@@ -207,7 +207,7 @@ def _steady(node: Node, *, recorded: bool) -> Steady:
         raise node.spot.mistake(f"expected {listed(_STEADY)} after `steady`, found `{text[:60]}`{guess}", hint)
     if recorded:
         return "poolproof"
-    message = f"`steady: {text}` was removed: `steady` is {listed(_STEADY)}"
+    message = f"`steady: {text}` was removed; `steady` can be {listed(_STEADY)}"
     raise node.spot.mistake(message, f"remove `steady`, or {hint}")
 
 

@@ -43,7 +43,7 @@ DeviceSource = Disk | LoopFile | Qcow2 | Emulated
 
 @dataclass(frozen=True)
 class Device:
-    """A block device that layouts may use, by its name in the campaign; `origin` is where it is defined."""
+    """A block device that layouts may use. `name` is its name in the campaign, and `origin` is where it is defined."""
 
     name: str
     source: DeviceSource
@@ -52,7 +52,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout expression without braces. `varies` holds the values chosen from a matrix: (("recordsize", "16k"),)."""
+    """A layout expression without braces. `varies`: the values chosen from a matrix, as (("recordsize", "16k"),)."""
 
     name: str
     expression: Expression
@@ -73,10 +73,10 @@ OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True)
 class WorkloadRequest:
-    """A workload as written, before its matrix is expanded; `--save` writes it back.
+    """A workload as written, before its matrix is expanded. `--save` writes it in this form.
 
-    `options` apply to every job section and override the preset's; `jobs` holds each section's own options. `spots`
-    maps each option (`bs`, `section.bs`) to where it is written; the empty name is the workload itself.
+    `options` apply to every job section and override the preset's; `jobs` contains the options of individual sections.
+    `spots` maps each option (`bs`, `section.bs`) to where it is written; the empty name is the workload itself.
     """
 
     preset: str | None = None
@@ -90,10 +90,12 @@ class WorkloadRequest:
 
 @dataclass(frozen=True)
 class Workload:
-    """What fio is asked to do. `family` is the name without the matrix; a `cold` of None means: as in `measure`.
+    """The fio jobs of a workload, and how its results are compared.
 
-    Without `fill`, existing test files are used unchanged (`dir` layouts). `request` is the request that the whole
-    family was expanded from.
+    `family`: the name without the matrix.
+    `cold`: None means as in `measure`.
+    `fill`: if False, existing test files are used and not changed (`dir` layouts).
+    `request`: what the user wrote, from which the whole family was expanded.
     """
 
     name: str
@@ -108,10 +110,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Until:
-    """What `measure: {until: 3%}` asks for: run until the result is precise, not for a fixed time.
+    """The parameters of `measure: {until: 3%}`: trials run until the result is precise, not for a fixed time.
 
-    `tolerance` is the half-width of the interval as a share of the mean, and `confidence` is its
-    confidence. A trial lasts from `min_s` to `max_s` seconds. `steady` names the criterion of a steady state.
+    `tolerance` is the half-width of the interval as a fraction of the mean, and `confidence` is the interval's
+    confidence. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
     """
 
     tolerance: float = 0.03
@@ -123,10 +125,10 @@ class Until:
 
 @dataclass(frozen=True)
 class Measure:
-    """How each cell is measured: seconds per trial, number of trials, cold caches, the seed of the order.
+    """How each cell is measured: seconds per trial, number of trials, cold caches, and the seed of the random order.
 
-    With `until`, trials end when the result is precise and `time_s` is ignored; a cell then gets up to `most_trials`
-    trials (None: exactly `trials`). With `calibrate`, each disk is measured alone first. If `cold` is "reads", caches
+    With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets up to `most_trials`
+    trials (None: exactly `trials`). With `calibrate`, each disk is first measured alone. If `cold` is "reads", caches
     are dropped only before workloads that read.
     """
 
@@ -139,32 +141,32 @@ class Measure:
     calibrate: bool = False
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """True if trials of the workload start with cold caches; `reads` is true if any of its jobs reads."""
+        """True if the workload's trials start with cold caches. `reads`: any of its jobs reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
 
     @property
     def trials_max(self) -> int:
-        """The maximum number of trials of a cell."""
+        """Return the maximum number of trials per cell."""
         return self.trials if self.most_trials is None else self.most_trials
 
     @property
     def shortest_s(self) -> float:
-        """Return the shortest requested trial in seconds."""
+        """Return the requested minimum length of a trial in seconds."""
         return self.time_s if self.until is None else self.until.min_s
 
     @property
     def longest_s(self) -> float:
-        """Return the longest requested trial in seconds."""
+        """Return the requested maximum length of a trial in seconds."""
         return self.time_s if self.until is None else self.until.max_s
 
 
 @dataclass(frozen=True)
 class Quick:
-    """The short version of a campaign for `--quick`: its `measure`, and the workloads to keep, with changed options.
+    """The quick variant of a campaign (`--quick`): its `measure`, and its workloads with the options that change.
 
-    If `workloads` is empty, all remain unchanged.
+    If `workloads` is empty, all workloads run unchanged.
     """
 
     measure: Measure
@@ -172,15 +174,15 @@ class Quick:
 
 
 HEALTHY = "healthy"
-"""The state of a layout on which nothing is broken: the only one for now."""
+"""The state of a layout without any failed part. It is the only state so far."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """What a user asks for. Every layout is measured under every workload; each pair is a cell.
+    """The measurements that a user asks for. Every layout is measured under every workload; each pair is a cell.
 
-    `budget_s` limits all trials together, in seconds; None is no limit. `budget_origin` is the line or the option that
-    sets it, for error messages.
+    `budget_s` limits building, filling and all trials together, in seconds, except those of bare disks; None means no
+    limit. `budget_origin` is the line or the option that sets it, for error messages.
     """
 
     name: str
@@ -199,7 +201,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """The workloads that decide which layout is best: those of the goal, or all if there is no goal."""
+        """Return the workloads that decide which layout is best: those of the goal, or all without a goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

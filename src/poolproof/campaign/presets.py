@@ -1,4 +1,4 @@
-"""Presets: named workloads, each with the I/O of a real program."""
+"""Presets: named workloads that imitate the I/O of real programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """The I/O of a real program as fio jobs. `source` says where the numbers come from."""
+    """The I/O of a real program as fio jobs. `source` is where the numbers come from."""
 
     name: str
     summary: str
@@ -29,7 +29,7 @@ _BACKUP = Preset(
     # sync counts in the bandwidth. The tools write through the page cache. This job bypasses it, with eight requests
     # in flight as in writeback: overwriting a file inside the page cache would measure RAM.
     name="backup",
-    summary="a backup: one large sequential write of 1 MiB blocks, synced at its end",
+    summary="a backup: one large sequential write in 1 MiB blocks, synced at the end",
     jobs=(_job("backup", rw="write", bs="1m", size="1g", iodepth="8", end_fsync="1"),),
     metric="bandwidth",
     source=(
@@ -47,7 +47,7 @@ _ETCD = Preset(
     # its file until the time is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd
     # writes through the page cache, and fdatasync writes the data to the disk.
     name="etcd",
-    summary="etcd's write-ahead log: appends of 2300 bytes, an fdatasync after each",
+    summary="etcd's write-ahead log: 2300-byte appends, each followed by fdatasync",
     jobs=(_job("etcd", rw="write", bs="2300", size="22m", ioengine="sync", direct="0", fdatasync="1"),),
     metric="sync_p99",
     source=(
@@ -62,7 +62,7 @@ _FILESERVER = Preset(
     # at random offsets in large files, with 16 clients instead of 50. It does not create, delete or look up files, so
     # it does not show whether a layout is slow at metadata.
     name="fileserver",
-    summary="sixteen clients of a file server: 128 KiB reads and writes with 16 KiB appends between",
+    summary="sixteen clients of a file server: 128 KiB reads and writes, mixed with 16 KiB appends",
     jobs=(
         _job(
             "fileserver",
@@ -84,7 +84,7 @@ _MEDIA = Preset(
     # divided by the rate of one video is the number of viewers. On a rotational disk the streams compete for the
     # heads, which a single sequential read does not show.
     name="media",
-    summary="four viewers of a media server, each reading its own large file in sequence",
+    summary="four viewers of a media server, each reading a different large file sequentially",
     jobs=(_job("media", rw="read", bs="256k", size="512m", ioengine="psync", numjobs="4"),),
     metric="bandwidth",
     source="filebench, workloads/videoserver.f (https://github.com/filebench/filebench)",
@@ -97,7 +97,7 @@ _POSTGRES = Preset(
     # at depth 1, with direct I/O, because a database worth measuring is larger than RAM. The readers slow commits down
     # on a real server; pg_test_fsync alone has none. `sync_p99` is the wait of the slowest commit in 100.
     name="postgres",
-    summary="PostgreSQL: 8 KiB commits to the log with fdatasync, and four random readers of 8 KiB pages",
+    summary="PostgreSQL: 8 KiB commits to the log with fdatasync, while four readers read random 8 KiB pages",
     jobs=(
         _job("wal", rw="write", bs="8k", size="256m", ioengine="psync", direct="0", fdatasync="1"),
         _job("pages", rw="randread", bs="8k", size="256m", ioengine="psync", numjobs="4"),
@@ -115,7 +115,7 @@ _VM = Preset(
     # caches write back 4 KiB pages and merged runs of them. The split from 4 to 64 KiB is poolproof's own choice; no
     # trace confirms its exact shares. The four jobs are four guests, each with its own file instead of a disk image.
     name="vm",
-    summary="four virtual machines: random, 70 % reads, blocks of 4 to 64 KiB, 8 outstanding each",
+    summary="four virtual machines: random I/O, 70 % reads, 4 to 64 KiB blocks, 8 I/Os in flight each",
     jobs=(
         _job(
             "vm",

@@ -1,4 +1,4 @@
-"""Workloads: a preset's name or fio options in a campaign file; lists of values make a matrix of workloads."""
+"""Workloads in a campaign file: a preset's name or fio options. Lists of values make a matrix of workloads."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from poolproof.campaign.document import (
     expect_scalar,
 )
 from poolproof.campaign.model import JobSpec, OptionValues, Workload, WorkloadRequest
-from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed, matrix_name
+from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, matrix_name
 from poolproof.campaign.presets import PRESETS
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.units import parse_size
@@ -29,11 +29,12 @@ _SEQUENTIAL = ("read", "write", "rw", "readwrite")
 _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _EXAMPLE = "write the name of a preset, or fio options: {rw: randread, bs: [4k, 16k], iodepth: 8}"
+_PRESETS = f"the presets are {', '.join(PRESETS)}"
 _Axis = tuple[str, str]  # job section ("" for all of them) and option
 
 
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
-    """Read a workload of a campaign file: the name of a preset, or a mapping.
+    """Read a workload of a campaign file: the name of a preset, or a mapping of options.
 
     Raises:
         CampaignError: an unknown preset or metric, a value of the wrong type, or a matrix of more than MOST_CELLS.
@@ -48,7 +49,7 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     given = {key.text: node for key, node in table.entries if key.text in OWN_KEYS}
     preset = None
     if "preset" in given:
-        scalar = expect_scalar(given["preset"], "the name of a preset", f"the presets are {listed(PRESETS)}")
+        scalar = expect_scalar(given["preset"], "the name of a preset", _PRESETS)
         preset = known_preset(scalar.text, scalar.spot)
     options = _options(table, skip=OWN_KEYS)
     jobs = _job_sections(given["jobs"], preset) if "jobs" in given else ()
@@ -68,40 +69,42 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
 
 
 def check_family(name: str, spot: Spot) -> None:
-    """Raises CampaignError if the name cannot name a workload or a matrix of workloads."""
+    """Raise a CampaignError if the name is not valid for a workload or a matrix of workloads."""
     if not is_name(name) or name == "global":
         raise spot.mistake(f"`{name}` cannot name a workload", f"use {NAME_RULE}; `global` is reserved by fio")
 
 
 def known_preset(name: str, spot: Spot) -> str:
-    """Return the name; raises CampaignError if no preset has it."""
+    """Return the name if a preset has it; otherwise raise a CampaignError."""
     if name in PRESETS:
         return name
     guess = did_you_mean(name, PRESETS)
-    raise spot.mistake(f"there is no preset `{name[:60]}`{guess}", f"the presets are {listed(PRESETS)}; {_EXAMPLE}")
+    raise spot.mistake(f"there is no preset `{name[:60]}`{guess}", f"{_PRESETS}; {_EXAMPLE}")
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name; raises CampaignError if there is none."""
+    """Return the metric with this name; raises CampaignError if it does not exist."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric
     guess = did_you_mean(value.text, COMPARABLE)
-    raise value.spot.mistake(f"there is no metric `{value.text[:60]}`{guess}", f"the metrics are {listed(COMPARABLE)}")
+    raise value.spot.mistake(
+        f"there is no metric `{value.text[:60]}`{guess}", f"the metrics are {', '.join(COMPARABLE)}"
+    )
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return the request; raises CampaignError if its lists make more than MOST_CELLS workloads."""
+    """Return the request; raises CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
 
 
 def read_options(table: YamlMapping, where: str) -> OptionValues:
-    """Return the fio options of a mapping with their values; lists are allowed.
+    """Read a mapping of fio options to values or lists of values.
 
     Raises:
-        CampaignError: one of poolproof's own keys, or a name or value that fio cannot accept.
+        CampaignError: a key that is not a fio option, or a name or value that fio cannot accept.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
@@ -112,18 +115,20 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 
 
 def option_text(value: Scalar, key: str) -> str:
-    """Return one value of a fio option as fio reads it: true and false become 1 and 0, anything else is unchanged."""
+    """Return the value of a fio option as fio expects it: 1 or 0 for true or false, any other text unchanged."""
     if value.as_flag is not None:
         return "1" if value.as_flag else "0"
     if value.is_nothing or not value.text.strip():
         raise value.spot.mistake(f"`{key}` has no value", f"write {key}: 1")
     if _CONTROL.search(value.text):
-        raise value.spot.mistake(f"the value of `{key}` spans several lines", "write it on one line")
+        raise value.spot.mistake(
+            f"the value of `{key}` contains a line break or a control character", "write it on one line"
+        )
     return value.text
 
 
 def check_option_name(key: Scalar) -> None:
-    """Raises CampaignError if the key is not spelled like a fio option. Only fio itself knows if the option exists."""
+    """Raise a CampaignError if the key does not look like a fio option. Only fio knows if the option exists."""
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"
@@ -149,7 +154,7 @@ def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
 
 
 def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
-    """Yield where each option is written; the key of an option in a job section is `section.option`."""
+    """Yield (option, place) for each option; an option in a job section is written as `section.option`."""
     for key, value in table.entries:
         if key.text == "jobs" and isinstance(value, YamlMapping):
             sections = [(name.text, options) for name, options in value.entries if isinstance(options, YamlMapping)]
@@ -190,7 +195,7 @@ def _job_sections(value: Node, preset: str | None) -> tuple[tuple[str, OptionVal
         known = [job.name for job in PRESETS[preset].jobs] if preset else [name]
         if name not in known:
             message = f"preset `{preset}` has no section `{name}`{did_you_mean(name, known)}"
-            raise section.spot.mistake(message, f"its sections: {listed(known)}")
+            raise section.spot.mistake(message, f"its sections are {', '.join(known)}")
     return tuple((section.text, _section(section, options)) for section, options in table.entries)
 
 
@@ -221,9 +226,9 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
     base = preset.jobs if preset else [JobSpec(name, ()) for name, _ in request.jobs] or [JobSpec(family, ())]
     # The workload's options override the preset's, and those of a section override both.
     common = options_of("", request.options)
-    own = {section: options_of(section, options) for section, options in request.jobs}
+    specific = {section: options_of(section, options) for section, options in request.jobs}
     jobs = tuple(
-        JobSpec(job.name, tuple({**dict(job.options), **common, **own.get(job.name, {})}.items())) for job in base
+        JobSpec(job.name, tuple({**dict(job.options), **common, **specific.get(job.name, {})}.items())) for job in base
     )
     return Workload(
         name=matrix_name(family, varies),

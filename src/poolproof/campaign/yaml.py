@@ -1,4 +1,4 @@
-"""Read a campaign file into a frozen Campaign; a mistake is one error with the file, the line and what to type."""
+"""Read a campaign file into a frozen Campaign. Errors name the file and line, and say what to type."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from poolproof.campaign.document import (
 from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
-from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, listed, slug
+from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, slug
 from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
 from poolproof.errors import CampaignError
 
@@ -38,7 +38,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""Keys of `measure` that a check of the whole campaign may complain about."""
+"""Keys of `measure` that errors in the checks of the whole campaign may refer to."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -50,7 +50,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:
-    """Read the campaign in a file; raises CampaignError if it cannot be read or has a mistake."""
+    """Read a campaign file; raises CampaignError if it cannot be read or contains a mistake."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -64,12 +64,13 @@ def read_campaign(path: Path | str) -> Campaign:
 
 
 def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
-    """Parse a campaign. `origin` names the text in errors, and the campaign if it has no `name`.
+    """Parse a campaign without contacting a host. `origin` names the text in errors.
 
-    A `recorded` campaign belongs to a run: only its references are checked, since it was fully checked at that time.
+    A campaign without a `name` is named after `origin`. A `recorded` campaign belongs to a run: only its references are
+    checked, because it was fully checked before the run.
 
     Raises:
-        CampaignError: the text has a mistake. No host is contacted.
+        CampaignError: the text contains a mistake.
     """
     root = parse_document(text, origin)
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
@@ -88,7 +89,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
 
 
 def quick_of(campaign: Campaign) -> Campaign:
-    """Return the short version of a campaign that has one, without the claims about cells that it omits."""
+    """Return the quick variant of a campaign that has one. Claims about workloads that it leaves out are dropped."""
     assert campaign.quick is not None, "checked by the caller"
     workloads = campaign.workloads
     if campaign.quick.workloads:
@@ -150,20 +151,20 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """Return the entries of a top-level mapping; none if the key is missing."""
+    """Return the entries of a top-level mapping; empty if the key is missing."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
 
 def _layouts(table: YamlMapping) -> Iterator[Layout]:
     for name, value in _section(table, "layouts", _LAYOUTS):
-        hint = f"write {name.text}: 'btrfs raid1 a b'; put it in quotes if it contains `{{` inside a `{{…}}` mapping"
+        hint = f"write {name.text}: 'btrfs raid1 a b'; inside a `{{…}}` mapping, an expression with `{{` needs quotes"
         expression = expect_scalar(value, f"a layout expression after `{name.text}`", hint)
         yield from make_layouts(name.text, expression.text, expression.spot)
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
-    """Read the `quick` section: which workloads `--quick` keeps, and how it changes `measure`."""
+    """Read the `quick` section: the workloads that `--quick` runs, and the changes to `measure`."""
     table = expect_mapping(node, "`quick`", _QUICK)
     check_keys(table, QUICK_KEYS, "`quick`")
     changed, chosen = table.get("measure"), table.get("workloads")
@@ -178,7 +179,8 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
     for name, value in table.entries:
         if name.text not in requests:
             guess = did_you_mean(name.text, requests)
-            raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", listed(requests))
+            hint = f"the workloads are {', '.join(requests)}"
+            raise name.spot.mistake(f"the campaign has no workload `{name.text[:60]}`{guess}", hint)
         where = f"`quick` of workload `{name.text}`"
         changes = read_options(expect_mapping(value, where, f"write {name.text}: {{}} to keep it unchanged"), where)
         check_size(_changed(requests[name.text], changes), name.spot)
@@ -186,12 +188,12 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """Return the request of each family of workloads."""
+    """Return the request of each workload family, by name."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 
 def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
-    """Return the request with these options in all its sections, replacing those it had."""
+    """Return the request with the changed options in all its sections."""
     new = dict(changes)
     jobs = tuple(
         (section, tuple((key, values) for key, values in options if key not in new))

@@ -72,8 +72,8 @@ def test_workloads_of_one_shape_are_measured_once(workloads: str, shapes: int) -
     campaign = parse_campaign(asked(workloads), "c.yaml")
     calibration = calibration_of(campaign)
     assert len(calibration.workloads) == shapes
-    assert set(calibration.stands_for) == {workload.name for workload in campaign.workloads}
-    assert set(calibration.stands_for.values()) == {workload.name for workload in calibration.workloads}
+    assert set(calibration.measured_as) == {workload.name for workload in campaign.workloads}
+    assert set(calibration.measured_as.values()) == {workload.name for workload in calibration.workloads}
 
 
 def test_what_a_disk_does_not_know_is_left_out_of_its_workloads() -> None:

@@ -112,10 +112,12 @@ def _mark(cell: Cell) -> str:
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
     """Return the rows of the disks alone, without the last column if no result covers another workload."""
-    stands_for = calibration_of(run.campaign).stands_for
+    measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:
-        covers = ", ".join(name for name, bare in stands_for.items() if bare == cell.workload and name != cell.workload)
+        covers = ", ".join(
+            name for name, bare in measured_as.items() if bare == cell.workload and name != cell.workload
+        )
         verdict = f"{_mark(cell)} {cell.result().verdict}"
         rows.append((_disk(cell), cell.workload, result_text(cell, cell.metric), verdict, covers))
     return tuple(rows if any(row[-1] for row in rows) else (row[:-1] for row in rows))

@@ -102,7 +102,7 @@ def _bare_cells(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign)
     return {
         (device.name, workload): own[device.name, measured]
         for device in campaign.devices
-        for workload, measured in calibration_of(campaign).stands_for.items()
+        for workload, measured in calibration_of(campaign).measured_as.items()
         if (device.name, measured) in own
     }
 
