@@ -198,7 +198,6 @@ def _by_file(extents: Iterable[Extent]) -> dict[tuple[str, str], list[Extent]]:
 
 
 def _most_sharers(extents: Iterable[Extent]) -> int:
-    """Return the largest number of extents that contain the same byte."""
     deepest = 0
     for group in _by_file(extents).values():
         depth = 0

@@ -1,1 +1,1 @@
-"""fio: jobs out, results in."""
+"""fio: turn workloads into jobs, and output into results."""

@@ -1,7 +1,7 @@
-"""fio's command lines as jobs: `fio --name=a --rw=read --name=b …`, one dash or two, values after `=` or a space.
+"""Parse fio's command lines: `fio --name=a --rw=read --name=b …`, one dash or two, values after `=` or a space.
 
-Options before the first `--name` are for all jobs, like those of `--name=global`. Each name starts a job
-(`parse_cmd_line` in fio's init.c). Names may be shortened to an unambiguous prefix (getopt_long_only).
+Options before the first `--name` apply to all jobs, like those after `--name=global`. Every other `--name` starts a job
+(`parse_cmd_line` in fio's init.c). Option names may be shortened to an unambiguous prefix (getopt_long_only).
 """
 
 import re
@@ -30,7 +30,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """An option by its first name, with its value, and the indexes of the first and last word that hold it."""
+    """An option by its canonical name, with its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -40,10 +40,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Command:
-    """One call of fio. `files` are the job files that it names, `program` fio's own options by their first names.
+    """A fio command. `files` are the job files that it names; `program` are options of fio itself, by canonical name.
 
-    `line` and `last_line` are its first and last line, counted from 1. `text` is the command on one line. `given` are
-    all options in order.
+    `line` and `last_line` are its first and last line number (from 1). `text` is the command on one line. `given` are
+    all its options in order.
     """
 
     jobs: JobFile
@@ -57,14 +57,14 @@ class Command:
 
     @property
     def runs(self) -> bool:
-        """True if it has jobs or job files, so that fio does I/O."""
+        """True if the command has jobs or job files, so that fio does I/O."""
         return bool(self.jobs.jobs or self.files)
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Find the call of fio in a shell line, continuation lines joined; None if there is none.
+    """Find the fio command in a shell command, which may have continuation lines; None if there is none.
 
-    Words before fio (a prompt, `sudo`, variables) and after its command (`|`, `>`, `;`) are ignored. A command in
+    Anything before fio (a prompt, `sudo`, variables) and after its command (`|`, `>`, `;`) is ignored. A command in
     quotes, for another shell, is found too. A text with unbalanced quotes is split at spaces.
     """
     words = _words(text)
@@ -78,9 +78,9 @@ def read_command(text: str, line: int = 1) -> Command | None:
 def read_arguments(
     arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
 ) -> Command:
-    """Read fio's arguments, without the program's name. It raises nothing; see `problems`.
+    """Parse fio's arguments, without the program's name. Raises nothing; see `problems`.
 
-    `lines` has the line of each argument; without it, all arguments are on `line`.
+    `lines` has the line number of each argument; without it, all arguments are on `line`.
     """
     lines = lines or [line] * len(arguments)
     files: list[str] = []
@@ -115,7 +115,7 @@ def read_arguments(
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that calls fio; None if no word does, or no option or job file follows it."""
+    """Return the index of the word that runs fio; None if there is none, or no option or job file follows."""
     return next((at for at, word in enumerate(words) if _PROGRAM.match(word) and _is_call(words[at + 1 :])), None)
 
 
@@ -141,11 +141,10 @@ def _options(
             yield Given(name, arguments[at], first, at)
             at += 1
         else:
-            problems.append(Problem(lines[first], f"the option {name!r} lacks its value"))
+            problems.append(Problem(lines[first], f"the option {name!r} needs a value"))
 
 
 def _words(text: str) -> list[str]:
-    """Split a shell line into words and operators."""
     joined = re.sub(r"\\[ \t]*\r?\n", " ", text)
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True
@@ -157,7 +156,6 @@ def _words(text: str) -> list[str]:
 
 
 def _fio_arguments(words: Sequence[str]) -> list[str] | None:
-    """Return the words after fio, up to the end of its command; None if there is no call of fio."""
     for at, word in enumerate(words):
         if not _PROGRAM.match(word.lstrip("$#%>`'\"(")):
             continue
@@ -171,7 +169,6 @@ def _fio_arguments(words: Sequence[str]) -> list[str] | None:
 
 
 def _is_call(words: Sequence[str]) -> bool:
-    """True if fio could be called with these arguments."""
     if len(words) == 1 and _JOB_FILE.search(words[0]):
         return True
     names = (word.lstrip("-").partition("=")[0] for word in words if word.startswith("-"))

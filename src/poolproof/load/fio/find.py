@@ -1,11 +1,10 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the command or job file that made it, if the text has one: the options that fio printed with the
-result, or the nearest command or job file above that fits it. Nothing is guessed: a value that is not in the text is
-None, and a result without a job in the text has none.
+Each result comes with the command or job file that produced it, if the text has one: the nearest that fits, or else the
+options that fio printed with the result. Nothing is guessed: a value that is not in the text is None.
 
-With `--status-interval` fio prints the same run again and again, each time with the values so far; only the last
-report counts. Clones that report one by one look alike, but they end at about the same time.
+With `--status-interval`, fio prints the same run repeatedly, each time with the values so far; only the last report
+counts. Separate reports of clones look similar, but the clones end at about the same time.
 """
 
 from bisect import bisect_right
@@ -28,7 +27,7 @@ _GROWTH = 1.05  # of run time, from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return every fio result in the text, in the order of lines. A run in several formats counts once, as JSON."""
+    """Return all fio results in the text, in line order. A run in several formats counts once, in the most detailed."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -41,7 +40,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result of a text that is exactly one JSON document, as most result files are."""
+    """Return the result of a text that is exactly one JSON document, as most result files are; None for others."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -55,7 +54,7 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """The jobs are those that JSON lists with their options; clones of a job are one job."""
+    """Return a JSON document as a result of the jobs whose options it lists. Clones of a job count as one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = JobFile(tuple(_cached_job(*job) for job in printed))
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -64,12 +63,11 @@ def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: b
 
 @lru_cache(maxsize=1024)
 def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """Return one job for all results that print it, so that thousands of files share its cached properties."""
+    """Return the same job for all results that print it, so that thousands of files share its cached properties."""
     return Job(name, dict(options))
 
 
 def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the JSON documents, and the lines outside them."""
     text = "\n".join(line for _, line in numbered)
     if '"fio version"' not in text:
         return [], numbered
@@ -78,7 +76,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
         starts.append(starts[-1] + len(line) + 1)
     found: list[FoundResult] = []
     inside: set[int] = set()
-    for document in find_documents(text, mend_cut_off=True):
+    for document in find_documents(text, include_cut_off=True):
         first = bisect_right(starts, document.start) - 1
         last = min(bisect_right(starts, max(document.start, document.end - 1)), len(numbered)) - 1
         inside.update(range(first, last + 1))
@@ -90,7 +88,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the terse results, and the other lines. Terse lines with only blank lines in between are one result."""
+    """Return the terse results, and the other lines. Terse lines with only blank lines between them are one result."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -109,7 +107,7 @@ def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]
 
 
 def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
-    """Return the results in normal output. Of several reports of a run, the last one with the first one's start."""
+    """Return the results in normal output. Only the last of several reports of a run counts."""
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
@@ -123,7 +121,7 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
 
 
 def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
-    """Return the jobs that fio printed before the run, with the number of clones in the result."""
+    """Return the jobs that fio listed before the run, with the number of clones in the result."""
     clones = Counter[str]()
     for part in result.parts:
         clones[part.name] += part.clones
@@ -135,12 +133,11 @@ def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceComm
 
 
 def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:
-    """Return the results that are not printed in a more detailed format too."""
     return [each for each in results if not any(_is_same_run(each.result, other.result) for other in known)]
 
 
 def _is_same_run(result: Outcome, other: Outcome) -> bool:
-    """True if names and runtimes are the same, and bytes as far as they are printed."""
+    """True if names and runtimes are equal, and bytes equal within 1 %."""
     return _same_names(result.parts, other.parts) and all(
         _is_same_direction(mine, theirs)
         for part, counterpart in zip(result.parts, other.parts, strict=True)
@@ -149,7 +146,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the directions to compare: a terse line calls reads what JSON calls mixed."""
+    """Return the directions to compare. What JSON calls `mixed`, a terse line prints as reads."""
     return part.read or part.mixed, part.write, part.trim
 
 
@@ -166,19 +163,19 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if the run of `after` began before `before` was printed, by fio's time stamps."""
+    """True if `before` was printed while the run of `after` was in progress, according to fio's timestamps."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max(map(_longest_ms, after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if all parts continued; for results of the same process."""
+    """True if all parts continued from `before` to `after`, which must be results of the same process."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return the last report of each part, of reports one after the other."""
+    """Return the last report of each part if the parts are successive reports; otherwise all parts."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])
@@ -186,7 +183,7 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 
 
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
-    """True if all parts continued from one report of `width` parts to the next, and by more than clones differ."""
+    """True if each part continued in every next `width` parts, and ran longer than clones differ."""
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
         and _has_continued(before, after)
@@ -198,7 +195,7 @@ def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
 
 
 def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
-    """True if every direction that had begun ran longer and moved at least as much."""
+    """True if every direction in `before` ran longer in `after` and moved at least as much."""
     begun = before.directions
     return bool(begun) and all(
         name in after.directions and _is_later(early, after.directions[name]) for name, early in begun.items()

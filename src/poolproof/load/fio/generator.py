@@ -1,4 +1,4 @@
-"""fio as a load generator: its jobs, and how it is started, ended and read on a host."""
+"""fio as a load generator: its jobs, and how to start, end and read fio on a host."""
 
 from collections.abc import Callable, Mapping
 
@@ -37,7 +37,7 @@ _NO_SPACE = "No space left on device"
 
 
 class Fio:
-    """A `LoadGenerator`; its protocol says what each method does."""
+    """fio as a `LoadGenerator`. The protocol documents the methods."""
 
     name = "fio"
     programs: tuple[str, ...] = ("fio",)
@@ -103,15 +103,15 @@ class Fio:
         output = (completed.stderr.strip() or completed.stdout.strip())[-600:]
         if completed.returncode != 0 and _NO_SPACE in output:
             raise HostError(
-                f"{failed}: {_NO_SPACE}: they need {format_size(size_bytes)} on the layout and where its images are",
+                f"{failed}: {_NO_SPACE}. They need {format_size(size_bytes)} on the layout and where its images are",
                 f"free some space (df -h {scratch.rpartition('/')[0]}), or store the images elsewhere with --work",
             )
         if completed.returncode != 0:
             raise FioError(f"{failed}: fio printed: {output}")
 
     def cleanup_step(self, scratch: str) -> Step:
-        # After the steps that build the layout, because a layout in use can't be removed. The shell that becomes fio
-        # may have been starting when poolproof crashed.
+        # Undone before the steps that build the layout, because a layout in use can't be removed. If poolproof crashed
+        # early, the shell has not yet become fio.
         return Step("run fio", ("true",), UndoPrograms(("fio", "sh"), marker=f"{scratch}/"))
 
     def run(
@@ -162,22 +162,24 @@ def _report_path(scratch: str) -> str:
 
 
 def _run_on_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script on the running fio, `$pid`; return its output, empty if fio has ended."""
+    """Run a shell script with the running fio as `$pid`; return its output, or nothing if fio has ended."""
     if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
     return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
 
 
 def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
-    """Return the command of a shell that saves the job file from its input, empties the file `clear`, writes its
-    process number to a file and becomes fio. It is one shell, because each process takes time to start.
+    """Return a shell command that becomes fio, after it has saved its input as the job file.
+
+    It also empties the file `clear` and saves its process id. One shell does all of this, because each process takes
+    time to start.
     """
     script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
 def _limit_s(load: Load) -> float:
-    """Return far more than the requested time; a part that ends with its work gets the time of the slowest disk."""
+    """Return far more than the requested time, with the slowest disk's time for parts that end with their work."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

@@ -1,4 +1,4 @@
-"""fio's latency histogram: 64 bins to each power of two, so a value is known to within 1/128 of itself.
+"""fio's latency histogram: 64 bins for each power of two, so a value is accurate to 1/128.
 
 Source: `plat_idx_to_val` and `calc_clat_percentiles` in fio's stat.c, FIO_IO_U_PLAT_BITS in stat.h.
 """
@@ -15,7 +15,7 @@ RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:
-    """Return the latency of bin `index`: the middle of its range."""
+    """Return the latency that represents bin `index`: the middle of its range."""
     per_power = 1 << bits
     if index < 2 * per_power:
         return index
@@ -24,7 +24,7 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
 
 
 def bin_of(latency: int) -> int:
-    """Return the latency of the bin in which fio counts a latency."""
+    """Return the latency that represents the bin in which fio counts a latency."""
     if latency < 2 << PLAT_BITS:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS
@@ -32,10 +32,10 @@ def bin_of(latency: int) -> int:
 
 
 def count_bins(latencies: Sequence[int]) -> Counter[int]:
-    """Count the latencies in each bin, several times faster than counting `bin_of` of each.
+    """Count latencies by bin, several times faster than by calling `bin_of` for each.
 
-    The upper half of a 32-bit float holds the power of two and seven bits of what follows it, one more than a bin has.
-    A float holds whole numbers below 2^24 exactly; the few above are counted one by one.
+    The upper half of a 32-bit float holds the exponent and the first seven bits of the mantissa, one more than a bin
+    needs. A float holds integers below 2^24 exactly; larger ones are rare and are counted one by one.
     """
     large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]
     small = [latency for latency in latencies if 0 <= latency < _EXACT_IN_FLOAT] if large else latencies

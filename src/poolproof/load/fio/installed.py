@@ -1,6 +1,6 @@
-"""The host's fio: its version and its options, and a check that it has the options of a workload.
+"""The host's fio: its version, its options, and a check that it has the options of a workload.
 
-Each question takes fio 30 ms, so the answers are remembered for each host, and `ask_ahead` asks in the background.
+Each query takes 30 ms, so the answers are cached for each host, and `ask_ahead` fetches them in the background.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, order=True)
 class FioVersion:
-    """A release of fio; `text` is its own name for it."""
+    """A release of fio. `text` is the version as fio prints it."""
 
     major: int
     minor: int
@@ -45,11 +45,11 @@ class FioVersion:
 
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON has the latency of fsync (`sync`), which the etcd preset needs; json+ is older."""
+"""The first release whose JSON has fsync latency (`sync`), which the etcd preset needs. json+ is older."""
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
-    """Remember the answers of each host; callers that ask at the same time wait for one answer."""
+    """Cache the answers of each host. Callers that ask at the same time wait for the same answer."""
     answers: WeakKeyDictionary[Host, dict[object, Answer]] = WeakKeyDictionary()
     lock = threading.Lock()
 
@@ -65,7 +65,7 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Return the version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None without one."""
+    """Parse the version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if there is none."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
@@ -81,20 +81,20 @@ def fio_version(host: Host) -> FioVersion:
     if version is None:
         raise FioError(f"`fio --version` on {host.name} printed no version: {printed.strip()[:200]!r}", _INSTALL)
     if version < OLDEST_TO_RUN:
-        raise FioError(f"{version} on {host.name} is too old to run campaigns; {OLDEST_TO_RUN} is the oldest", _INSTALL)
+        raise FioError(f"{version} on {host.name} is too old; campaigns need at least {OLDEST_TO_RUN}", _INSTALL)
     return version
 
 
 @_once_per_host
 def job_options(host: Host) -> frozenset[str]:
-    """Return the first names of the options that every job of the host's fio may have.
+    """Return the canonical names of the options that the host's fio accepts with any engine.
 
     Raises CommandError if the host does not answer, FioError if the answer is not fio's.
     """
     names = _names_in(host.run(["fio", "--cmdhelp=all"], timeout_s=_LIMIT_S, check=False).stdout)
     if len(names) < _FEWEST_OPTIONS:
         raise FioError(
-            f"`fio --cmdhelp=all` of {fio_version(host)} on {host.name} listed only {len(names)} options",
+            f"`fio --cmdhelp=all` ({fio_version(host)} on {host.name}) listed only {len(names)} options",
             "check that the first fio on the PATH is the right program: `command -v fio`",
         )
     return names
@@ -102,7 +102,7 @@ def job_options(host: Host) -> frozenset[str]:
 
 @_once_per_host
 def engine_options(host: Host, engine: str) -> frozenset[str]:
-    """Return the options that only jobs with that engine may have.
+    """Return the options that only jobs with this engine may have.
 
     Raises CommandError if the host does not answer, FioError if its fio has no such engine.
     """
@@ -112,15 +112,15 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
     if "not found" in printed:
         raise FioError(
             f"{fio_version(host)} on {host.name} has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}",
-            "`fio --enghelp` lists the engines it has; io_uring and libaio are asynchronous, psync is synchronous",
+            "`fio --enghelp` lists the available engines; io_uring and libaio are asynchronous, psync is synchronous",
         ).concerning("ioengine")
     return _names_in(printed)
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Ask fio for its version, its options and those of the engine in the background.
+    """Start asking fio for its version, its options and those of the engine, in the background.
 
-    Errors are ignored here: they occur again for the next caller, who reports them.
+    Errors are ignored here. The next caller gets the same error and reports it.
     """
 
     def ask(question: Callable[[Host], object]) -> None:
@@ -132,7 +132,7 @@ def ask_ahead(host: Host, engine: str) -> None:
 
 
 def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
-    """Return every name that a job with this engine may use on the host, aliases included.
+    """Return every option name, aliases included, that a job with this engine may use on the host.
 
     Raises FioError if fio is missing or too old, or has no such engine.
     """
@@ -142,9 +142,9 @@ def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
 
 
 def check_options(jobs: Sequence[JobSpec], host: Host) -> JobFile:
-    """Return the jobs with the first names of their options. The last of a repeated option counts, as in fio.
+    """Return the jobs with canonical option names. If an option is repeated, the last one counts, as in fio.
 
-    Raises CampaignError if the host's fio does not have an option, and what `known_options` raises.
+    Raises CampaignError if the host's fio does not have an option, and the errors of `known_options`.
     """
     return JobFile(tuple(_checked(job, host) for job in jobs))
 

@@ -1,4 +1,4 @@
-"""A fio job file as values, and as text. `load.py` interprets the options."""
+"""A fio job file, as values and as text. `load.py` interprets the options."""
 
 import re
 from collections.abc import Mapping
@@ -20,23 +20,17 @@ _ON_BY_DEFAULT = frozenset(
 """Switches that are on unless a job turns them off (HOWTO, and options.c of fio 3.33)."""
 
 _UNESCAPED_COLON = re.compile(r"(?<!\\):")
-_FORBIDDEN = (
-    "\n",
-    "\r",
-    "\0",
-    "#",
-    ";",
-)  # fio cuts a value at `#` or `;`; measured with 3.33, quoting does not help
+_FORBIDDEN = ("\n", "\r", "\0", "#", ";")  # fio 3.33 cuts a value at `#` or `;`, even in quotes
 _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job section with the global options folded in. Option names are fio's first names.
+    """One fio job, including the global options. Option names are canonical.
 
-    An option whose value fio would refuse counts as not set. `line` is the line of the section or of `--name` in its
-    source, counted from 1, and `lines` has the line of each option; None and empty without a source. `early_bases` is
-    the kb_base with which fio had read an option before it came to the job's own kb_base.
+    An option counts as not set if fio would refuse its value. `line` is the line number (from 1) of the section or of
+    `--name` in the source, and `lines` has the line number of each option. They are None and empty if there is no
+    source text. `early_bases` has the kb_base of options that fio reads before it reaches the job's kb_base.
     """
 
     name: str
@@ -50,7 +44,7 @@ class Job:
         return self.options.get(name)
 
     def flag(self, name: str) -> bool:
-        """True if the switch is on: present without a value, or a number other than 0. If not set, fio's default."""
+        """True if the switch is set without a value or to a number other than 0; fio's default if it is not set."""
         value = self.options.get(name)
         if value is not None and not value.strip():
             return True
@@ -58,12 +52,12 @@ class Job:
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
-        """Return the first number of an option; None if it is not set, a percentage or unreadable."""
+        """Return the first number in an option's value; None if it is not set, a percentage or invalid."""
         value = self.options.get(name)
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
     def bytes_in(self, name: str, text: str) -> int | None:
-        """Parse `text` as a value of that option; return None if it is unreadable."""
+        """Parse `text` as a value of the option; return None if it is invalid."""
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
@@ -71,12 +65,12 @@ class Job:
         return quantity.parse_percent(self.options.get(name, ""))
 
     def seconds(self, name: str) -> float | None:
-        """Return an option that is a time in seconds; None if it is not set or unreadable."""
+        """Return the value of a time option in seconds; None if the option is not set or invalid."""
         micros = attempt(quantity.parse_time_us, self.options.get(name, ""))
         return None if micros is None else micros / 1e6
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in that option, 1024 or 1000. A kb_base does not affect options read before it."""
+        """Return what `k` means in an option, 1024 or 1000. A kb_base does not affect options read before it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
@@ -95,14 +89,14 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The files of `filename=`. Without it, a job named after a device works on that device, as in fio."""
+        """The files named by `filename`. Without it, a job named after a device uses that device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The one directory of the job's files, as a path: without the backslash that fio needs before a colon."""
+        """The directory of the job's files, without the backslash that fio needs before a colon; None if not set."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -114,14 +108,14 @@ class JobFile:
 
 
 def split_filenames(text: str) -> tuple[str, ...]:
-    """Split a value of `filename=`: colons separate names, `\\:` is a colon in a name."""
+    r"""Split a value of `filename=` into names. A colon separates names; `\:` is a colon in a name."""
     return tuple(name.strip().replace("\\:", ":") for name in _UNESCAPED_COLON.split(text) if name.strip())
 
 
 def render(jobs: JobFile) -> str:
-    """Return the text of the job file, with the options that all jobs share in `[global]`.
+    """Return the job file as text. Options that all jobs share are in `[global]`.
 
-    Raises CampaignError if a name or value has a line break, `#` or `;`, which a job file cannot hold.
+    Raises CampaignError if a name or value contains a line break, `#` or `;`, which a job file cannot express.
     """
     shared = _shared(jobs.jobs)
     sections = [("global", shared)] if shared else []
@@ -134,7 +128,7 @@ def render(jobs: JobFile) -> str:
 
 
 def _shared(jobs: tuple[Job, ...]) -> dict[str, str]:
-    """Return the options that all of several jobs have, except options whose order matters."""
+    """Return the options that all of several jobs share, except options whose order matters."""
     if len(jobs) < 2:
         return {}
     return {
@@ -147,7 +141,7 @@ def _shared(jobs: tuple[Job, ...]) -> dict[str, str]:
 def _line(name: str, value: str) -> str:
     if any(mark in name + value for mark in _FORBIDDEN):
         raise CampaignError(
-            f"fio's option {name!r} has a line break, `#` or `;`, where fio would cut the value: {value!r}",
-            "choose a path or value without it",
+            f"the fio option {name!r} contains a line break, `#` or `;`, where fio would cut it off: {value!r}",
+            "choose a path or value without this character",
         )
     return f"{name}={value}" if value else name

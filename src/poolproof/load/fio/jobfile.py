@@ -1,10 +1,11 @@
-"""fio's job files as values, with the line of every option. Command lines use the same drafts of jobs.
+"""Parse fio's job files, with the line number of every option. Command lines use `JobDraft` too.
 
-Source: `parse_jobs_ini` in fio's init.c; measured with `fio --debug=parse` of fio 3.33. A value ends at `#` or `;`, and
-quoting does not help. A space after `=` belongs to the value. `[global]` is for all sections below it, and a section's
-options override it. `include FILE` reads another file in place. `${NAME}` comes from the environment, `$ncpus`,
-`$pagesize` and `$mb_memory` from the machine, and a value with one of these is arithmetic. fio reads the `kb_base` of a
-section before the section's other options (by its priority in options.c), but after the global options.
+Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33. A value ends at `#` or `;`, even
+in quotes. A space after `=` belongs to the value. `[global]` applies to all sections below it, and a section's options
+override it. `include FILE` inserts another file. `${NAME}` is an environment variable. `$ncpus`, `$pagesize` and
+`$mb_memory` describe the machine, and a value that contains one of them is evaluated as arithmetic. fio reads the
+`kb_base` of a section before the section's other options (because of its priority in options.c), but after the global
+options.
 """
 
 import re
@@ -26,15 +27,15 @@ _DEFAULT_BASE = 1024
 _MISSPELT = 0.75  # two swapped letters of four: `nmae`
 _SIMILAR = 0.5
 MOST_PROBLEMS = 100
-"""The most problems that are reported for one source."""
+"""The maximum number of problems reported for one source."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that fio would refuse, and its line, counted from 1.
+    """Something that fio would refuse, with its line number (from 1).
 
-    `is_certain` is False for an option that resembles no known one: another release or engine may have it.
-    `option` is the name of an unknown option. `fix` is what to type, if known.
+    `is_certain` is False for an option that resembles no known option, because another release or engine may have it.
+    `option` is the name of an unknown option. `fix` is what to type instead, if known.
     """
 
     line: int
@@ -46,7 +47,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section while it is read. `early` are the options that fio had read when it came to a kb_base."""
+    """A section while it is being read. `early` are the options that fio reads before it reaches a kb_base."""
 
     name: str
     line: int
@@ -55,18 +56,18 @@ class JobDraft:
     early: set[str] = field(default_factory=set)
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Set an option by its first name; a repeated option moves to the end."""
+        """Set an option by its canonical name. A repeated option moves to the end."""
         self.options.pop(name, None)
         self.options[name] = value
         self.lines[name] = line
         self.early.discard(name)
 
     def copied(self, line: int) -> "JobDraft":
-        """Return a copy, to be continued further down."""
+        """Return a copy to which a further global section can add options."""
         return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
 
     def job(self, shared: "JobDraft") -> Job:
-        """Return the job with the global options above it."""
+        """Return the job, with the global options that precede it."""
         inherited = {name: value for name, value in shared.options.items() if name not in self.options}
         bases = dict.fromkeys(shared.early & inherited.keys(), _DEFAULT_BASE)
         if "kb_base" in self.options:
@@ -78,12 +79,12 @@ class JobDraft:
 
 
 def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
-    """Return the problem of an option that is not among the known names."""
+    """Return the problem for an option that is not among the known names."""
     near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
     if near is not None:
         return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name)
     similar = nearest(name[:_LONGEST_SHOWN], among, _SIMILAR)
-    message = f"poolproof knows no fio option {name[:_LONGEST_SHOWN]!r}"
+    message = f"unknown fio option {name[:_LONGEST_SHOWN]!r}"
     if similar:
         message += f"; the most similar is `{similar}`"
     return Problem(line, message, is_certain=False, option=name)
@@ -91,7 +92,7 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
 
 @dataclass(frozen=True)
 class ReadJobFile:
-    """The jobs of a file, and the problems in it, in the order of the lines."""
+    """The jobs in a file, and its problems in line order."""
 
     jobs: JobFile
     problems: tuple[Problem, ...] = ()
@@ -105,10 +106,11 @@ def read_job_file(
     include: Callable[[str], str | None] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
-    """Read a job file. It raises nothing: whatever fio would refuse is in the problems.
+    """Parse a job file. Raises nothing: whatever fio would refuse is in the problems.
 
-    A variable that is not in `environment` stays as written. `machine` has `ncpus`, `pagesize` and `mb_memory`.
-    `include` returns the text of another file, or None. Lines of an included file count as the line that includes it.
+    A variable that is not in `environment` stays as written. `machine` may contain `ncpus`, `pagesize` and `mb_memory`.
+    `include` returns the text of an included file, or None if it cannot be read. All lines of an included file have the
+    line number of the `include`.
     """
     reader = _Reader(environment or {}, machine or {}, include)
     reader.read(text, first_line)
@@ -129,7 +131,7 @@ class _Reader:
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
-        """Read a file. `depth` is above 0 in an included file, whose lines all count as `first_line`."""
+        """Read a file. In an included file, `depth` is above 0 and all lines have the number `first_line`."""
         for offset, line in enumerate(text.split("\n")):
             number = first_line if depth else first_line + offset
             setting = _COMMENT.split(line, maxsplit=1)[0].strip()
@@ -140,7 +142,7 @@ class _Reader:
             elif included := _INCLUDE.match(line):
                 self._read_included(included["path"], number, depth)
             elif setting.startswith("["):
-                self._report(number, f"{setting[:_LONGEST_SHOWN]!r} opens no section: its `]` is missing")
+                self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is not a section: its `]` is missing")
             elif self._section is None:
                 self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is above the first [section]")
             else:
@@ -171,7 +173,7 @@ class _Reader:
             self.read(text, number, depth + 1)
 
     def _substituted(self, value: str) -> str:
-        """Return the value with the known variables and machine facts filled in."""
+        """Return the value with known variables and machine facts substituted."""
         value = _VARIABLE.sub(lambda match: self._environment.get(match[1], match[0]), value)
         keywords = _KEYWORD.findall(value)
         if not keywords or any(word not in self._machine for word in keywords):

@@ -1,4 +1,4 @@
-"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and the job that fills them."""
+"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and the jobs that fill them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,23 +15,26 @@ from poolproof.units import format_size
 ADDED: Mapping[str, tuple[str, str]] = {
     "ioengine": ("libaio", "so that `iodepth` is the real queue depth"),
     "direct": ("1", "the page cache is not part of the layout"),
-    "size": ("256m", "the size of each job's test file; choose a size that is larger than every cache that matters"),
+    "size": ("256m", "the size of each job's test file; it should be larger than every cache that matters"),
     "refill_buffers": ("1", "fresh data for every write: fio's reused buffers compress by a factor of 15"),
-    "randrepeat": ("0", "other offsets in each trial, so that no trial reads data that the previous one left in RAM"),
+    "randrepeat": (
+        "0",
+        "different offsets in each trial, so that no trial reads data that the previous one left in RAM",
+    ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""The options that poolproof adds to every job that does not set them: option, value, reason."""
+"""The options that poolproof adds to each job that does not set them, with value and reason."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
-"""The options that decide which files a job has, and how long they are."""
+"""The options that determine a job's files and their sizes."""
 
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that only read a file if the job only reads; others delete, truncate or move it."""
+"""Engines that do not change a file if the job only reads. Other engines may delete, truncate or move it."""
 
 _ELSEWHERE = {
     "opendir": "adds files that are not on the layout",
-    "read_iolog": "replays a log, which names other files and devices",
+    "read_iolog": "replays a log that names other files and devices",
     "exec_prerun": "starts a program",
     "exec_postrun": "starts a program",
     "ioengine=exec": "starts a program",
@@ -49,10 +52,10 @@ _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increm
 
 
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
-    """Return the jobs of the workload's trials, without the `directory` that `placed` adds.
+    """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
 
-    Raises CampaignError if this host's fio does not know an option, or only poolproof may set it; FioError if the host
-    has no fio, or it is too old.
+    Raises CampaignError if the host's fio does not know an option, or if only poolproof may set it. Raises FioError if
+    the host has no fio, or its fio is too old.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     given = check_options(specs, host).jobs
@@ -62,8 +65,8 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
         raise _refusal(
             workload,
             "stonewall",
-            "combines `stonewall` with `ramp_time`, but the disks' counters can exclude only the first ramp",
-            "leave one of them out, or split it into two workloads",
+            "`stonewall` and `ramp_time` exclude each other: disk counters can leave out only the first ramp",
+            "remove one of the two, or split the workload in two",
         )
     return jobs
 
@@ -74,17 +77,17 @@ def placed(jobs: JobFile, directory: str) -> JobFile:
 
 
 def on_device(jobs: JobFile, path: str) -> JobFile:
-    """Return the jobs on a block device, which all clones share because they have no files."""
+    """Return the jobs on a block device that all clones share."""
     return _with(jobs, {"filename": path}, without=_NAMES_FILES)
 
 
 def lasting(jobs: JobFile, seconds: float) -> JobFile:
-    """Return the jobs with this runtime."""
+    """Return the jobs with a runtime of `seconds`."""
     return _with(jobs, {"runtime": _runtime_text(seconds)})
 
 
 def danger(job: Job) -> str:
-    """Return the option by which a job may change files that it only reads, which `--readonly` allows; else empty."""
+    """Return the option that may make a job change files it only reads, even with `--readonly`; empty if none."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -115,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Return a time as fio's `runtime`, in milliseconds if it is not whole: fio ignores what follows a point."""
+    """Return a value for `runtime`, in milliseconds if `seconds` has a fraction, because fio ignores decimals."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -124,13 +127,12 @@ def _refusal(workload: Workload, option: str, message: str, hint: str) -> Campai
 
 
 def _check_files(given: Mapping[str, str], workload: Workload) -> None:
-    """Raise CampaignError for an option that names files, or does anything else, outside the layout."""
     if "directory" in given:
         raise _refusal(
             workload,
             "directory",
-            "poolproof sets `directory`, to put the files on each layout",
-            "leave it out; `filename` names a file there",
+            "poolproof sets `directory` to put the files on each layout",
+            "remove the option; `filename` names a file on the layout",
         )
     for option in ("filename", "filename_format"):
         if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get(option, ""))):
@@ -138,19 +140,18 @@ def _check_files(given: Mapping[str, str], workload: Workload) -> None:
                 workload,
                 option,
                 f"`{option}={given[option]}` is outside the layout",
-                "give a bare name; to measure an existing directory use the layout: dir /that/place",
+                "use a bare file name; to measure an existing directory, use the layout `dir PATH`",
             )
     for option, effect in _outside(given):
         raise _refusal(
             workload,
             option.partition("=")[0],
             f"`{option}` {effect}",
-            "leave it out: a workload works only on the files of its layout",
+            "remove the option: a workload may use only the files of its layout",
         )
 
 
 def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the options that affect something outside the layout, and their effect."""
     for option in (*given, f"ioengine={given.get('ioengine', '')}"):
         if option in _ELSEWHERE:
             yield option, _ELSEWHERE[option]
@@ -160,28 +161,28 @@ def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _check_size(job: Job, workload: Workload) -> None:
-    """Raise CampaignError for a size in percent of a file that does not exist yet, or one smaller than a block."""
+    """Raise CampaignError for a percentage (the file does not exist yet) or less than a block."""
     for option in ("size", "offset"):
         if job.percent(option) is not None:
-            message = f"`{option}` is in percent of a file that does not exist yet"
+            message = f"`{option}` is a percentage of a file that does not exist yet"
             raise _refusal(workload, option, message, f"give it in bytes: {option}=1g")
     part, size = part_of(job), job.options["size"]
     if part.size_bytes is None:
-        raise _refusal(workload, "size", f"`size={size}` is not the size of a file", "write size=1g")
+        raise _refusal(workload, "size", f"`size={size}` is not a file size", "write a size such as size=1g")
     if part.size_bytes < part.block_bytes:
         raise _refusal(
             workload,
             "size",
             f"fio reads `size={size}` as {format_size(part.size_bytes)}, less than a block of "
             f"{format_size(part.block_bytes)}",
-            "write a size of many blocks, such as size=1g",
+            "choose a size of many blocks, such as size=1g",
         )
 
 
 def fill_job(jobs: JobFile) -> JobFile:
-    """Return the job that writes the same files completely, with new data: fio's layout pass refills every block.
+    """Return jobs that write the same files completely, with new data: fio's layout pass refills every block.
 
-    A reading job makes fio lay out the files that it would read; `create_only` stops it there (fio's HOWTO).
+    A job that reads makes fio lay out its files first; with `create_only`, fio stops after that (fio's HOWTO).
     """
     layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
@@ -201,17 +202,18 @@ def device_fill_job(path: str, size_bytes: int) -> JobFile:
 
 
 def _fill_block(job: Job) -> str:
-    """Return the block size of a fill job. fio does not lay out files or a total size smaller than a block."""
+    """Return the block size for filling a job's files. fio lays out no file or total size smaller than a block."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
 
 
 def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
-    """Return the name of the directory for a workload's files. Workloads with the same name share files, filled once.
+    """Return the name of the directory for a workload's files. Workloads with the same name share the files.
 
-    A workload that leaves compressible data or holes has its own files. `writers_apart` is for a copy-on-write layout,
-    where reads depend on how the file was written: workloads that write share files that no reading workload uses.
+    A workload that leaves compressible data or holes gets separate files. With `writers_apart`, all other workloads
+    that write share files that no read-only workload uses. It is meant for copy-on-write layouts, where the speed of
+    reads depends on how the file was written.
     """
     owner = ""
     if any(_changes_data(job) for job in jobs.jobs):
@@ -224,7 +226,7 @@ def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return what defines the files, except the number of clones: fewer clones use the first of the same files."""
+    """Return the options that define the files, except `numjobs`: fewer clones use the first of the same files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -235,11 +237,11 @@ def _changes_data(job: Job) -> bool:
 
 
 def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
-    """Return the jobs on a disk of that size in bytes. None: the size is not known and assumed to be large enough.
+    """Return the jobs on a bare disk of `size_bytes`. If it is None, the disk is assumed to be large enough.
 
-    Like the files of a layout, the regions of all clones are separate, one after the other from the start of the disk.
-    If they do not fit, all of them shrink in proportion. A block that is not a whole number of sectors, which only the
-    page cache can write, becomes the whole pages (4 KiB) that a file system would write for it.
+    As with the files of a layout, each clone has a separate region; the regions follow each other from the start of the
+    disk. If they do not fit, all of them shrink in proportion. A block size that is not a multiple of the sector size
+    is impossible with direct I/O. It is rounded up to whole pages (4 KiB), which a file system would write for it.
     """
     aligned = [_in_whole_sectors(job) for job in jobs.jobs]
     start, regions = 0, []
@@ -257,7 +259,7 @@ def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the bytes of each clone's region, by job: whole MiB, and never less than a block."""
+    """Return the length in bytes of the regions of each job: whole MiB, but at least one block."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

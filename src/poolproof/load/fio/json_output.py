@@ -1,7 +1,7 @@
-"""Read fio's JSON and json+: one document, or several in one text, with whatever fio printed around them.
+"""Read fio's json and json+ output: one or more documents in a text, with any other output around them.
 
-fio 3 gives nanoseconds, bytes and `bw_bytes`; fio 2 gives microseconds and KiB (`io_bytes` too, before `io_kbytes`).
-Sources: `add_ddir_status_json` in fio's stat.c over its history, and captured output.
+fio 3 has nanoseconds, bytes and `bw_bytes`; fio 2 has microseconds and KiB (even in `io_bytes`, before it had
+`io_kbytes`). Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
 """
 
 import itertools
@@ -22,7 +22,7 @@ _KIB = 1024
 _SECTOR = 512
 _LARGEST = 10**24
 _MOST_NOTES = 200
-_MOST_FAILURES = 50  # damaged documents in one text, because each makes the search read on from its start
+_MOST_FAILURES = 50  # damaged documents in a text; each one makes the search start again
 _VERSION_KEY = '"fio version"'
 _START = re.compile(r'\{\s*"fio version"')
 _SORTED_START = re.compile(r"^\{", re.MULTILINE)  # if another program has sorted the keys
@@ -31,7 +31,7 @@ _JSON_LINE = re.compile(r'\s*(?:["{}\[\],]|$)')
 _CLOSING_LINE = re.compile(r"^\}", re.MULTILINE)
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]')
-_WHOLE_ENDING = (",", "{", "[", "}", "]")
+_COMPLETE_ENDING = (",", "{", "[", "}", "]")
 _LONGEST_CUT_OFF = 4_000_000
 _MOST_DROPPED_LINES = 6
 _CLOSING = {"{": "}", "[": "]"}
@@ -115,28 +115,28 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the result of a run; of several documents (`--status-interval`) the last complete one, as values grow.
+    """Return the outcome of a run. The last complete document counts (`--status-interval`), because values accumulate.
 
-    Lines before and after it become notes. Raises FioError if the text has no complete JSON document of fio.
+    Other lines become notes. Raises FioError if the text has no complete JSON document of fio.
     """
     results = read_json_stream(text)
     if not results:
         output = " ".join(text.split())[:300]
         raise FioError(
-            f"fio's output has no JSON result: {output}" if output else "fio printed nothing",
+            f"fio's output contains no JSON result: {output}" if output else "fio printed nothing",
             "run fio with --output-format=json, and pass its complete output",
         )
     return results[-1]
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the result of every complete document in the text, in order. Notes mention a damaged one."""
+    """Return the outcomes of all complete documents in the text, in order. The notes mention a damaged document."""
     return tuple(document.result for document in find_documents(text))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A result and where its text starts and ends, in characters. `is_cut_off`: values after the cut are missing."""
+    """A result, and the start and end of its text, in characters. `is_cut_off`: values after the cut are missing."""
 
     result: Outcome
     start: int
@@ -144,18 +144,18 @@ class Document:
     is_cut_off: bool = False
 
 
-def find_documents(text: str, *, mend_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return every document of fio in the text. `mend_cut_off` includes the part of a cut-off one before the cut."""
+def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
+    """Return all fio documents in the text. `include_cut_off`: also a document that is cut off, up to the cut."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         if _VERSION_KEY not in text:
             return ()
-        return _search(text, _START, mend_cut_off) or _search(text, _SORTED_START, mend_cut_off=False)
+        return _search(text, _START, include_cut_off) or _search(text, _SORTED_START, include_cut_off=False)
 
 
-def _search(text: str, first: re.Pattern[str], mend_cut_off: bool) -> tuple[Document, ...]:
-    """Find documents that start with `first`. All lines around them become the notes of the last one."""
+def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[Document, ...]:
+    """Find documents that start with `first`. All other lines become the notes of the last document."""
     found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
     done = failures = 0
@@ -165,7 +165,7 @@ def _search(text: str, first: re.Pattern[str], mend_cut_off: bool) -> tuple[Docu
         if failures > _MOST_FAILURES or text.find(_VERSION_KEY, start) < 0:
             break
         document, end, inside = _decode_at(text, start)
-        is_cut_off = document is None and mend_cut_off
+        is_cut_off = document is None and include_cut_off
         if is_cut_off:
             document, end = _decode_cut_off(text, start)
         try:
@@ -178,7 +178,7 @@ def _search(text: str, first: re.Pattern[str], mend_cut_off: bool) -> tuple[Docu
         done = end
     rest = _lines(text[done:])
     if _START.search(text, done):
-        rest = ["a JSON document of fio is cut off or damaged", *(line for line in rest if not _JSON_LINE.match(line))]
+        rest = ["a fio JSON document is cut off or damaged", *(line for line in rest if not _JSON_LINE.match(line))]
     all_notes = tuple((notes + rest)[:_MOST_NOTES])
     return tuple(
         Document(_result(raw, all_notes if number == len(found) else ()), start, end, is_cut_off)
@@ -187,9 +187,9 @@ def _search(text: str, first: re.Pattern[str], mend_cut_off: bool) -> tuple[Docu
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document or None, its end, and the lines of other programs in it.
+    """Return the document (None if it is damaged), its end, and the lines of other programs inside it.
 
-    Old fio prints `-nan`, and lines of stderr may be between those of the document.
+    Old fio prints `-nan`, and lines of stderr may be mixed with those of the document.
     """
     decoder = json.JSONDecoder()
     try:
@@ -208,16 +208,16 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Return the part of a document before the cut, or None, and its end.
+    """Return the part of a document before the cut (None if it cannot be decoded), and its end.
 
-    Only complete lines count, because a number at the cut may have lost digits. If the rest is not a document with its
-    brackets closed, further lines are dropped.
+    Only complete lines are used, because a number at the cut may lack digits. If they do not decode with their brackets
+    closed, more lines are dropped.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
     lines = list(itertools.takewhile(lambda line: line.strip()[0] in '{}[]"', _nonblank(text[start:end])))
     for count in range(len(lines), max(0, len(lines) - _MOST_DROPPED_LINES), -1):
-        if lines[count - 1].rstrip().endswith(_WHOLE_ENDING):
+        if lines[count - 1].rstrip().endswith(_COMPLETE_ENDING):
             document = _decode_unclosed("\n".join(lines[:count]))
             if document is not None:
                 return document, end
@@ -225,7 +225,6 @@ def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
 
 
 def _decode_unclosed(text: str) -> object:
-    """Close the open brackets of the text and decode it; return None if that is not JSON."""
     open_brackets: list[str] = []
     for token in _TOKEN.findall(text):
         if token in _CLOSING:
@@ -250,7 +249,7 @@ def _lines(text: str) -> list[str]:
 
 def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
     every = raw.jobs or raw.client_stats or []
-    jobs = [job for job in every if job.jobname != "All clients"] or every  # without a client's sum of several jobs
+    jobs = [job for job in every if job.jobname != "All clients"] or every  # without a client's totals
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
     return Outcome(
@@ -324,7 +323,7 @@ def _direction(raw: _RawDirection | None) -> Direction | None:
 
 
 def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
-    """Return a distribution in nanoseconds: its values times `factor`. Without samples it has no values."""
+    """Return a latency distribution in nanoseconds. `factor` is the unit of `raw`."""
     if raw is None or (raw.N is None and not raw.max and not raw.mean):
         return None
     if raw.N == 0:
@@ -339,16 +338,16 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage; None if it is not one, like the `0.00` in unused places of fio 2's list."""
+    """Return the percentage; None if invalid, like the `0.00` in unused entries of fio 2's list."""
     try:
         value = float(name)
     except ValueError:
         return None
-    return value if 0 < value <= 100 else None  # None for NaN too
+    return value if 0 < value <= 100 else None  # also None for NaN
 
 
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
-    """Return latencies and counts. The json+ of fio 2 counts by the index of the bin, and prints its constants too."""
+    """Return counts by latency. fio 2's json+ has bin indexes instead, and fio's constants."""
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:
         return {value * factor: count for value, count in counted.items()}
@@ -369,5 +368,4 @@ def _real(value: Number | None, factor: int = 1) -> float | None:
 
 
 def _is_sane(value: Number) -> bool:
-    """True for a number that fio can have counted; false for NaN."""
     return -_LARGEST < value < _LARGEST

@@ -1,8 +1,8 @@
-"""Interpret fio jobs as the parts of a load. This is the one place that knows how options interact.
+"""Interpret fio jobs as parts of a load. Only this module knows how options interact.
 
-Extents, measured with fio 3.33: a job with `offset` and `size` covers [offset, offset + size); `size` is split evenly
-over the files of a job; `filesize` times the number of files limits `size`; with `offset_increment`, clone i starts i
-increments later. `io_size` changes how much is moved, not where.
+Extents, as measured with fio 3.33: a job with `offset` and `size` covers [offset, offset + size). `size` is split
+evenly over the files of a job. `filesize` times the number of files limits `size`. With `offset_increment`, clone i
+starts i increments later. `io_size` changes how much is moved, not where.
 """
 
 import math
@@ -17,7 +17,7 @@ _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
 def load_of(jobs: JobFile) -> Load:
-    """Return the jobs as a load, one part for each."""
+    """Return the load that consists of the jobs, one part per job."""
     return Load(tuple(map(part_of, jobs.jobs)))
 
 
@@ -27,12 +27,12 @@ def jobs_of(load: Load) -> JobFile:
 
 
 def job_of(part: LoadPart) -> Job:
-    """Return the fio job of a part; a job without options if it comes from another generator."""
+    """Return the fio job of a part; a job without options if the part comes from another generator."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
 
 
 def part_of(job: Job) -> LoadPart:
-    """Return the job as a part of a load."""
+    """Return a job as a part of a load."""
     reads, writes = _directions(job)
     spans = _block_spans(job, reads=reads, writes=writes)
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
@@ -96,14 +96,14 @@ def _directions(job: Job) -> tuple[bool, bool]:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the directions used; that of trims if it neither reads nor writes."""
+    """Return the block sizes of the directions used; those of trims if the job neither reads nor writes."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
 def _direct(job: Job) -> bool:
-    """True if O_DIRECT is requested by `atomic`, `direct` or `buffered=0`; the later of the last two wins."""
+    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of `direct` and `buffered` counts."""
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)
@@ -111,13 +111,11 @@ def _direct(job: Job) -> bool:
 
 
 def _writes_are_synchronous(job: Job) -> bool:
-    """True if every write has O_SYNC or O_DSYNC."""
     value = (job.text("sync") or "0").strip()
     return value in ("sync", "dsync", "1") or (value not in ("none", "0") and bool(job.number("sync")))
 
 
 def _files_each(job: Job) -> int:
-    """Return the number of files of each clone: the names given, or `nrfiles`."""
     return len(job.filenames) or max(1, job.number("nrfiles") or 1)
 
 
@@ -130,10 +128,10 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 
 
 def _region(job: Job) -> tuple[str, float, float, float]:
-    """Return the scale, the offset, the increment, and the length for each file.
+    """Return the scale, the offset, the increment for each clone, and the length for each file.
 
-    Offsets in percent and sizes in bytes cannot be compared, so each such offset has a separate scale: extents that
-    start at the same percentage may overlap. With an increment, clones do not.
+    An offset in percent cannot be compared with a size in bytes. Such extents get a separate scale, on which those with
+    equal offset and size overlap. With an increment, clones do not overlap.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
     offset_percent, increment_percent, length_percent = map(job.percent, ("offset", "offset_increment", "size"))
@@ -147,7 +145,7 @@ def _region(job: Job) -> tuple[str, float, float, float]:
 
 
 def _length(job: Job) -> float:
-    """Return the bytes of each file that a clone covers; of all its files if it creates its own."""
+    """Return how many bytes of each file a clone covers; of all its files together if it creates them."""
     parts = len(job.filenames) or 1
     sizes = []
     if size_bytes := job.number("size"):
@@ -159,7 +157,7 @@ def _length(job: Job) -> float:
 
 
 def _files(job: Job, clone: int) -> list[str]:
-    """Return the files of one clone. Without `filename`, a name is the job's name and the clone's number."""
+    """Return the files of a clone. Without `filename`, the name is made from the job's name and the clone's number."""
     names = list(job.filenames)
     if not names:
         format_ = job.text("filename_format")

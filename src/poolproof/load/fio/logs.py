@@ -1,14 +1,14 @@
 """Read fio's logs: bandwidth, IOPS and latency over time, and histograms of completion latency.
 
-A line is `ms, value, direction, block size[, offset][, priority]`; direction 0 is reads, 1 writes, 2 trims. Bandwidth
-is in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). A line of a histogram log is `ms, direction, block
-size, count, count, …`. Source: HOWTO "Log file formats". A log of 100 MB is read in pieces into flat arrays, without an
+A line is `ms, value, direction, block size[, offset][, priority]`; direction 0 is read, 1 write, 2 trim. Bandwidth is
+in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). A line of a histogram log is `ms, direction, block
+size, count, count, …`. Source: HOWTO "Log file formats". A 100 MB log is read in pieces into flat arrays, without an
 object for each line.
 
-A line is either a window (`log_avg_msec`) or one I/O, which is fio's default. A window has its mean rate, and 0 as
-block size. The line of an I/O has the I/O's block size, and a value that is not the job's rate: 1 in the log of IOPS,
-this I/O's bytes over its own latency in the log of bandwidth (`add_iops_sample` and `add_bw_sample` in stat.c). Early
-fio 2 wrote the rate since the last line, at least half a second before, and the block size of an I/O.
+A line describes a window (`log_avg_msec`) or, by default, one I/O. For a window, it has the mean rate and block size 0.
+For an I/O, it has the I/O's block size, and its value is not the rate of the job: it is 1 in an IOPS log, and the I/O's
+bytes divided by its latency in a bandwidth log (`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote
+lines at least half a second apart, with the rate since the previous line and the block size of an I/O.
 """
 
 import math
@@ -33,14 +33,14 @@ RateKind = Literal["bw", "iops"]
 
 READ, WRITE = 0, 1
 _KIB = 1024
-_PIECE_BYTES = 256 << 10  # larger pieces leave the processor's cache
+_PIECE_BYTES = 256 << 10  # larger pieces do not fit in the CPU's cache
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
 _LONGEST_NS = 10**18  # 31 years; a longer latency is damage, and a thousand times as much exceeds 64 bits
 _MOST_COUNT = 10**15  # I/Os; a larger count is damage
 _CHECKED_LINES = 20  # of each piece
-_LEAST_QUEUE = 0.5  # I/Os in flight; in µs there would be 500 of one job
-_QUEUE_OF_ONE = 2.0  # I/Os in flight; in ns the disk would have idled for 998 of 1,000 seconds
+_LEAST_QUEUE = 0.5  # I/Os in flight; if the unit were µs, there would be 500
+_QUEUE_OF_ONE = 2.0  # I/Os in flight; if the unit were ns, the disk would be idle 99.8 % of the time
 _NAME = re.compile(r"_(bw|iops|lat|clat|slat|clat_hist)(?:\.\d+)?\.log")
 _DECODER = msgspec.json.Decoder(list[int])
 _HEX = re.compile(rb"0x([0-9a-fA-F]{1,16})")
@@ -48,17 +48,17 @@ _ROW = re.compile(rb"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)[^\n]*\n")
 _MOST_DIGITS = 18  # always fits in 64 bits
 _SHORTEST_MS = 1000
 _OLD_WINDOW_MS = 450  # bwavgtime is 500 ms by default, and fio 2 wakes a little early
-_LONGEST_MS = 366 * 86_400_000  # a longer run is a damaged time, and would be millions of seconds without I/O
+_LONGEST_MS = 366 * 86_400_000  # a longer run means that a time is damaged
 
 _Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 
 
 @dataclass(frozen=True)
 class SeriesLog:
-    """Samples in the order of the file, as columns of equal length. `values` are in the log's own unit.
+    """The samples of a log in file order, as columns of equal length. `values` are in the log's unit.
 
     `block_bytes` is the size of the I/O, 0 for a window. `has_priorities`: the last column is the I/O's priority, which
-    fio writes since 3.20.
+    fio has written since 3.20.
     """
 
     time_ms: "array[int]"
@@ -85,7 +85,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return `bw`, `iops`, `lat`, `clat`, `slat` or `clat_hist` by the name of a log; None for other files."""
+    """Return `bw`, `iops`, `lat`, `clat`, `slat` or `clat_hist` from the name of a log; None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
@@ -93,7 +93,7 @@ def kind_of(path: Path) -> str | None:
 def read_log(path: Path) -> SeriesLog:
     """Read a bandwidth, IOPS or latency log. Damaged lines are ignored.
 
-    Raises FioError if the file cannot be read, or has no line of a log.
+    Raises FioError if the file cannot be read or has no valid line.
     """
     read = _columns([], 1)
     columns = 0
@@ -115,11 +115,11 @@ def read_log(path: Path) -> SeriesLog:
 def read_histogram_log(path: Path) -> Mapping[int, Latency]:
     """Read a completion latency histogram log (`write_hist_log`) of any coarseness: one distribution per direction.
 
-    Raises FioError if the file cannot be read, or has no line of such a log.
+    Raises FioError if the file cannot be read or has no valid line.
     """
     rows = list(filter(None, (_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines())))
     if not rows:
-        raise FioError(f"{path} is not a histogram log of fio", "write one with write_hist_log and log_hist_msec")
+        raise FioError(f"{path} is not a fio histogram log", "write one with write_hist_log and log_hist_msec")
     found = {}
     for direction in sorted({which for which, _ in rows}):
         bins = add_bins(counts for which, counts in rows if which == direction)
@@ -129,11 +129,12 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Return the nanoseconds in one unit of a latency log: 1 since fio 3, 1000 before, None if it cannot be known.
+    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before, None if it cannot be determined.
 
-    A log has no version. Without priorities, the number of I/Os in flight (latency times rate) shows the unit: with one
-    unit it is a thousand times as large as with the other. `requests_per_s` is the rate in the log of IOPS of the same
-    run; without it, this log's lines count, which may be fewer.
+    A log does not contain fio's version. If it has no priorities, the unit is determined from the number of I/Os in
+    flight (latency times rate), which is a thousand times as large with one unit as with the other. `requests_per_s` is
+    the rate in the IOPS log of the same run. Without it, the lines of this log are counted, and not every I/O may have
+    one.
     """
     if log.has_priorities:
         return 1
@@ -146,7 +147,7 @@ def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int 
 
 
 def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
-    """Return a latency log as a distribution with its histogram. The log counts in units of `unit_ns` nanoseconds."""
+    """Return the latency distribution of one direction, with its histogram. `unit_ns` is the log's unit."""
     values = log.of(direction).values
     if not values:
         return Latency(samples=0)
@@ -177,7 +178,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line is one I/O: it has a block size, and is not a rate of early fio 2."""
+    """True if each line is one I/O: it has a block size, and is not a rate written by early fio 2."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -186,7 +187,6 @@ def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
 
 
 def _gaps_ms(log: SeriesLog) -> list[int]:
-    """Return the distances between successive times in the log."""
     return [later - before for before, later in pairwise(sorted(set(log.time_ms)))]
 
 
@@ -250,13 +250,12 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _columns(numbers: Sequence[int], step: int) -> _Columns:
-    """Return time, value, direction and block size from rows of `step` numbers each."""
     time_ms, values, directions, block_bytes = (array("q", numbers[at::step]) for at in range(_FEWEST_COLUMNS))
     return time_ms, values, directions, block_bytes
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return the rows of a piece; None if a line differs from the first, or has a number beyond 64 bits."""
+    """Return the columns of a piece; None if a line differs from the first or has a number beyond 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -270,7 +269,7 @@ def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
 
 
 def _ends_in_priorities(piece: bytes, columns: int) -> bool:
-    """True if the last column is fio's priority: hexadecimal, or one bit in fio 3.20; an offset is neither."""
+    """True if the last column is a priority: hexadecimal, or one bit in fio 3.20. An offset is neither."""
     if columns != _FEWEST_COLUMNS + 1:
         return columns > _FEWEST_COLUMNS
     lines = piece.split(b"\n", _CHECKED_LINES)[:-1]
@@ -278,7 +277,7 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
 
 
 def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
-    """Return the direction and the bins in a line of a histogram log; the number of bins shows the coarseness."""
+    """Parse a line into a direction and bins; None if it is invalid. The number of bins reveals the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:
@@ -297,7 +296,7 @@ _SHAPES: Mapping[int, tuple[int, int]] = {
     for coarseness in range(PLAT_BITS)
     for groups, unit_ns in ((19, 1000), (29, 1))
 }
-"""By the number of bins: how often neighbouring bins were joined, and the nanoseconds in their unit.
+"""How often neighbouring bins were merged, and their unit in nanoseconds, by the number of bins.
 
-fio 2 had 19 groups of bins of microseconds, fio 3 has 29 of nanoseconds. Source: stat.h, FIO_IO_U_PLAT_GROUP_NR.
+fio 2 had 19 groups of bins in microseconds, fio 3 has 29 in nanoseconds. Source: stat.h, FIO_IO_U_PLAT_GROUP_NR.
 """

@@ -1,4 +1,4 @@
-"""The names of fio's options and engines, for reading jobs and command lines without a fio.
+"""The names of fio's options and engines, for reading jobs and command lines without running fio.
 
 Source: `fio --cmdhelp=all`, `fio --cmdhelp=OPTION`, `fio --enghelp=ENGINE` and `fio --help` of fio 3.33, and the HOWTO
 of other releases. `installed.py` asks the host's fio which options it has.
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """Return the words in a text."""
     return frozenset(text.split())
 
 
@@ -23,7 +23,7 @@ wait_for_previous=stonewall disable_bw=disable_bw_measurement ss=steadystate ss_
 ss_ramp=steadystate_ramp_time ss_interval=steadystate_check_interval
 """
 ALIASES: Mapping[str, str] = dict(re.findall(r"(\S+)=(\S+)", _ALIASES))
-"""The first names of options by their second names, from the `alias` lines of fio's options.c."""
+"""The canonical names of options by alias, from the `alias` lines of fio's options.c."""
 
 JOB_OPTIONS = names_in("""
 allow_file_create allow_mounted_write allrandrepeat atomic ba block_error_percentiles bs bs_unaligned bsrange bssplit
@@ -84,20 +84,20 @@ eta-interval eta-newline help idle-prof inflate-log latency-log max-jobs memcpyt
 output-format parse-only profile readonly remote-config section server showcmd status-interval terse-version trigger
 trigger-file trigger-remote trigger-timeout version warnings-fatal
 """)
-"""Options of the fio program itself; jobs cannot have them."""
+"""Options of the fio program itself, which a job cannot set."""
 
 PROGRAM_SWITCHES = names_in("""
 append-terse bandwidth-log cmdhelp cpuclock-test crctest enghelp help latency-log memcpytest merge-blktrace-only
 minimal parse-only readonly server showcmd version warnings-fatal
 """)
-"""Program options that take no value, or take it only after `=`."""
+"""Program options without a value, or with one only after `=`."""
 
 JOB_SWITCHES = names_in("""
 bs_unaligned exitall exitall_on_error fixedbufs force_async group_reporting hipri new_group nonvectored norandommap
 nowait refill_buffers registerfiles sqthread_poll stonewall thread time_based uncached userspace_reap verify_only
 zero_buffers
 """)
-"""Job options that need no value; on a command line their value can only follow `=`."""
+"""Job options that need no value. On a command line, a value must follow `=`."""
 
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
@@ -108,16 +108,16 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice pmemblk psync
 pvsync pvsync2 splice sync vsync
 """)
-"""Engines that return from submission only when the I/O is done (FIO_SYNCIO in engines/), so the depth is always 1."""
+"""Engines whose submission returns only when the I/O is done (FIO_SYNCIO in engines/), so the depth is always 1."""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that use the kernel's usual calls for files and block devices, so the page cache may answer."""
+"""Engines that use normal system calls for files and block devices, so the page cache may serve their I/O."""
 
 
 def canonical(name: str) -> str:
-    """Return the option's first name; a name that is not an alias is returned unchanged."""
+    """Return the canonical name of an option. A name that is not an alias is returned unchanged."""
     return ALIASES.get(name, name)
 
 
@@ -128,9 +128,10 @@ def engine_name(value: str) -> str:
 
 
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
-    """Return the first name of an option from its name, alias or unambiguous prefix; None if it is not fio's.
+    """Return the canonical name for an option's name, alias or unambiguous prefix; None if fio has no such option.
 
-    Options of engines and of other releases do not make a prefix ambiguous, because they are not in fio's own list.
+    Options of engines and of other releases do not make a prefix ambiguous, because fio's main list does not contain
+    them.
     """
     if name in among:
         return canonical(name)
@@ -144,6 +145,6 @@ def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, among: Collection[str], cutoff: float) -> str | None:
-    """Return the name that is most similar to a misspelt one; None if none is similar enough."""
+    """Return the name most similar to a misspelt name; None if no name is similar enough."""
     near = difflib.get_close_matches(name, among, n=1, cutoff=cutoff)
     return near[0] if near else None

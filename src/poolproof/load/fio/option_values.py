@@ -1,8 +1,8 @@
-"""The values that fio refuses, or silently reads differently from what was meant, without asking a fio.
+"""Find option values that fio refuses, or silently reads differently from what was meant, without running fio.
 
-Source: `fio --cmdhelp=OPTION` for the types and words, `fio --enghelp` and fio's engines/ folder for the engines.
-Refusals were measured with `fio --parse-only` of fio 3.33. While parsing, fio accepts any word as an engine; it fails
-when the run starts.
+Sources: `fio --cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines. Refusals
+were tested with `fio --parse-only` of fio 3.33. While parsing, fio accepts any word as an engine; the run then fails
+when it starts.
 """
 
 import re
@@ -39,16 +39,16 @@ iodepth_batch_complete_min iodepth_low loops nrfiles numjobs openfiles percentag
 
 _SIZES = frozenset({"io_size", "offset", "offset_increment", "size"})
 _TIMES = frozenset({"ramp_time", "runtime", "startdelay"})
-_TRUTHS = {"yes": "1", "true": "1", "on": "1", "no": "0", "false": "0", "off": "0"}
+_BOOLEANS = {"yes": "1", "true": "1", "on": "1", "no": "0", "false": "0", "off": "0"}
 _TWO_WORDS = re.compile(r"\s*[+-]?[\d.]+\s*\S*\s+\S")
 _LONGEST = 60
-_ALIKE = 0.6
+_SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return why fio refuses a value of the option with this first name; None if it accepts the value.
+    """Return why fio refuses or misreads a value; None if the value is accepted, or the option is not in the tables.
 
-    None too if the option is not in the tables. Fill in variables first: `${SIZE}` is not a size.
+    `name` is the option's canonical name. Fill in variables first: `${SIZE}` is not a size.
     """
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
@@ -59,10 +59,10 @@ def refusal(name: str, value: str) -> str | None:
     if name in _SWITCHES or (name in _BARE_SWITCHES and word):
         return _switch_refusal(name, word, shown)
     if name == "bs":
-        # fio itself ignores an invalid second size (`bs=4k,zebra`), which is never meant.
+        # fio ignores an invalid second size (`bs=4k,zebra`), but it is always a mistake.
         accepted, is_valid = "sizes such as 4k", attempt(parse_block_sizes, value) is not None
     elif name in _COUNTS:
-        # Whether a negative number is valid depends on the option; only fio knows.
+        # Some options accept a negative number; only fio knows which.
         number = value.split(",")[0].strip().lstrip("-")
         accepted, is_valid = "a whole number", attempt(parse_bytes, number) is not None
     elif name in _SIZES:
@@ -81,18 +81,18 @@ def refusal(name: str, value: str) -> str | None:
 def _word_refusal(word: str) -> str | None:
     if word in RW_WORDS:
         return None
-    near = nearest(word.lower()[:_LONGEST], RW_WORDS, _ALIKE)
+    near = nearest(word.lower()[:_LONGEST], RW_WORDS, _SIMILAR)
     hint = f"did you mean `{near}`?" if near else f"it takes one of {', '.join(RW_WORDS)}"
-    return f"rw={word[:_LONGEST]}: fio has no such rw; {hint}"
+    return f"rw={word[:_LONGEST]}: fio has no such I/O pattern; {hint}"
 
 
 def _engine_refusal(value: str, shown: str) -> str | None:
     word = value.partition(":")[0].partition(",")[0].rstrip()
     if word in ENGINE_WORDS or "/" in value or value.endswith(".so"):  # a path loads the user's own engine
         return None
-    near = nearest(word.lower()[:_LONGEST], ENGINE_WORDS, _ALIKE)
+    near = nearest(word.lower()[:_LONGEST], ENGINE_WORDS, _SIMILAR)
     return f"{shown}: fio has no such engine; " + (
-        f"did you mean `{near}`?" if near else "`fio --enghelp` lists the engines that it has"
+        f"did you mean `{near}`?" if near else "`fio --enghelp` lists the available engines"
     )
 
 
@@ -100,12 +100,12 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
     number = attempt(parse_bytes, word)
     if number is not None and (number <= 1 or name in _BARE_SWITCHES):
         return None
-    right = _TRUTHS.get(word.lower())
+    right = _BOOLEANS.get(word.lower())
     hint = f"did you mean `{name}={right}`?" if right else f"write `{name}=1` or `{name}=0`"
     return f"{shown}: it takes 0 or 1; {hint}"
 
 
 def _is_size(text: str) -> bool:
-    """True for bytes, percentages, and zones of a zoned device; a negative size counts from the end."""
+    """True for a number of bytes, a percentage or a number of zones. A negative size counts from the end."""
     text = text.removesuffix("z")
     return parse_percent(text) is not None or attempt(parse_bytes, text.lstrip("-")) is not None

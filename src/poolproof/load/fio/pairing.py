@@ -1,9 +1,9 @@
-"""Decide which command or job file of a text made which of its results.
+"""Match each result in a text with the command or job file that produced it.
 
-People show a command above its result. Some show all commands first and then all results in the same order, some show
-the result first. If several commands fit, or the command is below the result, the pair is marked as assumed. A command
-fits if nothing in the result contradicts it: names, directions, clones, what fio printed of the job, block sizes (bytes
-over I/Os) and run times, which end at `runtime`.
+Most texts show a command above its result. Some show all commands first and then all results in the same order; others
+show the result first. If several commands fit, or the command is below the result, the match is marked as assumed. A
+command fits if nothing in the result contradicts it. Compared are names, directions, clones, the job options that fio
+printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_right
@@ -21,18 +21,19 @@ Format = Literal["json", "terse", "text"]
 
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
-_FEWEST_IOPS = 20  # of fewer, the whole number that fio prints is too coarse
+_FEWEST_IOPS = 20  # below this, the integer that fio prints is too coarse
 _ROUNDING = 0.03
 _SHORT_LAST = 0.1  # the last block of a file may be short
-_LONGER = 1.5  # a slow disk still finishes the I/O that is in flight when the time is over
+_LONGER = 1.5  # when time is up, a slow disk still has to finish the I/O in flight
 _DRAIN_MS = 10_000
 
 
 @dataclass(frozen=True)
 class FoundResult:
-    """A result in a text: its first and last line, counted from 1, its format, and what made it.
+    """A result in a text, with its first and last line number (from 1), its format, and what produced it (`made`).
 
-    `is_assumed`: another command in the text could have made it as well, or the command is below it.
+    `is_cut_off`: values after the cut are missing. `is_assumed`: another command in the text could have produced the
+    result too, or the command is below the result.
     """
 
     result: Outcome
@@ -45,9 +46,9 @@ class FoundResult:
 
 
 def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:
-    """Return the results with what made them: a command or job file, or else the jobs that fio printed with them.
+    """Return the results, each with the command or job file that produced it, or else the jobs that fio printed.
 
-    Both are in the order of lines.
+    Results and commands must be in line order.
     """
     results_first = _are_results_first(results, commands)
     paired = []
@@ -61,7 +62,6 @@ def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> t
 
 
 def _are_results_first(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> bool:
-    """True if each result is followed by a command that fits."""
     if not results or not commands or commands[0].line <= results[0].last_line:
         return False
     ends = [*(result.line for result in results[1:]), float("inf")]
@@ -74,13 +74,13 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest command above that fits, and whether it is assumed."""
+    """Return the nearest command above the result that fits, and whether it is assumed; None if there is none."""
     result = results[at]
     last = bisect_right([command.line for command in commands], result.line) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
     if nearest is None:
         return None
-    # the commands next to it, without a result in between
+    # the commands around it, with no result in between
     before = max((each.line for each in results if each.line < nearest.line), default=0)
     after = min((each.line for each in results if each.line >= nearest.line), default=0)
     block = [command for command in commands if before < command.line <= after]
@@ -90,7 +90,6 @@ def _above(
 
 
 def _same_jobs(command: SourceCommand, other: SourceCommand) -> bool:
-    """True if a command is quoted twice."""
     mine, others = ([(job.name, job.options) for job in each.jobs.jobs] for each in (command, other))
     return mine == others
 
@@ -101,9 +100,9 @@ def _at_same_position(
     commands: Sequence[SourceCommand],
     block: Sequence[SourceCommand],
 ) -> SourceCommand | None:
-    """Return the command at the position in its block that the result has among the results below the block.
+    """Return the nth command of the block if the result is the nth result below the block.
 
-    None if the numbers of commands and results differ, or a pair does not fit.
+    None if there are more results than commands or fewer, or if a command does not fit its result.
     """
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
     below = [each for each in results if block[-1].line <= each.line < end]
@@ -119,7 +118,7 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next command that fits, before any other result, and whether it is assumed."""
+    """Return the next command that fits, before any other result, and whether it is assumed; (None, False) if none."""
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     end = min((other.line for other in results if other.line > result.line), default=float("inf"))
@@ -132,7 +131,6 @@ def _below(
 
 
 def _fits(result: FoundResult, command: SourceCommand) -> bool:
-    """True if nothing in the result contradicts the command."""
     jobs, load, parts = command.jobs.jobs, load_of(command.jobs), result.result.parts
     by_name = {job.name: job for job in jobs}
     named = [part for part in parts if part.name and not part.name.startswith("group ")]
@@ -150,7 +148,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if the jobs, or one of them, have that many clones."""
+    """True if `clones` is 1, the clones of one job or of all jobs; also if a variable sets `numjobs`."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 
@@ -169,21 +167,19 @@ def _fits_directions(result: Outcome, load: Load, jobs: Sequence[Job]) -> bool:
 
 
 def _fits_blocks(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
-    """True if bytes over I/Os are between the smallest and the largest block."""
     smallest = min(each.block_bytes for each in candidates) * (1 - _SHORT_LAST)
     largest = max(each.max_block_bytes for each in candidates)
     for direction in (part.read, part.write):
         if direction is None or (direction.iops or 0) < _FEWEST_IOPS or not direction.bandwidth_bytes:
             continue
         iops = direction.iops or _FEWEST_IOPS
-        block, error = direction.bandwidth_bytes / iops, _ROUNDING + 1 / iops  # fio cuts IOPS to a whole number
+        block, error = direction.bandwidth_bytes / iops, _ROUNDING + 1 / iops  # fio truncates IOPS
         if block * (1 + error) < smallest or block * (1 - error) > largest:
             return False
     return True
 
 
 def _fits_time(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
-    """True if it did not run clearly longer than its `runtime`."""
     limits_s = [each.runtime_s for each in candidates if each.runtime_s is not None]
     longest_ms = max((each.runtime_ms or 0 for each in (part.read, part.write) if each), default=0)
     is_limited = bool(limits_s) and len(limits_s) == len(candidates)
@@ -191,7 +187,6 @@ def _fits_time(part: PartOutcome, candidates: Sequence[LoadPart]) -> bool:
 
 
 def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
-    """True if a job that fio printed can be a job of the command."""
     if _has_variables([given]):
         return True
     if any(printed.options.get(name, value) != value for name, value in given.options.items() if name in _IDENTIFYING):
@@ -208,10 +203,10 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 
 
 def _with_directions(result: Outcome, jobs: JobFile) -> Outcome:
-    """Move values to the direction that the jobs show, if the text shows none or a wrong one.
+    """Move values to the direction that the jobs imply, if the text names no direction or the wrong one.
 
-    A single latency line names no direction. Under `unified_rw_reporting=1`, a terse line has the sum of all directions
-    in the place of reads.
+    A single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of all
+    directions in the fields for reads.
     """
     if not jobs.jobs or _has_variables(jobs.jobs):
         return result
@@ -219,15 +214,15 @@ def _with_directions(result: Outcome, jobs: JobFile) -> Outcome:
 
 
 def _moved(part: PartOutcome, jobs: JobFile) -> PartOutcome:
-    own = [job for job in jobs.jobs if job.name == part.name] or jobs.jobs
-    unified = [(job.text("unified_rw_reporting") or "0").strip() in ("1", "mixed") for job in own]
+    named = [job for job in jobs.jobs if job.name == part.name] or jobs.jobs
+    unified = [(job.text("unified_rw_reporting") or "0").strip() in ("1", "mixed") for job in named]
     directions = list(part.directions)
     if directions == ["read"] and all(unified):
         return replace(part, read=None, mixed=part.read)
-    if directions != ["mixed"] or any(unified) or any(part_of(job).verifies for job in own):
+    if directions != ["mixed"] or any(unified) or any(part_of(job).verifies for job in named):
         return part
-    if all(part_of(job).reads and not part_of(job).writes for job in own):
+    if all(part_of(job).reads and not part_of(job).writes for job in named):
         return replace(part, read=part.mixed, mixed=None)
-    if all(job.rw in ("write", "randwrite") for job in own):
+    if all(job.rw in ("write", "randwrite") for job in named):
         return replace(part, write=part.mixed, mixed=None)
     return part

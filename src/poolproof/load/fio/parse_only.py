@@ -1,8 +1,8 @@
-"""The host's fio checks the values of jobs (`fio --parse-only`). It opens, creates and runs nothing.
+"""Check jobs with the host's fio (`fio --parse-only`), which opens, creates and runs nothing.
 
-Measured with fio 3.33. On standard error it prints `fio: failed parsing sync=zoo` and `fio: job a dropped`, or
-`Bad option <quantum=1>` for an option that it does not have. It prints the accepted words on standard output. It
-accepts a number beyond its bounds (`iodepth=-4`), ignores it, and prints only `min value out of range`.
+Observed with fio 3.33: on standard error, fio prints `fio: failed parsing sync=zoo` and `fio: job a dropped`, or `Bad
+option <quantum=1>` for an option that it does not have. On standard output it prints the accepted words. If a number is
+out of range (`iodepth=-4`), fio ignores the number and prints only `min value out of range`.
 """
 
 import re
@@ -29,9 +29,10 @@ _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 @dataclass(frozen=True)
 class Complaint:
-    """An option of the job at index `place` that fio refuses, or ignores if `is_refused` is False; `reason` is fio's.
+    """A complaint of fio about an option. `place` is the index of the job, `reason` the reason that fio printed.
 
-    `is_known` is False if this fio has no such option with the job's engine.
+    `is_refused` is False if fio only ignores the value. `is_known` is False if this fio has no such option with the
+    job's engine.
     """
 
     place: int
@@ -42,7 +43,7 @@ class Complaint:
 
 
 def check_values(jobs: JobFile, host: Host) -> None:
-    """Raise CampaignError with fio's own complaint if the host's fio refuses an option or a value of the jobs."""
+    """Raise CampaignError with fio's message if the host's fio refuses an option or a value of the jobs."""
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
@@ -61,9 +62,10 @@ def check_values(jobs: JobFile, host: Host) -> None:
 
 
 def check_each(jobs: Mapping[str, JobFile], host: Host) -> None:
-    """Check the jobs of several workloads in one call, because fio is slow to start; keys are the workloads' names.
+    """Check the jobs of several workloads, by workload name, in one call, because fio is slow to start.
 
-    Raises CampaignError as `check_values` does. A `]` would end the name of a section: `grid[bs=4k]` is `grid(bs=4k)`.
+    Raises CampaignError as `check_values` does. Brackets in a section name become parentheses (`grid(bs=4k)`), because
+    `]` would end the name.
     """
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
@@ -74,12 +76,12 @@ def check_each(jobs: Mapping[str, JobFile], host: Host) -> None:
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Return everything that the host's fio says against options of the jobs. Fill in variables first.
+    """Return all complaints of the host's fio about options of the jobs. Fill in variables first.
 
-    fio stops at the first job that it drops, so it is called again without the options that it refused, and once more
-    for each of these to get the accepted words.
+    fio stops at the first job that it drops, so it is run again without the refused options, and once for each refused
+    value to get the accepted words.
 
-    Raises ProgramMissing or CommandTimedOut if there is no fio, or it does not answer.
+    Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
     """
     found: dict[tuple[int, str], Complaint] = {}
     for _ in range(_MOST_CALLS):
@@ -107,7 +109,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return the job file without the refused options; each section is named by the index of its job."""
+    """Return the job file without the refused options. The section of a job is named after its index."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")
@@ -120,7 +122,7 @@ def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
 
 
 def _depends_on_host(name: str, value: str) -> bool:
-    """True if fio would look for a file or for CUDA, or a job file cannot hold the value."""
+    """True if parsing the value would need a file or CUDA, or if a job file cannot contain the value."""
     is_file = name == "ioengine" and ("/" in value or value.startswith("external"))
     is_cuda = name == "mem" and value.startswith("cuda")
     return is_file or is_cuda or "'" in value or _NO_VALUE.search(value) is not None

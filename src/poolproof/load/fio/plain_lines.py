@@ -1,15 +1,15 @@
 """Convert any text to plain lines that keep their line numbers: HTML, quotations, terminal captures.
 
-HTML tags and entities, BBCode, the `>` of quoted mail and Markdown, terminal colours and carriage returns are removed.
-A `<br>` or the end of a block starts a new line with the same number, and so does a result inside a sentence. Curly
-quotes become straight ones.
+HTML tags and entities, BBCode, the `>` of quotations in mail and Markdown, terminal colours and carriage returns are
+removed. A `<br>`, the end of a block or a result within a sentence starts a new line with the same number. Curly quotes
+become straight quotes.
 
-Margins are what other programs print before each line: time stamps, container names, line numbers, comment signs. A
-margin is removed only from successive lines with the same kind of margin, and only if fio's own words follow it.
+A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
+It is removed only from successive lines with the same kind of margin, and only if fio output follows it.
 
-Lines of fio's output and fio commands may be broken at the width of a window. Two lines are joined if the first is an
-incomplete line of fio and both together are complete. The width at which this happened identifies broken commands,
-which have no recognizable end.
+Lines of fio's output and fio commands may be wrapped at the width of a window. Two lines are joined if the first is an
+incomplete line of fio and both together are complete. The width at which this happens also shows which commands were
+wrapped, because the end of a command cannot be recognized.
 """
 
 import html
@@ -70,8 +70,9 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 
 @lru_cache(maxsize=1)  # the same text is searched for results, commands, tables and iostat
 def plain_lines(text: str) -> tuple[Line, ...]:
-    """Return (line number from 1, plain line) pairs in order. If the text ends in the middle of a line, a last number
-    that may have lost digits is omitted.
+    """Return (line number from 1, plain line) pairs in order.
+
+    If the text does not end in a newline, a number at its end may lack digits and is removed.
     """
     found = [line for block in _margin_blocks(_without_marks(text)) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
@@ -82,7 +83,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
 
 def _without_marks(text: str) -> list[Line]:
-    """Return the lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
+    """Return numbered lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
     is_html = _IS_HTML.search(text) is not None
     closed = sorted({name.lower() for name in _CLOSING.findall(text)})
     bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
@@ -98,14 +99,14 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _unescaped(line: str) -> str:
-    """Unescape text in a JSON string, as in automation logs; its lines are separated by carriage returns."""
+    """Unescape fio's output in a JSON string, as automation logs have it. Carriage returns separate its lines."""
     if "\\n" not in line or not _ESCAPED.search(line):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
 
 
 def _split_results(line: str) -> Iterator[str]:
-    """Yield the line, then each result that was inside it."""
+    """Yield the line without the results in it, then each result."""
     if not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return
@@ -123,7 +124,7 @@ _Marked = tuple[Line, re.Match[str] | None]
 
 
 def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
-    """Yield runs of successive lines that have the same kind of margin, or none."""
+    """Yield runs of successive lines with the same kind of margin, or none."""
     block: list[_Marked] = []
     for line in lines:
         match = _MARGIN.match(line[1])
@@ -136,7 +137,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
-    """True if both margins are of one kind: numbers increase by one, names and signs stay the same."""
+    """True if both margins are of the same kind. Numbers must increase by one; names and signs must be equal."""
     if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
     if match.lastgroup == "number":
@@ -154,7 +155,7 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join broken lines with results; `widths` collects the lengths of their first parts."""
+    """Join wrapped lines with results, and add the lengths of their first parts to `widths`."""
     found: list[Line] = []
     at = 0
     while at < len(numbered):
@@ -172,7 +173,6 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
 
 
 def _is_complete(line: str) -> bool:
-    """True if fio prints such a line."""
     parsers = (text_lines.header, text_lines.rate, text_lines.group, text_lines.latency)
     return not _INCOMPLETE.match(line) and (
         any(parse(line) is not None for parse in parsers) or text_lines.sampled_rate(line, None) is not None
@@ -180,7 +180,7 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands whose lines are as wide as the window. A command ends at its first shorter line."""
+    """Join fio commands that were wrapped at one of the `widths`. A command ends with its first shorter line."""
     found: list[Line] = []
     continues = False
     for number, line in numbered:

@@ -1,13 +1,13 @@
-"""Sizes, times and block sizes as fio reads them, which differs from how people read them.
+"""Sizes, times and block sizes as fio reads them, which is not how people read them.
 
-fio takes the digits at the start and looks at what follows them. With its default `kb_base=1024`, `4k`, `4kb` and `4kx`
-are 4096 bytes while `4KiB` is 4000; `1.5g` is one byte; a runtime of `1min` is one microsecond. Measured with
-`fio --debug=parse --parse-only` of fio 3.33; source: `str_to_decimal`, `__get_mult_bytes` and `__get_mult_time` in
-fio's parse.c.
+fio takes the leading digits, then the suffix that follows them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx`
+are 4096 bytes but `4KiB` is 4000; `1.5g` is one byte; a runtime of `1min` is one microsecond. Tested with `fio
+--debug=parse --parse-only` of fio 3.33; source: `str_to_decimal`, `__get_mult_bytes` and `__get_mult_time` in fio's
+parse.c.
 
 A value that starts with a parenthesis is arithmetic: `(4k*2)`, `(1g/(3+1))k` (HOWTO "parameter types", fio's
-exp/expression-parse.y; some builds of fio lack it). Every function here that parses a text raises ValueError if fio
-would refuse the text.
+exp/expression-parse.y; some builds of fio do not support it). Unless their docstrings differ, functions that parse a
+text raise ValueError if fio would refuse it.
 """
 
 import operator
@@ -26,7 +26,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _TOO_LARGE = 1 << 63
-_remembered = lru_cache(maxsize=4096)  # thousands of results have the same few values
+_cached = lru_cache(maxsize=4096)  # thousands of results have the same few values
 
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
 _LONGEST_EXPRESSION = 200
@@ -44,7 +44,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class SizeRange:
-    """A range of sizes in bytes, both ends included."""
+    """A range of sizes in bytes, including both ends."""
 
     low: int
     high: int
@@ -52,7 +52,7 @@ class SizeRange:
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """The block sizes of the three directions; None means fio's default."""
+    """The block sizes for reads, writes and trims; None means fio's default."""
 
     read: SizeRange | None
     write: SizeRange | None
@@ -64,16 +64,16 @@ DEFAULT_BLOCK = SizeRange(4096, 4096)
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """Return the parsed text; None if fio would refuse it."""
+    """Return the parsed text; None if `parse` raises ValueError."""
     try:
         return parse(text)
     except ValueError:
         return None
 
 
-@_remembered
+@_cached
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """Return a number of bytes. Percentages, counts of zones and negative numbers raise ValueError."""
+    """Parse a number of bytes. Percentages, numbers of zones and negative numbers raise ValueError."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
@@ -81,14 +81,14 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
     return _scaled(text, partial(_byte_factor, kb_base=kb_base))
 
 
-@_remembered
+@_cached
 def parse_percent(text: str) -> int | None:
-    """Return 20 for `20%`; None if the text is not a percentage. fio reads whole percentages only."""
+    """Return 20 for `20%`; None if the text is not a percentage. fio reads only whole percentages."""
     return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """Return a time in microseconds. `bare_us` is the meaning of a bare 1: a second, or 1 µs for thinktime.
+    """Parse a time; return microseconds. `bare_us` is the unit of a number without suffix: 1 s, or 1 µs for thinktime.
 
     A suffix that fio does not know (`10sec`, `1min`) silently means microseconds.
     """
@@ -96,9 +96,9 @@ def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
 
 
 def parse_block_sizes(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse `bs=`: `4k` is for all directions, `4k,8k` for reads and the rest; `4k,8k,` leaves trims at the default.
+    """Parse `bs=`. `4k` is for all directions, `4k,8k` for reads and the rest; `4k,8k,` leaves trims at the default.
 
-    A `-` or `:` separates directions as a comma does: `bs=4k-16k` reads 4 KiB and writes 16 KiB. It is not a range.
+    Like a comma, `-` and `:` separate directions: `bs=4k-16k` reads 4 KiB and writes 16 KiB. It is not a range.
     """
     if "," not in text:
         text = re.sub("[:-]", ",", text, count=1)
@@ -133,7 +133,7 @@ def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
     return _by_direction(text, split)
 
 
-@_remembered
+@_cached
 def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
     """Parse a size or a range of sizes: `1m`, `1m-4m`."""
     low, _, high = text.partition("-")
@@ -141,14 +141,14 @@ def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
 
 
 def kb_base_of(options: Mapping[str, str]) -> int:
-    """Return the meaning of `k` (1024 or 1000) by the options of a job."""
+    """Return what `k` means in a job with these options: 1024 or 1000."""
     return 1000 if (options.get("kb_base") or "").strip() == "1000" else 1024
 
 
 def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
     """Return the block sizes of a job. `bssplit` overrides `bsrange`, which overrides `bs`.
 
-    An option that fio would refuse counts as not set. `kb_base` returns the meaning of `k` in an option.
+    An option counts as not set if fio would refuse its value. `kb_base` returns what `k` means in an option.
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)
@@ -159,9 +159,9 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Return the value of an expression. `factor` returns the multiplier of a lower-case suffix; "" is no suffix."""
+    """Evaluate an expression. `factor` returns the multiplier for a lower-case suffix, and for "" if there is none."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
-        raise ValueError("the expression is too long")
+        raise ValueError("the expression is too long or too deeply nested")
     expression = _Expression(text, factor)
     value = expression.value()
     if expression.tokens:
@@ -170,7 +170,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Expression:
-    """A recursive-descent parser. `tokens` are the remaining numbers and operators with their suffixes."""
+    """A recursive-descent parser. `tokens` are the numbers and operators not yet read, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
@@ -185,7 +185,7 @@ class _Expression:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Read an expression whose operators bind at least as strongly as `level` of `_PRECEDENCE`."""
+        """Read an expression whose operators bind at least as tightly as those at `level` of `_PRECEDENCE`."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)
@@ -195,7 +195,7 @@ class _Expression:
             try:
                 value = float(_OPERATORS[symbol](value, right))
             except (ArithmeticError, TypeError):
-                raise ValueError(f"{self._text!r} cannot be calculated") from None
+                raise ValueError(f"{self._text!r} cannot be evaluated") from None
             if symbol == "^":
                 break
         return value
@@ -223,7 +223,7 @@ class _Expression:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """One value is for all directions, two are for reads and the rest; an empty last value means the default."""
+    """Parse one value for all directions, or two for reads and the rest. An empty last value means the default."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
@@ -231,7 +231,7 @@ def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockS
 
 
 def _leading_integer(text: str) -> int:
-    """Read the text as C's strtoll does; as hexadecimal if it contains `0x` anywhere, like fio."""
+    """Parse a leading integer as C's strtoll does; as hexadecimal if `0x` is anywhere in the text, like fio."""
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:
@@ -240,7 +240,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the letters or `%` after the leading digits, and the rest of the text, in lower case."""
+    """Return the lower-case text after the leading digits; empty unless it starts with a letter or `%`."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

@@ -1,12 +1,12 @@
-"""Read fio's report on a host: its totals while it runs, and complete reports at the end.
+"""Read fio's report on a host: totals while fio is running, complete reports when it has ended.
 
-`--status-interval` writes a complete report each time. A report with its histograms is long, so only the lines with
-totals are copied from the host (`_TOTALS`), each with its position in the file. Their indentation identifies them: no
-option's text in the report can look like that, because numbers in options are quoted. Source:
+With `--status-interval`, fio writes a complete report at each interval. A report with histograms is long, so only the
+lines with totals (`_TOTALS`) are copied from the host, each with its offset in the file. They are recognized by their
+indentation. No job option in the report can look like them, because fio quotes the values of options. Source:
 `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-Cost, measured with fio 3.33 on two cores at 20,000 I/Os per second and eight clones: 90 KiB per report, and no
-processor time that exceeds the variation between runs without it, at 250 ms and at 100 ms.
+Cost, measured with fio 3.33 on two cores at 20,000 I/Os per second and eight clones: 90 KiB per report. At intervals of
+250 ms and 100 ms, the additional CPU time was within the variation between runs.
 """
 
 import re
@@ -32,16 +32,15 @@ _TOTALS = (
     r'|        "(io_bytes|total_ios|runtime|slat_ns|clat_ns|lat_ns)" : [^"]*'
     r'|          "(mean|N)" : .*)$'
 )
-_TOTALS_HERE = re.compile(_TOTALS.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep looks at one line at a time
+_TOTALS_HERE = re.compile(_TOTALS.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep matches line by line
 _LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 
 
 @dataclass
 class FioReport:
-    """The file to which the running fio appends its reports. `statuses` are those read so far.
+    """The `LiveReport` of fio: a file to which the running fio appends its reports.
 
-    Reports older than `begun_at_s`, the start of fio by the host's clock, belong to another run. Every method raises
-    CommandError if the host does not answer.
+    Reports older than `begun_at_s`, the time on the host's clock when fio started, belong to another run.
     """
 
     host: Host
@@ -51,7 +50,6 @@ class FioReport:
     _text: str = ""
 
     def read_all(self) -> None:
-        """Read the complete file, so that no later call asks the host. For the short report of an ended fio."""
         try:
             self._text = self.host.read(self.path)
         except FileMissing:
@@ -60,7 +58,7 @@ class FioReport:
         self.statuses = self._of_this_run(lines, 0)
 
     def read_on(self) -> None:
-        """Read the lines with totals that were written since the last call; the rest would load the network."""
+        """Read the lines with totals written since the last call. The rest would load the network."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self.statuses += self._of_this_run(found.stdout.splitlines(), offset)
@@ -69,11 +67,9 @@ class FioReport:
         return [status for status in _statuses(lines, offset) if status.at_s >= self.begun_at_s - _CLOCK_ERROR_S]
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes that these statuses come from."""
         return read_json_stream(self.documents(statuses))
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the complete reports that these statuses come from, one after the other."""
         if self._text:
             return "".join(self._text[status.start : status.end] for status in statuses)
         spans = [str(number) for status in statuses for number in (status.start, status.end - status.start)]
@@ -81,7 +77,7 @@ class FioReport:
 
 
 def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
-    """Yield the totals of every complete report in lines of `grep -b`, whose positions count from `offset`."""
+    """Yield the totals of all complete reports in the output of `grep -b`, whose offsets start at `offset`."""
     start = offset
     totals: dict[str, float] = defaultdict(float)
     section = latency = ""

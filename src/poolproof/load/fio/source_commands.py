@@ -1,4 +1,4 @@
-"""Find fio commands, also in shell scripts and prose, and job files in any text: they may have made its results."""
+"""Find fio commands and job files, which may have made the results, in any text, even shell scripts and prose."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,9 +28,10 @@ _LONGEST_COMMAND = 20_000
 
 @dataclass(frozen=True)
 class SourceCommand:
-    """What made a result: its jobs, where they were read from, and the line.
+    """The command or job file that may have produced a result: its jobs, and where they are in the text.
 
-    A `header` has only direction, block size, engine and depth; `printed options` lack switches without a value.
+    The jobs of a `header` have only direction, block size, engine and depth. `printed options` lack switches without a
+    value.
     """
 
     jobs: JobFile
@@ -40,12 +41,12 @@ class SourceCommand:
 
 
 def find_commands(text: str) -> tuple[Command, ...]:
-    """Return every call of fio in the text that has jobs or job files, in order."""
+    """Return all fio commands in the text that have jobs or job files, in order."""
     return tuple(_commands(plain_lines(text)))
 
 
 def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
-    """Return the commands with jobs, and the job files, in the order of lines."""
+    """Return the commands that define jobs, and the job files, in line order."""
     commands = [
         SourceCommand(command.jobs, "command", command.line, command.text)
         for command in _commands(numbered)
@@ -70,7 +71,6 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _continues(numbered: Sequence[Line], first: int, last: int) -> bool:
-    """True if a backslash ends the line, or a fio command was wrapped and the next line starts with an option."""
     if numbered[last][1].rstrip().endswith("\\"):
         return True
     return _FIO_WORD.search(numbered[first][1]) is not None and _WRAPPED.match(numbered[last + 1][1]) is not None
@@ -92,7 +92,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return the index after the sections that start at `first`, and whether they are a fio job file."""
+    """Return the index after the sections that start at `first`, and whether these are a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

@@ -1,8 +1,8 @@
-"""Read fio's normal output: complete runs, and the fragments of runs that people quote.
+"""Read fio's normal output: complete runs, and fragments of runs that people quote.
 
-A run is a line about each job, `fio-3.x`, the jobs' blocks, the group's sums and the disks. Any part may be missing.
-`text_lines.py` parses each line; here lines are collected into jobs. A repeated value starts a new job, and a line that
-no run can have in that position starts a new run.
+A run is a header line for each job, `fio-3.x`, a block for each job, the totals of the groups and the disk statistics.
+Any part may be missing. `text_lines.py` parses single lines; this module collects them into jobs and runs. A value that
+the job already has starts a new job. A line that cannot be at its position in a run starts a new run.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,16 +15,16 @@ from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
-_SUM = "All clients"  # a client prints it last, as the sum of several jobs or servers
-_MOST_FOREIGN_LINES = 40  # between two parts of one run; forum posts put remarks in between
+_TOTAL = "All clients"  # the name of the totals that a client prints last
+_MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _NO_DIRECTION = ""
 
 
 @dataclass(frozen=True)
 class TextResult:
-    """A result and its first and last line, counted from 1.
+    """A result, with its first and last line number (from 1).
 
-    `headers` are the jobs that fio printed before it started, `pids` the processes whose blocks are in the text.
+    `headers` are the jobs that fio listed before it started them. `pids` are the process ids in the job blocks.
     """
 
     result: Outcome
@@ -36,10 +36,11 @@ class TextResult:
 
 @dataclass
 class _JobDraft:
-    """A job while its lines come in.
+    """A job whose lines are being read.
 
-    Latency lines belong to the direction `latest`; values above the first direction have `_NO_DIRECTION`. `kilo` is the
-    base of its units without an `i`. `head` is the kind and the unit of the percentiles in the next lines.
+    Latency lines belong to the direction `latest`; those above the first direction have `_NO_DIRECTION`. `kilo` (1000
+    or 1024) is the base of units without an `i`. `head` is the kind and the unit of the percentiles in the lines that
+    follow.
     """
 
     part: PartOutcome
@@ -54,7 +55,7 @@ class _JobDraft:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return slat, clat or lat of the latest direction, or sync."""
+        """Return the slat, clat or lat of the latest direction, or the sync latency; None if not yet read."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -67,11 +68,10 @@ class _JobDraft:
             self.add({kind: latency})
 
     def add(self, values: dict[str, Any]) -> None:
-        """Set values of the latest direction."""
         self.directions[self.latest] = replace(self.directions.get(self.latest, Direction()), **values)
 
     def finished(self, headers: Iterable[Job]) -> PartOutcome:
-        """Return the job. A direction in which nothing moved is None."""
+        """Return the finished job. A direction without I/O is None."""
         named = {name: values for name, values in self.directions.items() if name != _NO_DIRECTION}
         moved: dict[str, Any] = {name: values for name, values in named.items() if _has_moved(values)}
         if _NO_DIRECTION in self.directions:
@@ -84,7 +84,7 @@ class _JobDraft:
 
 @dataclass
 class _RunDraft:
-    """A run while its lines come in."""
+    """A run whose lines are being read."""
 
     version: str = ""
     headers: list[Job] = field(default_factory=list)
@@ -97,28 +97,28 @@ class _RunDraft:
 
     @property
     def has_values(self) -> bool:
-        """True if it has values or an error, which is a result too."""
+        """True if the run has values, or an error, which is a result too."""
         return any(job.has_values or job.part.error for job in self.jobs) or any(self.groups.values())
 
     def finished(self) -> Outcome:
         parts = [job.finished(self.headers) for job in self.jobs if job.has_values or job.part.name]
         if not any(job.has_values or job.part.error for job in self.jobs) and any(self.groups.values()):
-            # the sums of groups whose jobs are not quoted
+            # the totals of groups whose jobs are not in the text
             parts = []
             for number, group in self.groups.items():
                 directions: dict[str, Any] = {name: group[name] for name in DIRECTIONS if name in group}
                 parts += [PartOutcome(f"group {number}", group=number, **directions)] if group else []
-        own = [part for part in parts if part.name != _SUM]
-        return Outcome(self.version, tuple(own or parts), tuple(self.disks), groups=self.groups)
+        jobs = [part for part in parts if part.name != _TOTAL]
+        return Outcome(self.version, tuple(jobs or parts), tuple(self.disks), groups=self.groups)
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
-    """Return every run in the text, in order. It raises nothing: lines that are not fio's output are ignored."""
+    """Return all runs in the text, in order. Raises nothing: lines that fio did not print are ignored."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
 def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
-    """Return every run in numbered lines."""
+    """Return all runs in numbered lines, in order."""
     reader = _Reader()
     for number, line in numbered:
         if line.strip():
@@ -128,7 +128,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _Reader:
-    """Collects lines into runs. `foreign` counts the lines of other programs since the last line of fio."""
+    """Collects lines into runs. `_foreign` is the number of lines of other programs since the last line of fio."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -136,19 +136,18 @@ class _Reader:
         self._foreign = 0
 
     def take(self, number: int, line: str) -> None:
-        """Read the line as the first kind that it fits; ignore it if it fits none."""
         if self._foreign > _MOST_FOREIGN_LINES:
             self.finish()
-        kinds = (self._head, self._job_line, self._values, self._sums)
+        kinds = (self._head, self._job_line, self._values, self._totals)
         if len(line) <= _LONGEST_LINE and any(kind(line) for kind in kinds):
             self._run.first_line = self._run.first_line or number
             self._run.last_line = number
             self._foreign = 0
-        elif not lines.is_filling(line):
+        elif not lines.is_filler(line):
             self._foreign += 1
 
     def finish(self) -> None:
-        """Close the run."""
+        """End the current run. Add it to `found` if it has values."""
         run, self._run = self._run, _RunDraft()
         self._foreign = 0
         if run.has_values:
@@ -170,23 +169,26 @@ class _Reader:
         if found is None:
             return False
         part, pid = found
-        has_sums = any(self._run.groups.values()) or bool(self._run.disks)
-        if part.name != _SUM and (has_sums or self._is_of_another_run(part)):
+        has_totals = any(self._run.groups.values()) or bool(self._run.disks)
+        if part.name != _TOTAL and (has_totals or self._is_of_another_run(part)):
             self.finish()
         self._run.jobs.append(_JobDraft(part, pid))
         return True
 
     def _is_of_another_run(self, part: PartOutcome) -> bool:
-        """Clones may share a group, but sums of clones do not. fio announces every job. Unnamed jobs are fragments."""
+        """True if the job cannot belong to the current run.
+
+        Clones may share a group, but blocks that sum several clones do not. If fio listed its jobs, the job must be one
+        of them. After a job without a name, which is a fragment, any job starts a new run.
+        """
         before = self._run.jobs
         if not before:
             return False
         announced = {header.name for header in self._run.headers}
-        sums_group = any(job.part.group == part.group and (job.part.clones > 1 or part.clones > 1) for job in before)
-        return sums_group or not before[-1].part.name or (bool(announced) and part.name not in announced)
+        is_merged = any(job.part.group == part.group and (job.part.clones > 1 or part.clones > 1) for job in before)
+        return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
     def _values(self, line: str) -> bool:
-        """Read a line of a job's block."""
         job = self._run.jobs[-1] if self._run.jobs else None
         if values := lines.percentiles(line):
             return job is not None and self._percentiles(job, values)
@@ -233,7 +235,6 @@ class _Reader:
         job.add(values)
 
     def _end_of_block(self, job: _JobDraft, line: str) -> bool:
-        """Read the CPU shares or the I/Os issued, which are exact."""
         if cpu := lines.cpu(line):
             job.part = replace(job.part, user_cpu_percent=cpu[0], system_cpu_percent=cpu[1])
         elif issued := lines.issued(line):
@@ -246,8 +247,7 @@ class _Reader:
             return lines.is_depths(line)
         return True
 
-    def _sums(self, line: str) -> bool:
-        """Read a sum of a group, or a disk."""
+    def _totals(self, line: str) -> bool:
         run, number = self._run, lines.group_head(line)
         if number is not None:
             # The groups of a run count upwards.
@@ -264,22 +264,21 @@ class _Reader:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add a sum to the group whose head is above it. Without a head, it is a quotation and a separate result."""
-        own = self._run.groups.get(self._run.last_group)
-        if self._run.disks or own is None or group.direction in own:
+        """Add totals to the current group. Without a group header, they are a quotation and a separate result."""
+        current = self._run.groups.get(self._run.last_group)
+        if self._run.disks or current is None or group.direction in current:
             self.finish()
-            own = self._run.groups[0] = {}
+            current = self._run.groups[0] = {}
             self._run.last_group = 0
-        own[group.direction] = group.values
+        current[group.direction] = group.values
 
     def _job_for(self, fits: Callable[[_JobDraft], bool]) -> _JobDraft:
-        """Return the job that a value belongs to.
+        """Return the last job if the value belongs to it, otherwise a new job without a name.
 
-        It is a new job without a name if the last job has that value already, or has no name and other text comes
-        between.
+        The value belongs to another job if the last one already has it, or has no name and other text follows it.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
-        is_open = last is not None and (last.part.name == _SUM or not any(self._run.groups.values()))
+        is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))
         if last and is_open and fits(last) and (last.part.name or not self._foreign):
             return last
         if self._run.has_values:
@@ -289,5 +288,4 @@ class _Reader:
 
 
 def _has_moved(values: Direction) -> bool:
-    """True if something moved in the direction, or it is not known that nothing did."""
     return bool(values.io_bytes or values.iops or values.io_bytes is None)

@@ -1,7 +1,7 @@
-"""Parse the lines of fio's normal output, each separately.
+"""Parse single lines of fio's normal output.
 
-There is one function for each kind of line; it returns None for any other kind. `text.py` decides which job a line
-belongs to. The words are those of show_ddir_status and its neighbours in fio's stat.c, 2.0 to 3.4x.
+There is one function for each kind of line; it returns None for other lines. `text.py` decides which job a line belongs
+to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, 2.0 to 3.4x.
 
 Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 and `kB` for 1000; fio 2 writes `KB`
 and means 1024 (num2str in fio's lib/num2str.c).
@@ -71,7 +71,7 @@ _DISK = re.compile(
 )
 _UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
-_FILLING = re.compile(
+_FILLER = re.compile(
     r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
     r"|.*: Laying out IO file|[\"{}\]])"
@@ -87,7 +87,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """A line with the rate of a direction. `kilo`, 1000 or 1024, is the base of units without an `i` in lines below."""
+    """The rate of a direction. `kilo` (1000 or 1024) is the base of units without an `i` in the lines below it."""
 
     direction: str
     values: Direction
@@ -95,7 +95,7 @@ class RateLine(NamedTuple):
 
 
 def number(text: str) -> float:
-    """Return a count or a latency; a suffix means powers of 1000. Raises ValueError if it is not such a number."""
+    """Parse a count or a latency. Suffixes are powers of 1000. Raises ValueError if fio prints no such number."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a number that fio prints")
@@ -103,9 +103,10 @@ def number(text: str) -> float:
 
 
 def amount(text: str, kilo: int) -> float:
-    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`. A unit without the `i` counts in powers of `kilo`.
+    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`. Units without an `i` are powers of `kilo`.
 
-    Raises ValueError if it is not such an amount, or has no unit and is not 0, because it may be cut off.
+    Raises ValueError if fio prints no such amount. A number without a unit is accepted only if it is 0, because others
+    may be cut off.
     """
     match = _AMOUNT.match(text)
     if match is None:
@@ -118,12 +119,12 @@ def amount(text: str, kilo: int) -> float:
 
 def _sane(value: float, text: str) -> float:
     if abs(value) > _LARGEST:
-        raise ValueError(f"{text[:40]!r} is larger than anything that fio counts")
+        raise ValueError(f"{text[:40]!r} is larger than any value that fio counts")
     return value
 
 
 def job(line: str) -> tuple[PartOutcome, str] | None:
-    """Return the job that the first line of its block names, and its process number."""
+    """Parse the first line of a job's block: the job, and its process id (empty if not printed)."""
     match = _JOB.match(line) if "(groupid=" in line else None
     if match is None:
         return None
@@ -138,7 +139,7 @@ def job(line: str) -> tuple[PartOutcome, str] | None:
 
 
 def header(line: str) -> Job | None:
-    """Return the options that fio prints of a job before it starts."""
+    """Parse the line with a job's options that fio prints before it starts the job."""
     match = _HEADER.match(line) if "(g=" in line else None
     if match is None:
         return None
@@ -148,7 +149,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Return the rate of a direction. A value that is not in fio's form (`30,1k`, translated) is None."""
+    """Parse the rate of a direction. A value that is not in fio's format (`30,1k`, translated) is None."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -165,7 +166,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Return the rate of fio 3 in a line without its end. IOPS at the end may have lost digits, and are ignored."""
+    """Parse a rate line of fio 3 that was cut off. IOPS at the cut may lack digits and are ignored."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -176,20 +177,20 @@ def _cut_off_rate(line: str) -> RateLine | None:
 
 
 def latency(line: str) -> tuple[str, Latency] | None:
-    """Return slat, clat, lat or sync, and its values."""
+    """Parse a latency line: its kind (slat, clat, lat or sync), and the values."""
     match = _LATENCY.match(line)
     values = _four(match, _UNIT_NS[match["unit"]]) if match else None
     return (match["kind"], Latency(mean_ns=values[2])) if match and values else None
 
 
 def percentile_head(line: str) -> tuple[str, float] | None:
-    """Return the kind of the percentiles in the lines below, and the nanoseconds in their unit."""
+    """Parse the line above percentiles: their kind, and their unit in nanoseconds."""
     match = _PERCENTILE_HEAD.match(line)
     return (match["kind"], _UNIT_NS[match["unit"]]) if match else None
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return percentages and values, in the unit of the head; empty if the line has none."""
+    """Return values by percentage, in the unit of the line above them; empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
@@ -197,7 +198,7 @@ def percentiles(line: str) -> dict[float, float]:
 
 
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
-    """Return the sampled bandwidth. Without a rate line above, capital `KB` or a unit before spaces means fio 2."""
+    """Parse sampled bandwidth. If `kilo` is None, `KB` or a space after the unit means fio 2, with powers of 1024."""
     match = _SAMPLED_RATE.match(line)
     if match is None:
         return None
@@ -216,7 +217,7 @@ def sampled_rate(line: str, kilo: int | None) -> Direction | None:
 
 
 def sampled_iops(line: str) -> Direction | None:
-    """Return the IOPS that fio sampled."""
+    """Parse sampled IOPS."""
     match = _SAMPLED_IOPS.match(line)
     values = _four(match, 1.0) if match else None
     if match is None or values is None:
@@ -225,7 +226,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and standard deviation; None if one of them is unreadable."""
+    """Return minimum, maximum, mean and standard deviation times `factor`; None if one of them is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -238,18 +239,18 @@ def _samples(match: re.Match[str]) -> int | None:
 
 
 def cpu(line: str) -> tuple[float, float] | None:
-    """Return the user and the system share in percent."""
+    """Return user and system CPU usage in percent."""
     match = _CPU.match(line)
     return (float(match["user"]), float(match["system"])) if match else None
 
 
 def is_depths(line: str) -> bool:
-    """True for the shares of queue depths, which end a job's block too."""
+    """True for the distribution of queue depths, which is near the end of a job's block."""
     return _DEPTHS.match(line) is not None
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return the I/Os by direction, and the syncs if fio counts them here."""
+    """Return the numbers of I/Os by direction, and the number of syncs if this fio counts them here."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
@@ -259,13 +260,13 @@ def issued(line: str) -> tuple[dict[str, int], int | None] | None:
 
 
 def group_head(line: str) -> int | None:
-    """Return the number of the group whose sums follow."""
+    """Return the number of the group whose totals follow."""
     match = _GROUP_HEAD.match(line)
     return int(match["group"]) if match and len(match["group"]) < 7 else None
 
 
 def group(line: str) -> RateLine | None:
-    """Return the sum of a direction, from a line below `Run status group`. Values cut off at its end are None."""
+    """Parse the totals of a direction below `Run status group`. Values that were cut off are None."""
     for read, pattern in ((_old_group, _OLD_GROUP), (_new_group, _NEW_GROUP)):
         match = pattern.match(line)
         values = attempt(partial(read, match), line) if match else None
@@ -292,7 +293,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
 
 
 def disk(line: str) -> DiskUse | None:
-    """Return the use of a disk, from the lines below `Disk stats`."""
+    """Parse the use of a disk, from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -313,13 +314,13 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Return the last line of a text without a number at its end that may have lost digits."""
+    """Remove a number at the end of a text's last line, because digits may be missing."""
     return _AT_THE_CUT.sub("", line)
 
 
-def is_filling(line: str) -> bool:
-    """True for other lines of fio between those with values, and for marks of omission."""
-    return _FILLING.match(line) is not None
+def is_filler(line: str) -> bool:
+    """True for lines of fio without values that are needed, and for ellipses."""
+    return _FILLER.match(line) is not None
 
 
 def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
@@ -327,10 +328,10 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 
 
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
-    """Return the bandwidth in bytes per second. Raises ValueError if it is unreadable.
+    """Return the bandwidth in bytes per second. Raises ValueError if it is not a rate that fio prints.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The result is the one in powers of 1000, because poolproof prints
-    rates that way too, so that a reader finds the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The second is returned: poolproof too prints rates in powers of
+    1000, so readers find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
@@ -339,12 +340,12 @@ def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
 
 
 def _in_bytes(text: str) -> str:
-    """Return `679Mi`, which fio prints in the sum over all clients, as `679MiB`."""
+    """Return `679Mi`, as printed in the totals over all clients, as `679MiB`."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
 def _header_sizes(text: str) -> str:
-    """Return `(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as bytes in the form of `bs=`; empty if sizes vary."""
+    """Return `(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as a value of `bs=` in bytes; empty if sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
     if any(low != high for low, high in spans):

@@ -107,7 +107,7 @@ def test_an_option_like_no_other_may_be_one_of_another_release() -> None:
 
 def test_a_value_that_is_missing_is_a_problem() -> None:
     (problem,) = command("fio --name=a --iodepth").problems
-    assert "lacks its value" in problem.message
+    assert "needs a value" in problem.message
 
 
 def test_unfilled_shell_variables_stay_as_they_are() -> None:

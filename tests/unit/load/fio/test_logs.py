@@ -148,7 +148,7 @@ def test_a_histogram_log_sums_to_what_json_says_but_for_its_unfinished_interval(
     assert all(count <= truth.clat.bins_ns[value] for value, count in logged.bins_ns.items())
     assert (logged.samples, truth.clat.samples) == (510, 512)
     assert kind_of(path) == "clat_hist"
-    with pytest.raises(FioError, match="not a histogram log"):
+    with pytest.raises(FioError, match="not a fio histogram log"):
         read_histogram_log(log(tmp_path, "1, 2, 3\n"))
 
 
