@@ -1,7 +1,7 @@
-"""Every error that a user can see: what happened, to what, and what to type next.
+"""The errors that a user can see. Each says what happened, to what, and what to type next.
 
-Each class has the exit code that `poolproof` ends with; docs/exit-codes.md is generated from this file.
-A traceback that reaches a user is a bug.
+Each class has its own exit code; docs/exit-codes.md is generated from this file. A traceback that reaches a user is a
+bug.
 """
 
 import errno
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a write that failed for lack of space, which is not poolproof's fault."""
+"""The error numbers of a write that failed for lack of space, which is not a bug in poolproof."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
-"""The modules that come with each optional extra of the package."""
+"""The modules that each optional extra of the package installs."""
 
 
 class PoolproofError(Exception):
@@ -28,7 +28,7 @@ class PoolproofError(Exception):
         self.hint = hint
 
     def concerning(self, word: str) -> Self:
-        """Return the same error, about that word of the campaign (an option, a layout), so that its line is shown."""
+        """Return this error, linked to a word of the campaign (an option, a layout), so that its line is shown."""
         self.about = word
         return self
 
@@ -55,7 +55,7 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk was refused: not named by its identity, not permitted, in use, or not empty."""
+    """A disk must not be overwritten: it is not named by its identity, not permitted, in use, or not empty."""
 
     exit_code = 5
 
@@ -67,13 +67,13 @@ class BuildError(PoolproofError):
 
 
 class RunError(PoolproofError):
-    """A run directory is missing, damaged, has another schema, or is in use by another poolproof process."""
+    """A run directory is missing or damaged, has another schema, or is in use by another poolproof process."""
 
     exit_code = 7
 
 
 class FioError(PoolproofError):
-    """fio is missing or too old, or its output cannot be read or contains no result."""
+    """fio is missing or too old, or its output cannot be parsed or contains no result."""
 
     exit_code = 8
 
@@ -85,7 +85,7 @@ class CommandError(PoolproofError):
 
 
 class Interrupted(PoolproofError):
-    """Ctrl-C or a signal ended the run; its layouts were removed."""
+    """Ctrl-C or a signal stopped the run; its layouts were removed."""
 
     exit_code = 130
 
@@ -94,7 +94,7 @@ def check_extra(extra: str, purpose: str) -> None:
     """Check that the Python packages of an optional extra are installed.
 
     Raises:
-        HostError: one is missing; the message names the extra, the hint says how to install it.
+        HostError: a package is missing; the hint says how to install the extra.
     """
     missing = [module for module in EXTRAS[extra] if importlib.util.find_spec(module) is None]
     if missing:

@@ -1,4 +1,4 @@
-"""The table of metrics, read by tables, pages, charts, exports, SQL and rules. A new metric is one row of `METRICS`."""
+"""The metrics of a trial, for tables, reports, charts, exports, SQL and rules. A new metric is one row of `METRICS`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.units import format_count, format_duration, format_rate
 
 MetricId = str
-"""The `id` of a row, such as `iops` or `p99`."""
+"""The `id` of a metric, such as `iops` or `p99`."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """The unit of a trial's values. An axis shows values times `scale`, in the SI unit `symbol`.
+    """The unit of a metric's values. A chart axis shows value × `scale` in the SI unit `symbol`.
 
-    `text` formats a value for people, such as `183 MB/s`.
+    `text` formats a value for people: `183 MB/s`.
     """
 
     text: Callable[[float], str]
@@ -32,9 +32,10 @@ NANOSECONDS = Unit(lambda value: format_duration(value / 1e9), scale=1e-9, symbo
 class Metric:
     """A metric of a trial.
 
-    `field` is its field of `TrialMetrics`, `column` its name in exports and SQL. `is_comparable`: layouts can be
-    compared by it (`metric:`, `--metric`, claims). A rate is of reads, writes or both (`of`: all, read, write); a
-    percentile, `percent`, is of the completion latency of requests or of syncs (fsync and fdatasync).
+    `field` is the metric's field in `TrialMetrics`, and `column` its name in exports and SQL. `is_comparable` is true
+    if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all`, `read` or
+    `write`. For a latency percentile, `percent` is set, and `of` is `requests` (completion latency) or `syncs` (fsync
+    and fdatasync).
     """
 
     id: MetricId
@@ -49,17 +50,17 @@ class Metric:
 
     @property
     def is_rate(self) -> bool:
-        """True for a rate, which the seconds of a trial show; False for a percentile, which its histograms show."""
+        """True for a rate, False for a latency percentile."""
         return self.percent is None
 
     @property
     def resolution(self) -> float:
-        """The smallest relative standard error that a mean can have: fio counts latencies in bins."""
+        """The smallest possible relative standard error of a mean: fio counts latencies in bins. 0 for a rate."""
         return 0.0 if self.is_rate else BIN_DEVIATION
 
     @property
     def axis_title(self) -> str:
-        """The title of an axis, with the direction that is better."""
+        """The title of a chart axis: the metric and which direction is better."""
         return f"{self.title} ({'more' if self.more_is_better else 'less'} is better)"
 
 
@@ -92,19 +93,19 @@ METRICS: tuple[Metric, ...] = (
 _BY_ID: Mapping[MetricId, Metric] = {metric.id: metric for metric in METRICS}
 
 COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_comparable)
-"""The metrics by which layouts can be compared: what `metric:` and `--metric` accept."""
+"""The metrics by which layouts can be compared, which are the values of `metric:` and `--metric`."""
 
 COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
-"""The field of each column of exports and SQL."""
+"""The `TrialMetrics` field of each column in exports and SQL."""
 
 REJECTED = "rejected_"
-"""The prefix of the column of a value that does not count."""
+"""The prefix of the column for refuted and failed values."""
 
 LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
 
 
 def metric_of(metric: MetricId) -> Metric:
-    """Return the row of a metric.
+    """Return the metric with this id.
 
     Raises:
         ValueError: no metric has this id.

@@ -1,7 +1,7 @@
-"""Sizes, durations and rates: text to numbers and back.
+"""Parse and format sizes, durations and rates.
 
-Sizes are as in zpool and fio: `k`, `m`, `g` and `t` are powers of 1024, and an optional `b` or `ib` changes nothing.
-fio itself reads `KiB` as 1000 bytes (kb_base=1024); that is in `load/fio/quantity.py`, not here.
+Sizes are as in zpool and fio: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib` after them.
+By default, fio itself reads `KiB` as 1000 bytes; `load/fio/quantity.py` does the same.
 """
 
 import re
@@ -13,7 +13,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes in a size such as `16G`, `512m` or `4096`. Raises a ValueError if the text is not one."""
+    """Parse a size such as `16G`, `512m` or `4096`. Returns bytes. Raises a ValueError if the text is not a size."""
     match = _SIZE.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a size; write for example 16G, 512M or 4096")
@@ -22,9 +22,9 @@ def parse_size(text: str) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds in a duration such as `10s`, `500ms`, `2m` or `3` (seconds).
+    """Parse a duration such as `10s`, `500ms`, `2m` or `3` (seconds). Returns seconds.
 
-    Raises a ValueError if the text is not one.
+    Raises a ValueError if the text is not a duration.
     """
     match = _DURATION.match(text)
     if match is None:
@@ -33,7 +33,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_size(size_bytes: float) -> str:
-    """Return a size in powers of 1024, three significant digits: `1.50 GiB`, `512 MiB`, `0 B`."""
+    """Format a size in a unit of 1024 bytes, KiB to TiB, with three significant digits: `1.5 GiB`, `512 MiB`, `0 B`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024 or unit == "TiB":
@@ -43,7 +43,7 @@ def format_size(size_bytes: float) -> str:
 
 
 def canonical_size(size_bytes: int) -> str:
-    """Return the shortest exact form: 17179869184 is `16G`."""
+    """Format a size exactly, in the largest unit that divides it: `16G` for 17179869184."""
     for letter, power in (("T", 4), ("G", 3), ("M", 2), ("K", 1)):
         if size_bytes and size_bytes % 1024**power == 0:
             return f"{size_bytes // 1024**power}{letter}"
@@ -51,7 +51,7 @@ def canonical_size(size_bytes: int) -> str:
 
 
 def format_rate(bytes_per_second: float) -> str:
-    """Return a bandwidth in powers of 1000, as disk vendors print it: `183 MB/s`."""
+    """Format a bandwidth in decimal units, as disk vendors do: `183 MB/s`."""
     value = float(bytes_per_second)
     for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
         if abs(value) < 1000 or unit == "GB/s":
@@ -61,7 +61,7 @@ def format_rate(bytes_per_second: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """Return a count or a rate of operations, three significant digits: `131`, `14.8k`, `1.2M`."""
+    """Format a count or an operation rate with three significant digits: `131`, `14.8k`, `1.20M`."""
     for unit in ("", "k", "M", "G"):
         if abs(value) < 1000 or unit == "G":
             return f"{_three_digits(value)}{unit}"
@@ -70,12 +70,12 @@ def format_count(value: float) -> str:
 
 
 def format_number_of(count: int, word: str) -> str:
-    """Return a count with its noun, in the plural if needed: `1 trial`, `3 trials`."""
+    """Format a count with its noun, in the plural if needed: `1 trial`, `3 trials`."""
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    """Format a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
     if seconds < 60:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
             if abs(seconds) * factor < 1000:

@@ -1,4 +1,4 @@
-"""The five verdicts, from worst to best, and the rules for using a result with each."""
+"""The five verdicts from worst to best, and how a result with each of them may be used."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -16,7 +16,7 @@ def counts(verdict: Verdict) -> bool:
 
 
 def has_values(verdict: Verdict) -> bool:
-    """True if a trial with this verdict measured what was asked. A refuted one did, although its values don't count."""
+    """True if a trial with this verdict has results. Those of a refuted trial exist, but they must not be compared."""
     return verdict != "failed"
 
 

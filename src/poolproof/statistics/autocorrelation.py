@@ -1,11 +1,11 @@
 """The standard error of the mean of correlated samples, by an autoregressive model.
 
-The variance of a mean of n correlated samples is the spectrum at frequency zero divided by n (Heidelberger and Welch
-1981, CACM 24, 233-245). An autoregressive model gives that spectrum from few samples (Fishman 1971, Management Science
-18, 21-38): s² / (1 − Σφ)². Its order is chosen by the corrected Akaike criterion (Hurvich and Tsai 1989, Biometrika 76,
-297-307). Least-squares and Yule-Walker coefficients of short series are too small, by (1 + 3φ) / n for one coefficient
-(Kendall 1954, Biometrika 41, 403-404). Uncorrected, that alone would let a 95 % interval cover the truth 70 times in
-100. docs/stopping.md has the measured coverage, next to that of batch means.
+The variance of the mean of n correlated samples is the spectrum at frequency zero divided by n (Heidelberger and Welch
+1981, CACM 24, 233-245). An autoregressive model estimates this spectrum from few samples as s² / (1 − Σφ)² (Fishman
+1971, Management Science 18, 21-38). The corrected Akaike criterion chooses the model's order (Hurvich and Tsai 1989,
+Biometrika 76, 297-307). In short series, least-squares and Yule-Walker coefficients are too small, by (1 + 3φ) / n for
+one coefficient (Kendall 1954, Biometrika 41, 403-404). Without a correction for this bias, a 95 % interval would cover
+the truth only 70 times in 100. docs/stopping.md compares the measured coverage with that of batch means.
 """
 
 import math
@@ -24,7 +24,7 @@ _LARGEST_SUM = 0.999
 class LongRun:
     """The mean of a series and its standard error.
 
-    `effective` is the number of independent samples that would give the same precision, at most the number of samples.
+    `effective` is the number of independent samples with the same precision, at most the number of samples.
     """
 
     mean: float
@@ -37,12 +37,12 @@ class LongRun:
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
-        """Return half the width of the interval of the mean, in the unit of the series."""
+        """Return half the width of the mean's confidence interval, in the unit of the series."""
         return quantile((1 + confidence) / 2, self.freedom) * self.standard_error
 
 
 def long_run(values: Sequence[float]) -> LongRun:
-    """Return the mean, its standard error and the effective number of samples. Needs ten samples or more."""
+    """Return the mean of at least ten samples, its standard error and the effective number of samples."""
     count = len(values)
     mean = math.fsum(values) / count
     centred = [value - mean for value in values]
@@ -54,12 +54,12 @@ def long_run(values: Sequence[float]) -> LongRun:
     variance = covariances[0] * count / (count - 1)
     unbiased = total + (1 + (order + 2) * total) / count  # Kendall's term grows with the number of coefficients
     at_zero = residual * count / (count - order - 1) / (1 - min(max(0.0, unbiased), _LARGEST_SUM)) ** 2
-    at_zero = max(at_zero, variance)  # alternating samples never count for more than independent ones
+    at_zero = max(at_zero, variance)  # alternating samples never count as more than independent samples
     return LongRun(mean, math.sqrt(at_zero / count), count * variance / at_zero)
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples; samples at the start that do not fill a batch are left out."""
+    """Return the means of batches of `size` samples. If the samples do not fill all batches, the first are dropped."""
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]

@@ -1,14 +1,14 @@
-"""Compare means on the logarithmic scale: Welch's t-test for two of them, and a word for each of many differences.
+"""Compare means on the logarithmic scale: Welch's t-test for each difference, and a word for the result.
 
-On logarithms a ratio is a difference, twice and half have the same size, and a mix of several quantities is a weighted
-mean. Source: Welch (1947), Biometrika 34, 28-35.
+On a logarithmic scale a ratio is a difference, doubling and halving have the same size, and a mix of several quantities
+is a weighted mean. Source: Welch (1947), Biometrika 34, 28-35.
 
-The effect x is the least difference that matters: `faster` is more than x faster, `slower` more than x slower, `same`
-is within x. Each is tested against its opposite: a two-sided minimum-effect test for the first two, two one-sided tests
-(Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680) for the third. At most one of the three can have
-a p-value below a half, and that is the p-value of the difference. Holm's step-down procedure (1979, Scandinavian
-Journal of Statistics 6, 65-70) corrects them, so that all words are right together with 95 % confidence, directions
-included (Finner 1999, Annals of Statistics 27, 274-289).
+The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` more than x slower,
+`same` within x. The first two are tested with a two-sided minimum-effect test, the third with two one-sided tests
+(Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three can have a p-value
+below 0.5, which is the p-value of the difference. Holm's step-down procedure (1979, Scandinavian Journal of Statistics
+6, 65-70) corrects the p-values, so that with 95 % confidence all words are right, including their directions (Finner
+1999, Annals of Statistics 27, 274-289).
 """
 
 import math
@@ -29,11 +29,10 @@ from poolproof.statistics.intervals import (
 
 TEST = "Welch's t-test on logarithms"
 CORRECTION = "Holm"
-"""How messages name the test of one difference, and the correction for many. Everything that prints them reads these.
-"""
+"""The names of the test and of the correction for several tests, for output."""
 
 LEAST_EFFECT = 0.02
-"""The least difference that matters, as a share, unless the user chooses another."""
+"""The default for the smallest difference that matters, as a share: 0.02 is 2 %."""
 
 _LEAST_ERROR = 1e-6
 
@@ -46,10 +45,10 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 
 @dataclass(frozen=True)
 class LogMean:
-    """A mean logarithm, oriented so that more is better.
+    """The mean of logarithms, with the sign chosen so that more is better.
 
-    `parts` are the variances of the means that were added up; None if the variance is unknown. `below` and `above`: how
-    much further the truth may be from the mean, because the rate was changing. More samples do not reduce these.
+    `parts` has the variances of the means that were added up; None if the variance is unknown. Because the rate was
+    changing, the true mean may be lower by `below` or higher by `above`. More samples do not reduce these two.
     """
 
     mean: float
@@ -58,7 +57,7 @@ class LogMean:
     above: float = 0.0
 
     def interval(self, *, lower_is_better: bool) -> Interval:
-        """Return the geometric mean of the values in their own unit, with its 95 % interval."""
+        """Return the geometric mean of the values, in their unit, with its 95 % interval."""
         turned = difference(self, LogMean(0.0, ())).interval
         if not lower_is_better:
             return turned
@@ -73,10 +72,9 @@ def log_mean(
     lower_is_better: bool = False,
     resolution: float = 0.0,
 ) -> LogMean | None:
-    """Return the mean logarithm of the values; None for no values, or if one of them is 0 or less.
+    """Return the mean logarithm of the values; None if there are no values or one of them is 0 or less.
 
-    `resolution` is the least relative standard error that the mean can have, however many values there are, because
-    latencies are counted in bins.
+    `resolution` is a lower limit for the relative standard error of the mean, because latencies are counted in bins.
     """
     if not values or min(values) <= 0:
         return None
@@ -89,7 +87,7 @@ def log_mean(
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
-    """Return the weighted mean, with weights that sum to 1: the logarithm of a weighted geometric mean."""
+    """Return the mean of (weight, mean) pairs whose weights sum to 1: the logarithm of a weighted geometric mean."""
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
     return LogMean(
@@ -102,9 +100,9 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two mean logarithms. `error` is its standard error, None if it can't be tested.
+    """The difference of two mean logarithms. `error` is its standard error; None if the difference can't be tested.
 
-    `below` and `above`: how much further the truth may be from it. Tests use whichever of the two counts against them.
+    The true difference may also be lower by `below` or higher by `above`. Each test uses the less favourable one.
     """
 
     log: float
@@ -115,7 +113,7 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio with its own 95 % interval: 2 is twice as fast, also for latencies."""
+        """Return the ratio of the means with its own 95 % interval: 2 is twice as fast, also for latencies."""
         if self.error is None:
             return Interval(math.exp(self.log))
         half = t_factor(self.freedom) * self.error if self.error else 0.0
@@ -123,17 +121,17 @@ class Difference:
         return Interval(math.exp(self.log), math.exp(low), math.exp(high))
 
     def lower_bound(self, risk: float) -> float:
-        """Return the value that the true difference of logarithms exceeds with probability 1 - risk."""
+        """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
         assert self.error is not None, "no bound without an error"
         reach = _LEAST_ERROR if self.error <= _LEAST_ERROR else quantile(1 - risk, self.freedom) * self.error
         return self.log - self.below - reach
 
     def p_above(self, bound: float) -> float:
-        """Return the p-value of the hypothesis that the truth is at most `bound`: if small, it is above."""
+        """Return the p-value of the hypothesis that the true difference is at most `bound`."""
         return self._tail(self.log - self.below - bound)
 
     def p_below(self, bound: float) -> float:
-        """Return the p-value of the hypothesis that the truth is at least `bound`: if small, it is below."""
+        """Return the p-value of the hypothesis that the true difference is at least `bound`."""
         return self._tail(bound - self.log - self.above)
 
     def _tail(self, distance: float) -> float:
@@ -144,7 +142,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """Return how much better `one` is than `other`; it has no test if the variance of either is unknown."""
+    """Return how much better `one` is than `other`. It can't be tested if either variance is unknown."""
     log = one.mean - other.mean
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0)
@@ -154,10 +152,11 @@ def difference(one: LogMean, other: LogMean) -> Difference:
 
 
 def welch_freedom(one: Shares, other: Shares) -> float:
-    """Return the degrees of freedom of a sum of variances: Satterthwaite (1946), Biometrics Bulletin 2, 110.
+    """Return the degrees of freedom of a sum of variances, rounded down.
 
-    The result is rounded down. It is 1 if either of two sides has fewer than two degrees of freedom, as from two
-    samples: the formula alone would give a 95 % interval that covers the truth 89 times in 100 for 2 samples against 5.
+    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if `one` or `other` has fewer
+    than two degrees of freedom, as with two samples. For 2 samples against 5, the formula alone would give 95 %
+    intervals that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -177,9 +176,9 @@ def ratio_interval(
     resolution: float = 0.0,
     priors: tuple[VariancePrior | None, VariancePrior | None] = (None, None),
 ) -> Interval | None:
-    """Return the ratio of two geometric means and its 95 % interval, which cannot cross 0.
+    """Return the ratio of two geometric means with its 95 % interval, whose ends are above 0.
 
-    None if either side is empty or has a value of 0.
+    None if either sequence is empty or contains 0.
     """
     upper = log_mean(values, priors[0], resolution=resolution)
     lower = log_mean(base, priors[1], resolution=resolution)
@@ -188,7 +187,7 @@ def ratio_interval(
 
 @dataclass(frozen=True)
 class ComparisonDecision:
-    """The word for a difference, with its p-value and the p-value corrected for all; None without a test."""
+    """The word for a difference, its p-value, and the p-value corrected for all differences; None without a test."""
 
     word: Word
     p: float | None = None
@@ -196,7 +195,7 @@ class ComparisonDecision:
 
 
 def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
-    """Return a word for each difference, all of them right with 95 % confidence. `effect` is a share: 0.02 for 2 %."""
+    """Return a word for each difference; with 95 % confidence, all are right. `effect` is a share: 0.02 is 2 %."""
     nearest = [None if each.error is None else _nearest_word(each, effect) for each in differences]
     corrected = iter(holm([found[1] for found in nearest if found is not None]))
     decisions = []
@@ -210,7 +209,7 @@ def decide(differences: Sequence[Difference], effect: float) -> tuple[Comparison
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the p-values corrected by Holm, in the given order."""
+    """Return the p-values with Holm's correction, in the order given."""
     corrected = [0.0] * len(p_values)
     highest = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -231,7 +230,7 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """Why a contender is not the best: the leader is `times` as fast, and at least `least` times at the test's risk."""
+    """Why a contender was eliminated: the leader is `times` as fast. `least` is a lower bound at the test's risk."""
 
     leader: str
     times: float
@@ -239,21 +238,23 @@ class Behind:
 
 
 Scores = Mapping[str, LogMean | None]
-"""Contenders by name, with their mean logarithms; None for a contender with too few samples to be tested."""
+"""The contenders' mean logarithms by name; None for a contender that has too few samples for a test."""
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
     """Return the contenders that are not the best, and how far each is behind the leader (successive elimination).
 
-    A contender is eliminated as soon as it is worse than the leader with confidence, as in racing algorithms (Maron and
-    Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is how often this is called at most.
-    By Bonferroni's inequality, all tests together eliminate the true best with a probability of at most 1 - confidence
-    if each errs no more often than it claims; docs/stopping.md has simulations. Raises a ValueError for no checkpoint,
-    or a confidence outside 0 to 1.
+    A contender is eliminated as soon as it is significantly worse than the leader, as in racing algorithms (Maron and
+    Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is the maximum number of calls. By
+    Bonferroni's inequality, the probability that the truly best contender is eliminated is at most 1 - confidence,
+    provided that no single test errs more often than its risk. docs/stopping.md has simulations.
+
+    Raises a ValueError if `checkpoints` is below 1 or `confidence` is not between 0 and 1.
     """
     if checkpoints < 1 or not 0 < confidence < 1:
         raise ValueError(
-            f"{checkpoints} checkpoints at a confidence of {confidence:g}: at least 1, and between 0 and 1"
+            f"{checkpoints} checkpoints, confidence {confidence:g}: checkpoints must be at least 1, "
+            "and confidence between 0 and 1"
         )
     leader = leader_of(contenders)
     best = contenders[leader] if leader is not None else None
@@ -269,11 +270,11 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the contender with the best mean; None if all have too few samples."""
+    """Return the name of the contender with the best mean; None if all have too few samples."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk at which one pair is tested at one checkpoint."""
+    """Return the risk of one test: 1 - confidence divided by the numbers of pairs and of checkpoints."""
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

@@ -1,8 +1,8 @@
-"""Tail probabilities and quantiles of Student's t and of F, and the special functions that they need.
+"""Tail probabilities and quantiles of the t and F distributions, and the special functions that they need.
 
-Degrees of freedom may be any number above 0. Sources: NIST Digital Library of Mathematical Functions (DLMF) 8.17, the
-incomplete beta function (8.17.22 is its continued fraction), and 5.11.2, the digamma function; Press et al., Numerical
-Recipes, 3rd edition, 6.4 (the modified Lentz method) and 6.14.3 (t from beta).
+Degrees of freedom can be any number above 0. Sources: NIST Digital Library of Mathematical Functions (DLMF), 8.17 for
+the incomplete beta function (8.17.22 for its continued fraction) and 5.11.2 for the digamma function; Press et al.,
+Numerical Recipes, 3rd edition, 6.4 for the modified Lentz method and 6.14.3 for t from beta.
 """
 
 import math
@@ -15,8 +15,9 @@ _ASYMPTOTIC_FROM = 8
 
 
 def upper_tail(t: float, freedom: float) -> float:
-    """Return the probability that Student's t is at least `t`: 0.5 at 0. Accurate to nine digits for thousands of
-    degrees of freedom.
+    """Return the probability that Student's t is at least `t`.
+
+    The result is accurate to nine digits even for thousands of degrees of freedom.
     """
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
@@ -27,7 +28,7 @@ def upper_tail(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(probability: float, freedom: float) -> float:
-    """Return the quantile of Student's t for 0 < p < 1: 4.303 for p = 0.975 and 2 degrees of freedom."""
+    """Return a quantile of Student's t, for probabilities between 0 and 1: 4.303 for 0.975 and 2 degrees of freedom."""
     if probability < 0.5:
         return -quantile(1 - probability, freedom)
     tail = 1 - probability
@@ -41,7 +42,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def f_upper_tail(f: float, upper: float, lower: float) -> float:
-    """Return the probability that a ratio of variances with these degrees of freedom is at least `f` (DLMF 8.17)."""
+    """Return the probability that F with `upper` and `lower` degrees of freedom is at least `f` (DLMF 8.17)."""
     return incomplete_beta(lower / 2, upper / 2, lower / (lower + upper * f)) if f > 0 else 1.0
 
 
@@ -75,7 +76,7 @@ def _nonzero(value: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return ψ(x) for x > 0: the recurrence up to 8, then the asymptotic series (DLMF 5.11.2)."""
+    """Return ψ(x) for x > 0, by the recurrence up to x = 8 and then the asymptotic series (DLMF 5.11.2)."""
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:
         shift, x = shift - 1 / x, x + 1
@@ -84,7 +85,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """Return ψ′(x) for x > 0, computed in the same way."""
+    """Return ψ′(x) for x > 0, computed like `digamma`."""
     shift = 0.0
     while x < _ASYMPTOTIC_FROM:
         shift, x = shift + 1 / (x * x), x + 1
@@ -93,7 +94,7 @@ def trigamma(x: float) -> float:
 
 
 def trigamma_inverse(value: float) -> float:
-    """Return the x > 0 at which ψ′(x) has this value, by bisection: ψ′ falls from ∞ to 0."""
+    """Return the x > 0 at which ψ′(x) is `value`, by bisection. ψ′ falls from ∞ to 0."""
     low, high = 1e-3, 1e6
     while high > low * (1 + 1e-9):
         middle = math.sqrt(low * high)

@@ -1,10 +1,10 @@
-"""Intervals of means of few samples: by Student's t, and by what other samples say about the variance.
+"""Confidence intervals for the means of few samples: by Student's t, and by the variance of other groups of samples.
 
-Two samples say almost nothing about their own variance (t is 12.7), but groups of samples that were taken under similar
+Two samples say almost nothing about their variance (t is 12.7), but groups of samples that were taken under similar
 conditions have similar variances. The moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular
 Biology 3, 3) fits a scaled inverse χ² distribution to the variances of all groups, by the moments of their logarithms.
-Each group gets the weighted mean of its own variance and the typical variance, with the degrees of freedom of both.
-Even a single sample then has an interval. If the groups differ widely, the fit gives few degrees of freedom.
+Each group then uses the weighted mean of its own variance and the typical variance, with the degrees of freedom of
+both. Even a single sample then has an interval. If the groups differ widely, the fit has few degrees of freedom.
 """
 
 import math
@@ -15,7 +15,7 @@ from poolproof.statistics.distributions import digamma, f_upper_tail, quantile, 
 
 CONFIDENCE = 0.95
 LEAST_GROUPS = 8
-"""The least number of groups with two or more samples that a prior is fitted to."""
+"""The minimum number of groups with two or more samples that is needed to fit a prior."""
 MOST_FREEDOM = 30.0
 LEAST_DEVIATION = 1e-4
 _SIGNIFICANCE = 0.01
@@ -38,29 +38,29 @@ class Interval:
 
 @dataclass(frozen=True)
 class VariancePrior:
-    """The typical standard deviation within a group, relative to its mean, and the degrees of freedom of that."""
+    """The typical standard deviation within a group, relative to the group's mean, and its degrees of freedom."""
 
     deviation: float
     freedom: float
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
-        """True if a relative variance is larger than chance explains (an F-test at 1 %)."""
+        """True if a relative variance is significantly larger than the typical variance (an F-test at 1 %)."""
         ratio = variance / self.deviation**2
         return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
 
     def pooled(self, variance: float, freedom: float, mean: float = 1.0) -> float:
-        """Return the mean of a group's variance and the typical one, weighted by their degrees of freedom.
+        """Return the mean of the group's variance and the typical variance, weighted by their degrees of freedom.
 
-        `mean` is the group's mean; 1 if `variance` is relative to it.
+        `mean` is the group's mean, or 1 if `variance` is relative to the mean.
         """
         typical = (self.deviation * mean) ** 2
         return (freedom * variance + self.freedom * typical) / (freedom + self.freedom)
 
 
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
-    """Return the typical variance of the groups with two or more samples; None if there are fewer than eight of them.
+    """Return the typical variance of groups with two or more samples; None if there are fewer than eight such groups.
 
-    `least` is the smallest relative deviation that is believed: samples in the same bin of a histogram look equal.
+    Relative deviations below `least` count as `least`, because samples in the same histogram bin look equal.
     """
     used = [group for group in groups if len(group) > 1 and math.fsum(group) > 0]
     if len(used) < LEAST_GROUPS:
@@ -89,7 +89,7 @@ def variance_of(values: Sequence[float]) -> float:
 def moderated(variance: float, freedom: float, prior: VariancePrior | None) -> tuple[float, float]:
     """Return a relative variance combined with the prior, and its degrees of freedom.
 
-    A variance larger than that of other groups is returned unchanged (an F-test at 1 %).
+    A variance that significantly exceeds the prior (an F-test at 1 %) is returned unchanged.
     """
     if prior is None or prior.is_exceeded(variance, freedom):
         return variance, freedom
@@ -97,7 +97,7 @@ def moderated(variance: float, freedom: float, prior: VariancePrior | None) -> t
 
 
 def mean_interval(values: Sequence[float], prior: VariancePrior | None = None) -> Interval | None:
-    """Return the mean of the values and its 95 % interval, cut at 0; None for no values."""
+    """Return the mean of the values with its 95 % interval, cut off at 0; None if there are no values."""
     if not values:
         return None
     mean = math.fsum(values) / len(values)
@@ -110,10 +110,10 @@ def mean_interval(values: Sequence[float], prior: VariancePrior | None = None) -
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if this many values have an interval: two or more, or one with a prior that says enough."""
+    """True if this many values have an interval: two or more, or one with a sufficiently reliable prior."""
     return count > 1 or (prior is not None and prior.freedom >= _LEAST_FREEDOM)
 
 
 def t_factor(freedom: float) -> float:
-    """Return the half width of a two-sided 95 % interval, in standard errors."""
+    """Return the half width of a two-sided 95 % interval as a multiple of the standard error."""
     return quantile((1 + CONFIDENCE) / 2, freedom)

@@ -1,8 +1,9 @@
-"""A percentile and its error, from histograms of consecutive sections of a series.
+"""Estimate a percentile and its error from consecutive histograms.
 
-Sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19): the percentile of
-all samples is the estimate; those of five to ten sections of equal length give its error. Like batch means, a section
-keeps the correlation between consecutive samples. Each section needs ten samples beyond the percentile.
+The method is sectioning (Asmussen and Glynn 2007, Stochastic Simulation, III.5; Nakayama 2014, ACM TOMACS 24, 19): the
+estimate is the percentile of all samples, and its error comes from the percentiles of five to ten sections of equal
+length. Like batches, sections preserve the correlation between consecutive samples. Each section needs ten samples
+above the percentile.
 """
 
 import math
@@ -16,24 +17,26 @@ from poolproof.statistics.distributions import quantile
 MOST_SECTIONS, LEAST_SECTIONS = 10, 5
 LEAST_BEYOND = 10
 BIN_ERROR = 1 / 128
-"""Half the relative width of fio's bins: no percentile is more precise than that (fio's stat.h, FIO_IO_U_PLAT_BITS)."""
+"""Half the relative width of fio's bins, which limits the precision (FIO_IO_U_PLAT_BITS in fio's stat.h)."""
 BIN_DEVIATION = BIN_ERROR / math.sqrt(3)
-"""The relative standard deviation of a value that may be anywhere in its bin: the same bin in every trial proves no
-more."""
+"""The relative standard deviation of a value that may be anywhere in its bin, even if all trials have the same bin."""
 
 Histogram = Mapping[int, int]
 
 
 @dataclass(frozen=True)
 class PercentileEstimate:
-    """A percentile and half its interval, in the unit of the bins. `half` is None if there are too few samples."""
+    """A percentile and the half width of its interval, in the unit of the bins.
+
+    `half` is None if there are too few samples.
+    """
 
     value: float
     half: float | None
 
 
 def estimate(histograms: Sequence[Histogram], percent: float, confidence: float) -> PercentileEstimate | None:
-    """Return the percentile of histograms that cover equal times, in order; None without a sample."""
+    """Return the percentile of all samples; None if there are none. Each histogram covers the same length of time."""
     whole = _merged(histograms)
     if not whole:
         return None
@@ -48,7 +51,10 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """Return the lowest and highest percentile of ten equal sections, or at least five; None if one is empty."""
+    """Return the lowest and highest percentile of ten equal sections, or of as many as there are histograms.
+
+    None if there are fewer than five histograms or a section is empty.
+    """
     if len(histograms) < LEAST_SECTIONS:
         return None
     sections = _split(histograms, min(MOST_SECTIONS, len(histograms)))
@@ -59,7 +65,7 @@ def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, fl
 
 
 def percentile(histogram: Histogram, percent: float) -> float:
-    """Return the value of the bin that holds the percentile."""
+    """Return the value of the bin that contains the percentile."""
     rank, below = math.ceil(sum(histogram.values()) * percent / 100), 0
     for value in sorted(histogram):
         below += histogram[value]
@@ -69,7 +75,7 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
-    """Return as many equal sections as have enough samples each; None if five do not."""
+    """Return the largest number of equal sections that all have enough samples; None if that is below five."""
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)
         if all(sum(section.values()) * (1 - percent / 100) >= LEAST_BEYOND for section in sections):

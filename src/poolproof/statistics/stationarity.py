@@ -1,6 +1,6 @@
-"""Tests of one series: a warm-up, a drift or step, bursts, two levels, a period.
+"""Tests of a series for a warm-up, a drift or step, bursts, two levels, and a period.
 
-Each function returns what it found, or None. `tolerance` is relative to the mean: smaller effects are ignored.
+`tolerance` is relative to the mean. Effects that are small compared to the tolerance are ignored.
 """
 
 import math
@@ -40,11 +40,11 @@ LEAST_PERIODS = 3
 
 
 def warm_up(values: Sequence[float], tolerance: float) -> int:
-    """Return the number of samples at the start that are warm-up, by MSER-5; a large share if the series still changes.
+    """Return the number of warm-up samples at the start, by MSER-5. The number is large if the series still changes.
 
-    White's rule (1997, Simulation 69, 323-334; the batches of five are Spratt's, 1998) cuts where the squared standard
-    error of the rest is smallest. A smallest value always exists, so the cut is made only if the part before it differs
-    from the rest by more than chance and by more than the tolerance.
+    White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts at the minimum of the
+    squared standard error of the rest. There is always a minimum, so the cut is made only if the part before it differs
+    from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
@@ -57,7 +57,7 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 
 
 def _mser_cut(values: Sequence[float]) -> int:
-    """Return the cut with the smallest sum of squares divided by the squared number of remaining batches."""
+    """Return the cut at which the sum of squares, divided by the squared number of remaining batches, is smallest."""
     size = max(1, min(_WARM_UP_BATCH, len(values) // _WARM_UP_BATCHES))
     batches = batch_means(values, size)
     shift = batches[-1]
@@ -76,9 +76,9 @@ def _mser_cut(values: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Change:
-    """A drift or a step that was fitted: by how much the rate changed, relative to its mean.
+    """A fitted drift or step. `by` is the change relative to the mean.
 
-    `at` is the share of the series after which a step comes; None for a drift.
+    `at` is the position of the step, as a share of the series; None for a drift.
     """
 
     by: float
@@ -87,7 +87,7 @@ class Change:
 
 @dataclass(frozen=True)
 class _Fit:
-    """`by`: how much the rate changes. It is significant if |t| exceeds `bound`. `residual`: sum of squares left."""
+    """A change `by` this much, significant if |t| exceeds `bound`. `residual` is the residual sum of squares."""
 
     by: float
     t: float
@@ -96,12 +96,13 @@ class _Fit:
 
 
 def change(values: Sequence[float], tolerance: float, whole: int) -> Change | None:
-    """Return the drift or step that fits a series better; None if neither is significant and over half the tolerance.
+    """Return a drift or a step, whichever fits the series better.
 
-    Both are fitted by least squares and tested against the long-run error of the residuals. The time of a step is
-    chosen by the data, so its t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica
-    61, 821-856, table I: one parameter, 15 % at each end left out). A drift is extrapolated to `whole` samples, those
-    of the series before its warm-up was cut off.
+    None if neither is both significant and larger than half the tolerance. Drift and step are fitted by least squares
+    and tested against the long-run error of the residuals. Because the time of a step is chosen by the data, its t must
+    exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
+    parameter, 15 % trimmed at each end). A drift is extrapolated to `whole` samples, the length of the series before
+    its warm-up was cut off.
     """
     size = math.ceil(len(values) / _MOST_BINS)
     values, whole = batch_means(values, size), whole // size
@@ -116,7 +117,7 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> Change | No
 
 
 def slope(values: Sequence[float]) -> float:
-    """Return the slope of the least-squares line, per sample."""
+    """Return the slope of the least-squares line, as the change per sample."""
     count = len(values)
     middle = (count - 1) / 2
     return math.fsum((at - middle) * value for at, value in enumerate(values)) * 12 / (count * (count * count - 1))
@@ -155,7 +156,10 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts (`moved` above 0) or stalls: how many, how many samples in all, and by what share they move the mean."""
+    """Bursts (`moved` above 0) or stalls: their number, their total length in samples, and their effect on the mean.
+
+    `moved` is relative to the mean.
+    """
 
     episodes: int
     samples: int
@@ -163,12 +167,12 @@ class Bursts:
 
 
 def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | None:
-    """Return the bursts or stalls that move the mean by more than half the tolerance; None if they do not.
+    """Return the bursts or stalls, such as one long stall, a flush of dirty memory, or a disk cache that fills once.
 
-    A sample is part of one if it is six robust deviations (1.4826 times the median absolute deviation: Hampel 1974,
-    JASA 69, 383-393) and a quarter of the median away from the median: the cache of a disk that fills once, a flush of
-    dirty memory, one long stall. The first `start` samples were cut off as warm-up; a burst that began with the series
-    is part of that.
+    None if they move the mean by half the tolerance or less, or if they make up more than a quarter of the series. A
+    sample is part of a burst or stall if it is six robust deviations (1.4826 times the median absolute deviation:
+    Hampel 1974, JASA 69, 383-393) and a quarter of the median away from the median. The first `start` samples were cut
+    off as warm-up. A burst that began with the series is part of the warm-up and does not count.
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
@@ -186,7 +190,7 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
-    """Return the first sample that may be a burst: `start` if the warm-up began far from the median, else 0."""
+    """Return the index of the first sample that may be a burst: `start` if the warm-up began with a burst, else 0."""
     before = [at for at in far if at < start]
     is_ramp = before == list(range(len(before)))
     is_early = bool(before) and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)
@@ -195,7 +199,7 @@ def _first_counted(far: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class Modes:
-    """Two levels, the share of samples at the lower one, and how often the series changed between them."""
+    """Two levels, the share of samples at the lower level, and the number of changes between the levels."""
 
     low: float
     high: float
@@ -204,10 +208,10 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels of a series, more than twice the tolerance apart; None if it has one level.
+    """Return the two levels of a series if they are more than twice the tolerance apart; None if there is one level.
 
-    Two-means in one dimension splits the batch means where the squares within the halves are smallest. A normal sample
-    that is split like this has its halves 2.6 deviations apart; four or more mean two levels.
+    One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. The
+    groups of a normal sample are then 2.6 deviations apart; four deviations or more mean two levels.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)
@@ -220,7 +224,7 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 
 
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the lower mean, the upper mean, the deviation within, the value between them, the share of the lower."""
+    """Return the lower mean, the upper mean, the deviation within groups, the limit, and the lower group's share."""
     ranked = sorted(batches)
     count = len(ranked)
     shift = ranked[0]
@@ -233,10 +237,10 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return the period of a series in samples; None if it has none that moves the mean by a third of the tolerance.
+    """Return the period of a series in samples; None if it could not move the mean by a third of the tolerance.
 
-    A period is a peak of the autocorrelation after its first trough. The mean of a window that cuts a period depends on
-    where it is cut.
+    The period is the lag of the autocorrelation's highest peak after its first trough. It matters because the mean of a
+    window without a whole number of periods depends on where the window ends.
     """
     size = max(1, len(values) // _PERIOD_BINS)
     bins = batch_means(values, size)
@@ -253,7 +257,7 @@ def period(values: Sequence[float], tolerance: float) -> int | None:
 
 
 def without_period(values: Sequence[float], samples: int) -> list[float]:
-    """Return a series of whole periods without the part that repeats; its mean is unchanged."""
+    """Return a series of whole periods with its periodic component removed. The mean does not change."""
     mean = math.fsum(values) / len(values)
     count = len(values) // samples
     profile = [math.fsum(values[phase::samples]) / count - mean for phase in range(samples)]
@@ -265,7 +269,7 @@ def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
 
 
 def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
-    """True if the series also repeats after two periods, or is too short to show that: two bursts are not a period."""
+    """True if the series also repeats after two periods, or is too short to tell. Two bursts alone are not a period."""
     if LEAST_PERIODS * lag > len(centred):
         return True
     return max(_correlation(centred, at, variance) for at in (2 * lag - 1, 2 * lag, 2 * lag + 1)) > _PEAK / 2

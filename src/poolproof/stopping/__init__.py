@@ -1,1 +1,1 @@
-"""When a trial or a cell has converged: checkpoints, the interval of one trial, trials together."""
+"""The stopping rule: its checkpoints, the interval of a trial, and the mean over trials; docs/stopping.md."""

@@ -1,10 +1,10 @@
-"""The trials of a cell together: their mean, its interval, and whether they agree.
+"""The mean over the trials of a cell, its interval, and whether the trials agree.
 
-The trials are the units: the samples within a trial do not show what differs from trial to trial, such as where the
-files are on the disk. With the `VariancePrior` of the campaign's other cells, Student's t becomes a moderated t, which
-gives an interval even for a single trial. The standard error of a trial's own samples is a lower bound of the
-deviation, so two trials that happen to be alike do not count as precise. If the trials of a cell differ by more than
-the samples within them and the other cells explain, only its own trials count.
+Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
+files are on the disk. With the `VariancePrior` of the campaign's cells, Student's t becomes a moderated t, which gives
+an interval even for a single trial. The deviation is at least the standard error within a trial, so that two trials
+that agree by chance do not count as precise. If the trials of a cell differ by more than the variation within them and
+the other cells can explain, the prior is not used.
 """
 
 import math
@@ -16,7 +16,7 @@ from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 
 _SIGNIFICANCE = 0.01
 _WITHIN_FREEDOM = 30
-_LEAST_FREEDOM = 0.25  # of a prior that says almost nothing; its t is forty thousand
+_LEAST_FREEDOM = 0.25  # with so few degrees of freedom, t is already forty thousand
 
 
 def across(
@@ -24,11 +24,11 @@ def across(
 ) -> AcrossTrials:
     """Return the mean over trials with its interval. `prior` comes from all cells of the campaign.
 
-    `resolution` is the least relative standard error that the mean can have, however many trials there are, because
-    latencies are counted in bins. Raises a ValueError if there is no trial.
+    `resolution` is a lower limit for the relative standard error of the mean, because latencies are counted in bins.
+    Raises a ValueError if there are no trials.
     """
     if not trials:
-        raise ValueError("a cell without a trial has no mean")
+        raise ValueError("a cell without trials has no mean")
     means = [trial.mean for trial in trials]
     count, mean = len(means), math.fsum(means) / len(means)
     within = _within(trials, rule)
@@ -53,13 +53,16 @@ def across(
 
 
 def least_half(rule: StoppingRule, resolution: float) -> float:
-    """Return the smallest relative half width that trials of this resolution can have, whatever the other cells say."""
+    """Return the smallest relative half width that is possible with this resolution, even with the best prior."""
     best = VariancePrior(resolution, MOST_FREEDOM)
     return min(_half_in_errors(count, rule, best) for count in (rule.trials_min, rule.trials_max)) * resolution
 
 
 def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:
-    """Return the half width in standard errors, wider after the least number: each trial is another chance to stop."""
+    """Return the half width in standard errors.
+
+    It is wider after the minimum number of trials, because every further trial is another chance to stop.
+    """
     freedom = count - 1 + (prior.freedom if prior is not None else 0.0)
     half = quantile((1 + rule.confidence) / 2, max(_LEAST_FREEDOM, freedom))
     return half * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else half
@@ -73,7 +76,7 @@ def _within(trials: Sequence[TrialMean], rule: StoppingRule) -> float | None:
 
 
 def _disagree(means: Sequence[float], deviation: float, within: float | None, rule: StoppingRule) -> bool:
-    """True if trials differ by more than chance within them (an F-test at 1 %) and by more than the tolerance."""
+    """True if trials differ by more than their own variation explains (an F-test at 1 %) and than the tolerance."""
     if within is None or max(means) - min(means) <= rule.until * math.fsum(means) / len(means):
         return False
     if within == 0:

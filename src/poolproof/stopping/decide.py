@@ -1,12 +1,12 @@
-"""The stopping rule of one trial: at which times it is checked, and whether the trial has converged.
+"""The stopping rule for a trial: when it is checked, and whether the trial has converged.
 
-Stopping at the first moment at which an interval happens to be narrow makes it cover the truth less often than it
-claims (Law and Kelton 1982, Management Science 28, 550-562). All sequential procedures share the cure: few checkpoints,
-ever further apart.
+An interval that is checked all the time and used as soon as it is narrow covers the truth less often than it claims
+(Law and Kelton 1982, Management Science 28, 550-562). The usual remedy of sequential procedures is to check rarely, at
+growing intervals.
 
-`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020):
-five rounds whose means differ by at most 20 % of their average, and whose best straight line rises or falls by at most
-10 % of it. There are at most 25 rounds, and each is a 25th of the rule's `max`.
+`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020): in
+five rounds, the means range over at most 20 % of their average, and their least-squares line rises or falls by at most
+10 % of it. There are at most 25 rounds, each a 25th of `most_s`.
 """
 
 import math
@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision,
 from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
-"""From one checkpoint to the next, the trial gets longer by this factor."""
+"""The ratio of the times of two consecutive checkpoints."""
 
 MOST_ROUNDS = 25
 _ROUNDS = 5
@@ -32,7 +32,7 @@ _TINY = 1e-9
 
 
 def checkpoints(rule: StoppingRule) -> Iterator[float]:
-    """Yield the time of every checkpoint in seconds, from the shortest to the longest trial."""
+    """Yield the checkpoints in seconds since the trial began, from the minimum to the maximum trial length."""
     at_s = rule.least_s
     while at_s < rule.most_s:
         yield at_s
@@ -48,7 +48,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     values = () if checkpoint_s is None else series.values[: math.floor(checkpoint_s / series.interval_s + _TINY)]
     if len(values) < LEAST_SAMPLES:
         least_s = max(rule.least_s, LEAST_SAMPLES * series.interval_s)
-        return _too_short(series, f"it needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples", next_s)
+        return _too_short(series, f"a trial needs at least {least_s:.3g} s and {LEAST_SAMPLES} samples", next_s)
     found = estimate_window(values, series.interval_s, rule, is_first=checkpoint_s == rule.least_s)
     reasons = found.unsteady + found.imprecise
     done = not reasons or next_s is None
@@ -70,7 +70,7 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint at or before this time, and the next one; None if there is none."""
+    """Return the last checkpoint at or before this time and the first one after it; None for one that doesn't exist."""
     last = None
     for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + _TINY):
@@ -80,9 +80,9 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Withdraw an interval that rests on too few of fio's reports: values between two reports are interpolated.
+    """Remove the interval if it is based on too few fio reports: values between two reports are interpolated.
 
-    fio reports nothing while its queue is stuck, for example for seconds behind a transaction group of ZFS.
+    fio does not report while its queue is stuck, for example for seconds behind a ZFS transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)
@@ -109,7 +109,7 @@ def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     means = [math.fsum(part) / len(part) for part in window if part]
     next_s = None if rounds == MOST_ROUNDS else (max(rounds + 1, _ROUNDS)) * round_s
     if len(means) < _ROUNDS or rounds * round_s < rule.least_s - _TINY:
-        why = f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s; {rounds} have passed"
+        why = f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s, of which {rounds} have passed"
         return _too_short(series, why, next_s)
     reason = _unsteady(means)
     converged = reason is None
@@ -136,12 +136,12 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
     rise = abs(slope(means)) * (len(means) - 1) / average
     if excursion <= _EXCURSION and rise <= _SLOPE:
         return None
-    sentence = f"the last five rounds differ by {excursion:.0%} and their trend is {rise:.0%}"
-    return NotConverged("criterion", f"{sentence}; SNIA allows 20 % and 10 %")
+    sentence = f"the means of the last five rounds range over {excursion:.0%} and drift by {rise:.0%}"
+    return NotConverged("criterion", f"{sentence}; SNIA allows 20% and 10%")
 
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
-    """Return half the interval of the mean: by its samples or by its rounds, whichever is wider."""
+    """Return the half width of the mean's interval, from the samples or from the rounds, whichever is wider."""
     by_rounds = quantile((1 + confidence) / 2, len(means) - 1) * math.sqrt(variance_of(means) / len(means))
     if len(values) < 4 * _ROUNDS:
         return by_rounds

@@ -1,7 +1,7 @@
-"""The values that the stopping rule takes and returns.
+"""The input and output values of the stopping rule.
 
-A series is the rate of one trial (I/Os or bytes per second) or its mean latency (nanoseconds) per interval of time.
-Values are in the unit of the series, times in seconds since the series began, tolerances relative to the mean.
+A series is a trial's rate (I/Os or bytes per second) or mean latency (nanoseconds) in consecutive intervals. Values are
+in the unit of the series, times in seconds since the series began, and tolerances relative to the mean.
 """
 
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ Steady = Literal["poolproof", "snia"]
 IMPRECISE = frozenset({"noise", "percentile", "few-samples", "periodic"})
 """Reasons why a trial is not precise enough although its rate did not change.
 
-The spread of several trials then shows how far the mean may be off; docs/stopping.md has how often that was true.
+The spread of several trials then shows how far the mean may be off. docs/stopping.md has the measured coverage.
 """
 
 
 @dataclass(frozen=True)
 class RateSeries:
-    """The rate of one trial in intervals of equal length, from its start, without fio's ramp.
+    """A trial's rate in intervals of equal length, from the end of fio's ramp.
 
-    `reports_s`: the times of the reports from which the values were computed; empty if each value has its own report.
+    `reports_s` has the times of the reports from which the values were computed; empty if each value has its own.
     """
 
     interval_s: float
@@ -34,14 +34,14 @@ class RateSeries:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When a trial, and a cell, has converged.
+    """The conditions under which a trial and a cell have converged.
 
-    `until` is the largest half width of the interval, relative to the mean; `confidence` is the share of intervals that
+    `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
     cover the truth. A trial lasts from `min_s` to `max_s` seconds, and at least three write-back cycles of the layout
-    (`turnover_s`, 0 for reads). A cell has from `trials_min` to `trials_max` trials. `steady` names the criterion.
+    (`turnover_s`, 0 for reads). A cell has `trials_min` to `trials_max` trials. `steady` names the criterion.
 
     Raises:
-        ValueError: a value is out of range; the text names it.
+        ValueError: a value is out of range; the message names the value.
     """
 
     until: float = 0.03
@@ -57,32 +57,32 @@ class StoppingRule:
 
     def __post_init__(self) -> None:
         if not 0 < self.until < 1:
-            raise ValueError(f"until {self.until:g} is not a tolerance: it must be between 0 and 1; 0.03 is 3 %")
+            raise ValueError(f"until {self.until:g} is out of range: it must be between 0 and 1; 0.03 is 3 %")
         if not 0.5 <= self.confidence < 1:
             raise ValueError(f"confidence {self.confidence:g} is out of range: it must be at least 0.5 and less than 1")
         if not 0 < self.min_s <= self.max_s:
-            raise ValueError(f"min {self.min_s:g} s and max {self.max_s:g} s: min must be above 0 and max at least min")
+            raise ValueError(f"min {self.min_s:g} s, max {self.max_s:g} s: min must be above 0, and max at least min")
         if self.turnover_s < 0:
             raise ValueError(f"a write-back cycle of {self.turnover_s:g} s is negative")
         if not 1 <= self.trials_min <= self.trials_max:
             raise ValueError(
-                f"{self.trials_min} to {self.trials_max} trials: the minimum must be from 1 to the maximum"
+                f"{self.trials_min} to {self.trials_max} trials: the minimum must be between 1 and the maximum"
             )
 
     @property
     def least_s(self) -> float:
-        """Return the shortest trial in seconds: the longer of `min_s` and three write-back cycles."""
+        """Return the minimum length of a trial in seconds: `min_s` or three write-back cycles, whichever is longer."""
         return max(self.min_s, self.TURNS * self.turnover_s)
 
     @property
     def most_s(self) -> float:
-        """Return the longest trial in seconds: the longer of `max_s` and `least_s`."""
+        """Return the maximum length of a trial in seconds: `max_s` or `least_s`, whichever is longer."""
         return max(self.max_s, self.least_s)
 
 
 @dataclass(frozen=True)
 class NotConverged:
-    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence."""
+    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
 
     name: str
     sentence: str
@@ -92,12 +92,13 @@ class NotConverged:
 class StoppingDecision:
     """The decision about a trial, based on its series so far.
 
-    `done`: the trial can end: it has converged, or `most_s` has passed. `converged`: it is stationary after `warmup_s`,
-    and its interval is within the tolerance; otherwise `reasons` says why not. `mean` covers the seconds from
-    `warmup_s` to `used_s`; None without a sample. `low` and `high` bound it with the rule's confidence; None as long as
-    the series is not stationary, because no interval would be valid. `next_s` is the next checkpoint, None when done.
-    `half_share` is the relative half width of the requested percentile; None if none was requested or the samples give
-    none. `lowest` and `highest` are the means of the lowest and highest tenth; None with `steady: snia`.
+    `done`: the trial can end, because it has converged or `most_s` has passed. `converged`: the trial is stationary
+    after `warmup_s` and its interval is within the tolerance; if not, `reasons` says why. `mean` is the mean from
+    `warmup_s` to `used_s`; None without samples. `low` and `high` are its interval at the rule's confidence; None while
+    the series is not stationary, because no interval would be valid. `next_s` is the next checkpoint; None when done.
+    `half_share` is the relative half width of the requested percentile's interval; None if no percentile was requested
+    or there are too few samples. `lowest` and `highest` are the means of the tenths with the lowest and the highest
+    rate; None with `steady: snia`.
     """
 
     done: bool
@@ -116,7 +117,7 @@ class StoppingDecision:
 
 @dataclass(frozen=True)
 class TrialMean:
-    """The mean of one trial, and its interval if the trial's series gives one."""
+    """The mean of one trial and its interval; None if the trial's series is too short or not stationary."""
 
     mean: float
     low: float | None = None
@@ -125,11 +126,11 @@ class TrialMean:
 
 @dataclass(frozen=True)
 class AcrossTrials:
-    """The trials of a cell together.
+    """The mean over the trials of a cell.
 
-    `done`: no further trial is needed or allowed. `is_precise`: the interval is within the tolerance. `low` and `high`
-    bound the mean of all possible trials; None without an interval. `disagree`: the trials differ by more than the
-    variation within each explains.
+    `done`: no further trial is needed or allowed. `is_precise`: the interval from `low` to `high` is within the
+    tolerance; both are None without an interval. `disagree`: the trials differ by more than the variation within each
+    explains.
     """
 
     done: bool

@@ -1,4 +1,4 @@
-"""The mean of one trial's samples so far: without its warm-up, tested for stationarity, with an interval."""
+"""The mean and interval of a trial's samples so far, after cutting the warm-up and testing for stationarity."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, StoppingRule
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
-"""The least number of independent samples, bursts, or changes of speed that gives an interval."""
+"""The minimum number of independent samples, bursts or changes of speed for an interval."""
 
 _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
@@ -32,10 +32,10 @@ _WIDER = 4.0
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The mean from `warmup_s` on, half its interval, and why it is not stationary or not precise.
+    """The mean from `warmup_s` on, the half width of its interval, and why it is not stationary or not precise.
 
-    `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the lowest and
-    highest tenth.
+    `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the tenths with
+    the lowest and the highest rate.
     """
 
     mean: float
@@ -49,9 +49,9 @@ class WindowEstimate:
 
 @dataclass(frozen=True)
 class _Window:
-    """The samples that a mean is computed from. `head` was cut off before them; `flat` is them without their period.
+    """The samples that a mean is computed from. `head` has the samples that were cut off before them.
 
-    `periods` is the number of whole periods in them, 0 if they have none.
+    `flat` has the same samples without their periodic component. `periods` is the number of whole periods; 0 if none.
     """
 
     head: Sequence[float]
@@ -60,7 +60,7 @@ class _Window:
     periods: int = 0
 
     def long_run(self) -> LongRun:
-        """Return the mean and its error. The profile of a period is an estimate too: it costs one period."""
+        """Return the mean and its error. Estimating the periodic component costs one period's worth of precision."""
         run = long_run(self.flat)
         wider = math.sqrt(self.periods / (self.periods - 1)) if self.periods else 1.0
         return replace(run, standard_error=run.standard_error * wider)
@@ -69,10 +69,10 @@ class _Window:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean of the samples so far, at least `LEAST_SAMPLES`. `is_first`: this is the first checkpoint.
+    """Return the mean and interval of the samples so far, of which there must be at least `LEAST_SAMPLES`.
 
-    From the second checkpoint on, the interval is widened by 4 over its degrees of freedom, because a rule that is
-    checked repeatedly stops more often when the interval is narrow by chance (docs/stopping.md).
+    Unless this is the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated
+    checks favour moments at which the interval is narrow by chance (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size
@@ -88,7 +88,7 @@ def estimate_window(
     reason, events = _unsteady(window, interval_s, rule.until)
     unsteady = tuple(each for each in (cycle, reason) if each)
     if is_late and not unsteady:
-        unsteady = (NotConverged("warm-up", f"it was still warming up after {cut * interval_s:.3g} s"),)
+        unsteady = (NotConverged("warm-up", f"the trial was still warming up after {cut * interval_s:.3g} s"),)
     run = window.long_run()
     run = replace(run, effective=min(run.effective, events))
     half = run.half_width(rule.confidence) * (1 if is_first else 1 + _WIDER / run.freedom)
@@ -96,7 +96,7 @@ def estimate_window(
     tenths = [math.fsum(window.values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
     lowest, highest = min(tenths), max(tenths)
     if run.effective < LEAST_EFFECTIVE and highest - lowest <= rule.until * run.mean:
-        # strongly correlated, but the range is too small to matter
+        # strongly correlated, but the range is too small for that to matter
         half, run = max(half, highest - lowest), replace(run, effective=LEAST_EFFECTIVE)
     return WindowEstimate(
         mean=run.mean,
@@ -112,9 +112,9 @@ def estimate_window(
 def _window(
     values: Sequence[float], start: int, interval_s: float, until: float
 ) -> tuple[_Window, NotConverged | None]:
-    """Return the samples from `start` on, cut to whole periods if they repeat, and a reason if there are fewer than 3.
+    """Return the samples from `start` on, and a reason if they contain fewer than 3 whole periods.
 
-    Even then the mean covers whole periods, so that it does not depend on where the window cuts them.
+    Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends.
     """
     rest = values[start:]
     samples = period(rest, until)
@@ -126,14 +126,14 @@ def _window(
     if count >= LEAST_PERIODS:
         return window, None
     length, period_s = f"{len(rest) * interval_s:.3g} s", samples * interval_s
-    sentence = f"it repeats every {period_s:.3g} s, so {length} contain fewer than {LEAST_PERIODS} periods"
+    sentence = f"the rate repeats every {period_s:.3g} s, so {length} contains fewer than {LEAST_PERIODS} periods"
     return window, NotConverged("periodic", sentence)
 
 
 def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
-    """Return why the window is not stationary, and how many events its mean depends on: ∞ if on none.
+    """Return why the window is not stationary, and the number of bursts or speed changes in its mean; ∞ without any.
 
-    A step, bursts and two speeds look alike, so only the first that is found is reported.
+    A step, bursts and two speeds look alike, so only the first one found is reported.
     """
     changing = change(window.flat, until, len(window.head) + len(window.flat))
     if changing is not None:
@@ -157,25 +157,25 @@ def _changing(found: Change, seconds: float) -> NotConverged:
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
-    """The relative error of a count of k events is 1/√k, so a few events give no mean."""
+    """Return the reason `burst`. A few bursts give no mean: the relative error of a count of k events is 1/√k."""
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
-    sentence = f"{found.episodes} {name} ({seconds:.2g} s in all) {verb} the mean by {abs(found.moved):.1%}"
-    return NotConverged("burst", f"{sentence}; it takes {LEAST_EFFECTIVE} to know how often they occur")
+    sentence = f"{found.episodes} {name} ({seconds:.2g} s in total) {verb} the mean by {abs(found.moved):.1%}"
+    return NotConverged("burst", f"{sentence}; at least {LEAST_EFFECTIVE} are needed to know how often they occur")
 
 
 def _two_speeds(found: Modes) -> NotConverged:
     times = "once" if found.changes == 1 else f"{found.changes} times"
-    sentence = f"the rate is 0 for {found.share:.0%} of the time and changed {times}"
+    sentence = f"the rate was 0 for {found.share:.0%} of the time, and it changed {times}"
     if found.low > 0:
-        sentence = f"it has two speeds, {found.high / found.low - 1:.0%} apart, and changed between them {times}"
+        sentence = f"there are two speeds, {found.high / found.low - 1:.0%} apart, and the rate changed {times}"
     return NotConverged("bimodal", sentence)
 
 
 def _imprecise(run: LongRun, half: float, count: int, rule: StoppingRule) -> tuple[NotConverged, ...]:
     if run.effective < LEAST_EFFECTIVE:
-        sentence = f"its {count} samples are so strongly correlated that they count as {run.effective:.0f}"
+        sentence = f"the {count} samples are so strongly correlated that they count as only {run.effective:.0f}"
         return (NotConverged("few-samples", sentence),)
     if half <= rule.until * run.mean:
         return ()
-    return (NotConverged("noise", f"its precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"),)
+    return (NotConverged("noise", f"the precision is ±{half / run.mean:.1%}, but ±{rule.until:.1%} is required"),)
