@@ -52,6 +52,7 @@ def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iter
 def _step_object(step: Step) -> dict[str, Any]:
     return {
         "title": step.title,
+        "host": step.host,
         "argv": list(step.argv),
         "unless": step.unless or None,
         "patience_s": step.patience_s,
@@ -68,7 +69,8 @@ def _steps(steps: Iterable[Step]) -> Iterator[str]:
         patience = f"; retried for up to {step.patience_s:g} s" if step.patience_s else ""
         awaited = f"; then wait for {step.await_file}" if step.await_file else ""
         undo = f"; undo: {_undo_text(step.undo)}" if step.undo else ""
-        yield f"# {step.title}{unless}{patience}{awaited}{undo}"
+        place = f"on {step.host}: " if step.host else ""
+        yield f"# {place}{step.title}{unless}{patience}{awaited}{undo}"
         command = shlex.join(step.argv)
         if not step.stdin or step.secret:
             yield command
