@@ -1,1 +1,1 @@
-"""One file per storage technology: how it is written, built, opened, closed and counted."""
+"""The storage technologies: one module for each, with its syntax and the steps that build, open and close it."""

@@ -1,10 +1,10 @@
-"""Plan how a built layout becomes another one without building it again.
+"""Plans how a built layout becomes another layout without being rebuilt.
 
-A layout can be extended: log and cache vdevs are added to the pool of its core, and removed later. It can also be
-changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers on top stay.
+A layout can be extended: log and cache vdevs are added to its pool and removed later. It can also be changed: leaf
+vdevs of mirrors are attached and detached. The pool, its data and the layers above it stay.
 
-The layers above a change are closed before it and opened after it. Their undo then follows that of the change in the
-journal, so a crashed run is cleaned up from the top down.
+The layers above a changed pool are closed before the change and opened after it. Their undo then comes later in the
+journal than the undo of the change, so a crashed run is cleaned up from the top down.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without the inputs that can be added while it is built."""
+    """Return the layout without the inputs that can be added after it is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -25,7 +25,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout can be changed into the target, or is the target already."""
+    """True if the built layout can be changed into the target or is equal to it."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -37,19 +37,19 @@ def can_become(built: Node, target: Node) -> bool:
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan the layout `node` on its built core; a pure function. `name` is the layout's.
+    """Return a plan that extends the built core to the layout `node`. `name` is the layout's name.
 
-    `make` has only the steps that the core lacks. `volumes` has all devices of the layout; those of the core are built.
+    The plan's `make` has only the steps that the core lacks. `volumes` has all devices of the layout by name.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-added")
     return adaptation.plan(adaptation.extended(core.top, node))
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how the built layout becomes `node`, if `can_become`; a pure function. `name` is the new layout's.
+    """Return a plan that turns the built layout into `node`, for which `can_become` is true.
 
-    `make` has only the steps of the change. `volumes` has all devices of the new layout; those that stay are built.
-    Layers that stay keep their names.
+    `name` is the new layout's name; layers that stay keep their names. The plan's `make` has only the steps of the
+    change. `volumes` has all devices of the new layout by name.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-new")
     return adaptation.plan(adaptation.changed(core.top, node))
@@ -65,7 +65,7 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 @dataclass
 class _Adaptation:
-    """Walks the built and the new layout in parallel, and collects the steps between them."""
+    """Walks the built and the new layout in parallel and collects the steps that lead from one to the other."""
 
     volumes: Mapping[str, Volume]
     site: Site
@@ -78,7 +78,7 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Return the whole layout at `node`, whose core is built."""
+        """Return the extended layout at `node`, given its built core."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -96,7 +96,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Return the new layout at `node`, where `before` is built."""
+        """Return the new layout at `node`, given the built layout `before`."""
         old = before.node
         if old == node:
             return before

@@ -1,6 +1,6 @@
-"""Sort the arguments of a stage: inputs and options, options for creating and options for mounting.
+"""Sorts a stage's arguments into inputs, options for creating the layer and options for mounting it.
 
-Each function reports a mistake as a CampaignError that points at the argument.
+Mistakes are raised as a CampaignError that points at the argument.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
 Input = tuple[Argument | None, Node]
-"""An input, and the argument that names it (None: it is to the left of the `|`)."""
+"""An input and the argument that names it; the argument is None if the input is to the left of the `|`."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a line. A long list of names is easier to read as a line."""
+    """Return the set of words in `text`. A long list of names is easier to read as one text."""
     return frozenset(text.split())
 
 
@@ -30,7 +30,7 @@ ANY_MOUNT_FLAGS = words(
 
 @dataclass(frozen=True)
 class Sorted:
-    """The inputs of a stage, its other arguments, and how many inputs precede each word among these."""
+    """A stage's inputs, its other arguments, and the number of inputs before each bare word."""
 
     inputs: tuple[Input, ...]
     rest: tuple[Word | Option, ...]
@@ -44,7 +44,8 @@ class Sorted:
 def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
     """Separate inputs (devices and groups) from words and options.
 
-    A word is an input if the campaign has a device of that name. With `flags`, it is an input unless it is a flag.
+    A word is an input if the campaign has a device with that name. If `flags` is given, every word that is not in
+    `flags` is an input.
     """
 
     def is_flag(text: str) -> bool:
@@ -67,7 +68,7 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
 
 
 def check_one_place(reading: StageReader, argument: Argument, word: str) -> None:
-    """Check that no input is to the left of the `|`, because `argument` is an input too."""
+    """Reject the input `argument` if the stage already has an input to the left of the `|`."""
     if reading.below is not None:
         raise reading.mistake(
             argument, f"{word} already has a device to the left of the `|`; name all devices after `{word}`"
@@ -75,7 +76,7 @@ def check_one_place(reading: StageReader, argument: Argument, word: str) -> None
 
 
 def is_block(node: Node) -> bool:
-    """True if the node offers a block device."""
+    """True if the node offers a block device, False if it offers a directory."""
     return node.layer.offers_block if isinstance(node, LayerNode) else True
 
 
@@ -96,7 +97,7 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """Return the stage's input and its other arguments. Raises a CampaignError unless it has one block device."""
+    """Return the stage's only input and its other arguments. Raises a CampaignError unless it has one block device."""
     found = sort(reading, word)
     if not found.inputs:
         for argument in found.rest:
@@ -111,7 +112,7 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 
 
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
-    """Return the first argument. It must be a word in `known`, such as a level or segment type (`what`)."""
+    """Return the first argument, which must be a word in `known`. `what` says what the word is, such as `level`."""
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
         return first
@@ -121,30 +122,30 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return the error for a word or key that is not in `known`, with the nearest known name."""
+    """Return the error for a word or key that is not in `known`. It suggests the nearest name or lists all names."""
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is not a known {what}{did_you_mean(name, known) or short}")
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Check that each option whose key is in `known` has one of the values given there."""
+    """Check that each option whose key is in `known` has one of the values listed there."""
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
             what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"
-            raise reading.mistake(option, f"`{option.value}` is not a value of {option.key}{what}")
+            raise reading.mistake(option, f"`{option.value}` is not a valid value for {option.key}{what}")
 
 
 def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
-    """Return the bytes of a size such as `4M`, or raise a CampaignError that shows the example."""
+    """Parse a size such as `4M` and return it in bytes. Raises a CampaignError that shows the example."""
     try:
         return parse_size(text)
     except ValueError:
-        raise reading.mistake(argument, f"`{text}` is not a size; write one: {example}") from None
+        raise reading.mistake(argument, f"`{text}` is not a size; example: {example}") from None
 
 
 def bytes_with_unit(text: str) -> int | None:
-    """Return the bytes of a size with a unit, as `512M`; None without one, because tools differ on its meaning."""
+    """Parse a size such as `512M`, in bytes; None without a unit, because tools differ on what a bare number means."""
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
     except ValueError:
@@ -166,7 +167,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options of a stage: pairs for creating, and the words of `mount -o`."""
+    """The options of a stage: key and value pairs for creating the layer, and the options for `mount -o`."""
 
     make: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
@@ -175,9 +176,9 @@ class Chosen:
 def choose(
     reading: StageReader, arguments: Sequence[Word | Option], known: Vocabulary, *, last_wins: bool = False
 ) -> Chosen:
-    """Separate the options for creating from those for mounting; no key is in both.
+    """Separate the options for creating the layer from those for mounting it.
 
-    A key given twice is a mistake, except with `last_wins`.
+    No key has both uses. A repeated key is a mistake unless `last_wins` is set.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}
@@ -190,7 +191,7 @@ def choose(
                 if key in chosen and not last_wins:
                     raise reading.mistake(argument, f"`{key}` is given twice")
                 if chosen is mounts and "," in value:
-                    raise reading.mistake(argument, "a mount option cannot contain a comma; write several options")
+                    raise reading.mistake(argument, "a mount option cannot contain a comma; write separate options")
                 chosen[key] = text
             case _:
                 raise unknown(reading, argument, f"option of {known.word}", known.names())

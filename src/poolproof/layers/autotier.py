@@ -1,14 +1,15 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-Tiers are directories, the fastest first. `quota=` belongs to the tier before it: a percentage or a size, by default 100
-%. The keys of the section [Global] are written with dashes: `log-level`, `tier-period` (seconds), `copy-buffer-size`.
+The tiers are directories, fastest first. `quota=` applies to the tier before it and is a percentage or a size; the
+default is 100 %. Keys of the [Global] section are written with dashes: `log-level`, `tier-period` (in seconds),
+`copy-buffer-size`.
 
-autotierfs may crash or hang. Each command therefore has a time limit, and the health of the program is checked during a
-measurement. Its process is recorded by id so that it can be ended. The mount is unmounted lazily. Its database and
-socket (`Run Path`) are stored with the run's own files and removed with them.
+autotierfs may crash or hang. Each command therefore has a time limit, and a health check runs during a measurement. The
+process id is recorded so that the process can be ended, and the file system is unmounted lazily. The database and the
+socket (`Run Path`) are stored with the run's files and removed with them.
 
-No distribution packages it. The tests use output captured from a build of release 1.2.0, and a stand-in program for
-hanging.
+No distribution packages autotier. The tests use output captured from a build of release 1.2.0, and a stand-in program
+that hangs.
 """
 
 import re
@@ -33,19 +34,19 @@ _QUOTA_TOLERANCE_PERCENT = 0.5
 _QUOTA_TOLERANCE = 0.01
 _START = (
     '"$@"; n=0; until mountpoint -q "$0"; do n=$((n + 1)); '
-    '[ "$n" -lt 300 ] || { echo "autotierfs has not mounted within 30 s" >&2; exit 1; }; sleep 0.1; done'
+    '[ "$n" -lt 300 ] || { echo "autotierfs did not mount within 30 s" >&2; exit 1; }; sleep 0.1; done'
 )
 _IS_OURS = 'grep -q -F -- "$0" "/proc/$pid/cmdline" 2>/dev/null'
 _NOTE_PROCESS = (
     f'for pid in $(pgrep -x autotierfs); do {_IS_OURS} && echo "$pid" >"$1" && exit 0; done; '
-    'echo "autotierfs has ended" >&2; exit 1'
+    'echo "autotierfs is not running" >&2; exit 1'
 )
 _STOP = (
-    'n=0; until said=$(umount "$0" 2>&1); do n=$((n + 1)); '
-    '[ "$n" -lt 50 ] || { echo "$said" >&2; exit 1; }; sleep 0.1; done; '
+    'n=0; until output=$(umount "$0" 2>&1); do n=$((n + 1)); '
+    '[ "$n" -lt 50 ] || { echo "$output" >&2; exit 1; }; sleep 0.1; done; '
     'pid=$(cat "$1"); n=0; while grep -q -F -- "$2" "/proc/$pid/cmdline" 2>/dev/null; do n=$((n + 1)); '
     '[ "$n" -ne 100 ] || kill -KILL "$pid"; '
-    '[ "$n" -lt 150 ] || { echo "autotierfs does not end" >&2; exit 1; }; sleep 0.1; done; '
+    '[ "$n" -lt 150 ] || { echo "autotierfs does not exit" >&2; exit 1; }; sleep 0.1; done; '
     'find "$3" -name adhoc.socket -delete'
 )
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
@@ -56,7 +57,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier may be used: a percentage, or bytes if `size_bytes` is set."""
+    """How much of a tier autotier may fill: a percentage, or `size_bytes` if that is set."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -69,17 +70,17 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the keys of [Global] with dashes instead of spaces."""
+    """The quota of each tier, and the [Global] options with dashes instead of spaces in their keys."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]
 
 
 class AutotierLayer(Layer[Autotier]):
-    """A FUSE file system that moves files between tiers, by how often they are used."""
+    """A FUSE file system that moves files between tiers according to how often they are used."""
 
     word = "autotier"
-    summary = "tiers of directories, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
+    summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
 
@@ -93,7 +94,7 @@ class AutotierLayer(Layer[Autotier]):
             match argument:
                 case Option("quota", value):
                     if len(quotas) == len(tiers):
-                        raise reading.mistake(argument, "quota= comes after its tier, and only once")
+                        raise reading.mistake(argument, "quota= comes after its tier, at most once per tier")
                     quotas.append(_quota(reading, argument, value))
                 case Option(key, value) if key in _KEYS:
                     options[key] = value
@@ -134,7 +135,7 @@ class AutotierLayer(Layer[Autotier]):
             ),
             open=(
                 Step(f"mount autotier on {point}", start, unmount(point, fuse=True), timeout_s=_LIMIT_S, log=log),
-                Step("note the process of autotierfs", note, process, timeout_s=_LIMIT_S, log=log),
+                Step("record the process id of autotierfs", note, process, timeout_s=_LIMIT_S, log=log),
             ),
             close=(Step(f"unmount {point}", stop, timeout_s=_LIMIT_S),),
             volume=self.volume(spec, point, inputs),
@@ -145,14 +146,14 @@ class AutotierLayer(Layer[Autotier]):
         return sum(quota.of(size) for quota, size in zip(spec.quotas, inputs, strict=True))
 
     def largest_file_bytes(self, spec: Autotier, inputs: Sequence[int]) -> int:
-        """Return the size of the first tier, where new files are written."""
+        """Return the capacity of the first tier, where new files are written."""
         return inputs[0]
 
     def stored(self, built: OpenLayer[Autotier], total_bytes: int) -> tuple[int, ...]:
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Compare the quotas in use: autotier takes an unreadable quota as 100 %, and a bare 20 as 2000 %."""
+        """Report quotas that differ from the layout's. autotier reads an invalid quota as 100 % and 20 as 2000 %."""
         configuration, *_ = _files(built.volume.path)
         try:
             status = built.host.run(("autotier", "-c", configuration, "status"), timeout_s=_LIMIT_S).stdout
@@ -161,11 +162,11 @@ class AutotierLayer(Layer[Autotier]):
         pairs = zip(built.spec.quotas, reported_quotas(status), strict=False)
         differences = [_difference(quota, found) for quota, found in pairs]
         wrong = [f"tier{number} has {text}" for number, text in enumerate(differences, start=1) if text]
-        return f"autotier uses other quotas than the layout sets: {'; '.join(wrong)}" if wrong else None
+        return f"autotier's quotas differ from those of the layout: {'; '.join(wrong)}" if wrong else None
 
 
 def _files(point: str) -> tuple[str, ...]:
-    """Return the files next to the mount point: configuration, folder of database and socket, log, process id."""
+    """Return the paths of the configuration, the folder for the database and the socket, the log and the pid file."""
     return tuple(f"{point}.{kind}" for kind in ("conf", "d", "log", "pid"))
 
 
@@ -178,20 +179,20 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _written(quota: Quota) -> str:
-    """Return the quota without an exponent. autotier cannot read one, and would use 100 %."""
+    """Format a quota without an exponent, which autotier cannot parse: it would use 100 %."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 @dataclass(frozen=True)
 class ReportedQuota:
-    """The quota of a tier as autotier reports it: per cent of the tier, and rounded bytes."""
+    """A tier's quota as autotier reports it: the percentage of the tier, and the size in bytes, rounded."""
 
     percent: float
     size_bytes: float
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Return the quota of each tier, fastest first, from `autotier status`; empty if the text has no table."""
+    """Parse the quota of each tier, fastest first, from `autotier status`; empty if the text has no table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

@@ -1,4 +1,4 @@
-"""The contract of a storage technology. One technology is one file in this folder that defines `LAYER`."""
+"""The interface of a storage technology. Each module in this folder that defines `LAYER` is one technology."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ class DeviceNode:
 
 @dataclass(frozen=True)
 class LayerNode:
-    """One layer of a layout over its inputs. `spec` is the layer's own frozen value, parsed from its arguments."""
+    """A layer of a layout and its inputs. `spec` is the immutable value that the layer parsed from its arguments."""
 
     layer: "Layer[Any]"
     spec: object
@@ -37,11 +37,11 @@ Node = DeviceNode | LayerNode
 
 @dataclass(frozen=True)
 class StageReader:
-    """One stage of an expression as a layer sees it: its arguments, without the layer's own word.
+    """One stage of an expression as a layer sees it: the arguments without the layer's word.
 
-    `below` is the node to the left of the `|`, None for the first stage. `node(argument)` turns a word or a group into
-    an input. `is_device(word)` is true if the campaign has a device of that name. `mistake(argument, message)` returns
-    an error with a caret under the argument (None: under the layer's word).
+    `below` is the node to the left of the `|`; None in the first stage. `node(argument)` resolves a word or a group to
+    an input. `is_device(word)` is true if the campaign has a device with that name. `mistake(argument, message)`
+    returns an error with a caret under the argument (None: under the layer's word).
     """
 
     arguments: tuple[Argument, ...]
@@ -53,7 +53,7 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check a layer that is a program: a command that a healthy one answers at once, and how to end it."""
+    """How to check a layer's program: `ask` is a command that returns at once if it is healthy, `end` stops it."""
 
     program: str
     ask: tuple[str, ...]
@@ -64,11 +64,13 @@ class HealthCheck:
 class LayerPlan:
     """The commands that build a layer on its inputs.
 
-    `make` runs once (mkfs, create). `open` runs after it and after each `close` (mount, import). Every step of both
-    carries its undo. `close` (unmount, export) keeps the data; after all layers of a layout are closed and opened, none
-    of its data is in RAM. `volume` is what the layer offers once open. `flush` writes out what the layer buffers in
-    RAM; if it is empty, a directory is flushed with syncfs, and a block device has nothing to flush. `health_check` is
-    for a layer that is a program and may hang.
+    `make` runs once (mkfs, create). `open` (mount, import) runs after `make` and after each `close`. Their steps carry
+    the undo for what they change. `close` (unmount, export) keeps the data. After all layers of a layout have been
+    closed and opened again, none of its data is in RAM.
+
+    `volume` is what the layer offers when open. `flush` writes out what the layer buffers in RAM. If `flush` is empty,
+    a directory is flushed with syncfs and a block device needs no flush. `health_check` is for a layer whose program
+    may hang.
     """
 
     make: tuple[Step, ...]
@@ -81,9 +83,9 @@ class LayerPlan:
 
 @dataclass(frozen=True)
 class WriteBack:
-    """How often a layer writes back what it buffers in RAM: after `seconds`, or as soon as `bytes` are dirty.
+    """How often a layer writes back what it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
-    `bytes` None: by time only. `is_certain`: the layout sets the period, so it is the same on every host.
+    `bytes` is None if only time counts. `is_certain`: the layout sets the period, so it is the same on every host.
     """
 
     seconds: float
@@ -91,7 +93,7 @@ class WriteBack:
     is_certain: bool = False
 
     def cycle_s(self, bytes_per_s: float) -> float:
-        """Return the seconds of one cycle at that rate of writes."""
+        """Return the length of one write-back cycle in seconds, at this write rate."""
         if self.bytes is None or bytes_per_s <= 0:
             return self.seconds
         return min(self.seconds, self.bytes / bytes_per_s)
@@ -102,7 +104,7 @@ Spec = TypeVar("Spec")
 
 @dataclass(frozen=True)
 class OpenLayer(Generic[Spec]):
-    """A layer that is built and open: its value, what it offers, the volumes below it, and the host that has it."""
+    """A layer that is built and open: its spec, the volume that it offers, the volumes below it, and its host."""
 
     spec: Spec
     volume: Volume
@@ -111,90 +113,90 @@ class OpenLayer(Generic[Spec]):
 
 
 class Layer(ABC, Generic[Spec]):
-    """One storage technology, without state.
+    """A storage technology. A layer object has no state.
 
-    Methods that take an `OpenLayer` may run commands on its host. If a method takes numbers for the inputs, they are
-    the method's own results for each input, and for a device its size, 1 byte written or 0 disks survived.
+    Methods that take an `OpenLayer` may run commands on its host. Numbers for the inputs are the results of the same
+    method for each input; for a device they are its size, 1 byte written, or 0 disks that may fail.
     """
 
     word: str
     """The layer's word in an expression."""
 
     summary: str
-    """One line for the docs: what the layer is, and an example."""
+    """One line for the docs: what the layer is, with an example."""
 
     programs: tuple[str, ...] = ()
-    """Programs on the PATH that building needs."""
+    """The programs that must be on the PATH to build the layer."""
 
     packages: tuple[str, ...] = ()
-    """The Debian packages that contain those programs."""
+    """The Debian packages that contain these programs."""
 
     module_packages: tuple[str, ...] = ()
     """The Debian packages that contain the kernel modules."""
 
     dkms_modules: tuple[str, ...] = ()
-    """The kernel modules that DKMS compiles from `module_packages`. The lab's image gets them."""
+    """The kernel modules that DKMS compiles from `module_packages` for the lab's image."""
 
     image_packages: tuple[str, ...] = ()
     """Further Debian packages that the lab's image needs."""
 
     backported: tuple[str, ...] = ()
-    """Packages of the lab's image that are taken from Debian's backports, for example a newer kernel."""
+    """The packages that the lab's image takes from Debian's backports, such as a newer kernel."""
 
     version: ProgramVersion | None = None
-    """The version to record with each run: its name and the command that prints it."""
+    """The version to record with each run: a name and the command that prints the version."""
 
     file_system: str | None = None
-    """The file system that mounting needs, as /proc/filesystems and /proc/self/mountinfo name it."""
+    """The file system type needed for mounting, as in /proc/filesystems and /proc/self/mountinfo."""
 
     needs_root: bool = True
-    """True if building needs root."""
+    """True if only root can build the layer."""
 
     offers_block: bool = False
-    """True if the layer offers a block device, false if it offers a directory."""
+    """True if the layer offers a block device, False if it offers a directory."""
 
     mkfs_discards: bool = False
-    """True if making the file system discards (trims) the whole device first."""
+    """True if mkfs discards (trims) the entire device first."""
 
     compressed_unit_bytes: int | None = None
-    """The size in bytes of the unit that the file system compresses; None if the target reports it."""
+    """The size in bytes of the unit that the file system compresses; None if the `Target` has the size."""
 
     smallest_device_bytes: int = 0
-    """The smallest device in bytes that the layer accepts as an input."""
+    """The minimum size of each input, in bytes."""
 
     settings: Mapping[str, str] = MappingProxyType({})
-    """Kernel settings to record with each run: the name of each, by the path of its file."""
+    """The kernel settings to record with each run: their names by file path."""
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:
-        """Parse a stage and return it as a node. Raises a CampaignError made by `reading.mistake`."""
+        """Parse a stage into a node. Raises a CampaignError made by `reading.mistake`."""
 
     @abstractmethod
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
-        """Return the commands that build the layer; a pure function.
+        """Return the commands that build the layer, without running any.
 
-        `name` is unique in the run and consists of letters, digits and dashes. If the layer offers its volume on the
-        host of its inputs, its steps run there. Otherwise each step names its host. Raises a HostError if the host
+        `name` is unique in the run and consists of letters, digits and dashes. If the volume is on the same host as the
+        inputs, the steps run on that host. Otherwise each step must name its host. Raises a HostError if the host
         cannot build the layer.
         """
 
     def modules(self, spec: Spec) -> tuple[str, ...]:
-        """Return the kernel modules that building needs, as modprobe names them."""
+        """Return the names (for modprobe) of the kernel modules needed to build the layer."""
         return ()
 
     def hosts(self, spec: Spec) -> tuple[str, ...]:
-        """Return the further hosts that the layer builds on, as --on names them; a run connects to all of them."""
+        """Return the other hosts that the layer uses, written as for --on. A run connects to all of them."""
         return ()
 
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
-        """Return the expected write amplification: bytes written to the leaves for each byte of data.
+        """Return the expected write amplification: bytes written to the leaves per byte of data.
 
-        The default is for a layer that writes each byte to one input.
+        The default is for layers that write each byte to one input.
         """
         return min(inputs)
 
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
-        """Return what the layer offers at `path`, with the leaves and the capacity that follow from its inputs."""
+        """Return the volume that the layer offers at `path`. Its leaves and capacity follow from the inputs."""
         sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
         size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
         leaves = tuple(leaf for each in inputs for leaf in each.leaves)
@@ -202,37 +204,37 @@ class Layer(ABC, Generic[Spec]):
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return a lower estimate of the bytes of data that fit."""
+        """Return a conservative estimate of how many bytes of data fit."""
 
     def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return the bytes of the largest single file that fits."""
+        """Return the size in bytes of the largest file that fits."""
         return self.capacity_bytes(spec, inputs)
 
     def copies_on_write(self, spec: Spec) -> bool:
-        """True if overwritten data goes to a new location, so that random writes fragment a file."""
+        """True if overwrites go to a new location, so that random writes fragment a file."""
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
-        """Return how many leaves may fail, no matter which, without losing data; None if this is not known.
+        """Return how many leaves may fail, no matter which ones, without data loss; None if unknown.
 
-        The default is for a layer that spreads data without copies.
+        The default is for layers that spread data without copies.
         """
         return min(inputs)
 
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes stored on each input when the layer holds `total_bytes` of data.
+        """Return the bytes stored on each input if the layer stores `total_bytes` of data.
 
-        A layer over one input does not override this: all data is on that input.
+        Layers with one input need not override this: all data is on that input.
         """
         (_,) = built.inputs
         return (total_bytes,)
 
     def busy_with(self, built: OpenLayer[Spec]) -> str | None:
-        """Return the background work that the layer is doing now (resync, scrub, balance), or None."""
+        """Return the background work that is running now (resync, scrub, balance); None if there is none."""
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Return the target of a layout that contains this layer, with the facts that only this layer knows."""
+        """Return the target with the facts about the layout that only this layer knows."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
@@ -240,47 +242,47 @@ class Layer(ABC, Generic[Spec]):
         return ()
 
     def dataset(self, volume: Volume) -> str | None:
-        """Return the name under which ZFS counts the I/O of the layer's directory; None if the layer is not a pool."""
+        """Return the dataset whose I/O counters cover the layer's directory; None if the layer is not a ZFS pool."""
         return None
 
     def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return how often the layer usually writes back what it buffers; None if it buffers nothing."""
+        """Return how often the layer usually writes back buffered data; None if it buffers nothing."""
         return None
 
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return how often the layer writes back what it buffers on this host, direct I/O included."""
+        """Return how often the layer writes back data that it buffers on this host, even for direct I/O."""
         return self.write_back_forecast(built.spec)
 
     def uses_page_cache(self, spec: Spec, inputs: Sequence[bool]) -> bool:
-        """True if buffered writes wait in the page cache; this is true of a device."""
+        """True if buffered writes wait in the page cache. `inputs` has this value for each input; a device has True."""
         return all(inputs)
 
     def cached_bytes(self, built: OpenLayer[Spec]) -> int | None:
-        """Return the bytes of data in the layer's own cache (not the page cache); None if this is not known."""
+        """Return the bytes of data in the layer's own cache (not the page cache); None if unknown."""
         return 0
 
     def deviations(self, built: OpenLayer[Spec]) -> str | None:
-        """Return what was built differently from what was asked, although no step failed; None if nothing was."""
+        """Return how the built layer differs from the layout, although no step failed; None if it does not differ."""
         return None
 
     def compression(self, mount_options: Sequence[str]) -> str | None:
-        """Return the compression algorithm that these options of a mount turn on, or None."""
+        """Return the compression algorithm that these mount options turn on, or None."""
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks under any mount of this file system.
 
-        None if the device number of the mount identifies the disk, as for most file systems.
+        None if the mount's device number identifies the disk, as with most file systems.
         """
         return None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the background work of this technology on these disks (kernel names), whoever built it."""
+        """Return this technology's background work on these disks (kernel names), no matter who started it."""
         return ()
 
 
 class AdaptableLayer(Layer[Spec]):
-    """A technology whose inputs can be added and removed while it is built, as the vdevs of a pool can."""
+    """A technology whose inputs can be added and removed after it is built, like the vdevs of a pool."""
 
     @abstractmethod
     def core(self, node: LayerNode) -> LayerNode:
@@ -288,9 +290,9 @@ class AdaptableLayer(Layer[Spec]):
 
     @abstractmethod
     def extend(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
-        """Return the steps, with their undo, that add to the built core what it lacks.
+        """Return the steps, each with its undo, that add the missing inputs to the built core.
 
-        `volume` and `inputs` are those of the whole layer.
+        `volume` and `inputs` belong to the extended layer.
         """
 
     @abstractmethod
@@ -303,20 +305,21 @@ class AdaptableLayer(Layer[Spec]):
     ) -> tuple[Step, ...]:
         """Return the steps that turn the built layer into the target.
 
-        `old` and `new` are the inputs of the two; `volume` does not change.
+        `old` has the inputs of the built layer and `new` those of the target. `volume` stays the same.
         """
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:
-    """Return how many leaves may fail if any `losses` inputs may be lost; `inputs`: the leaves each input survives.
+    """Return how many leaves may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
 
-    The weakest inputs count: a mirror of two mirrors survives three disks, not one.
+    `inputs` has the number of leaves that may fail in each input. The weakest inputs count: a mirror of two mirrors
+    survives the failure of three disks, not one.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1
 
 
 def stored_by_size(inputs: Sequence[Volume], total_bytes: int) -> list[int]:
-    """Return the share of `total_bytes` on each input, in proportion to their sizes."""
+    """Return the bytes on each input if `total_bytes` are spread in proportion to the sizes of the inputs."""
     sizes = [device.size_bytes or 1 for device in inputs]
     return [total_bytes * size // sum(sizes) for size in sizes]

@@ -1,8 +1,8 @@
-"""btrfs over one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
+"""btrfs on one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
-A word selects the data profile (default `single`), and `metadata=raid1` the metadata profile (default: that of
-mkfs.btrfs). The options of mkfs.btrfs have their long names: `nodesize`, `sectorsize`, `csum`, `features`,
-`runtime-features`, `byte-count`. Everything else is a mount option from btrfs(5).
+A word selects the data profile (default: `single`), and `metadata=raid1` the metadata profile (default: that of
+mkfs.btrfs). mkfs.btrfs options have their long names: `nodesize`, `sectorsize`, `csum`, `features`, `runtime-features`,
+`byte-count`. All other options are mount options from btrfs(5).
 """
 
 import re
@@ -26,7 +26,7 @@ from poolproof.steps import Step
 class Profile:
     """How a profile places chunks on devices, from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
-    `most_devices` None: a chunk spans all devices that have room, in multiples of `step`.
+    If `most_devices` is None, a chunk spans all devices with free space, in multiples of `step`.
     """
 
     fewest_devices: int
@@ -37,7 +37,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """The number of devices that may fail, no matter which; `dup` stores both copies on one device."""
+        """The number of devices that may fail, no matter which ones. `dup` stores both copies on one device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -81,7 +81,7 @@ _USAGE_DATA = re.compile(r"^\s+Data,[^:]+:\s+(\d+)$")
 
 @dataclass(frozen=True)
 class Btrfs:
-    """The data profile, the options of mkfs.btrfs by name, and the mount options as written."""
+    """The data profile, the mkfs.btrfs options by name, and the mount options as written."""
 
     data: str
     format: tuple[tuple[str, str], ...]
@@ -96,7 +96,7 @@ class BtrfsLayer(Layer[Btrfs]):
     """A copy-on-write file system with its own RAID profiles."""
 
     word = "btrfs"
-    summary = "the btrfs file system, with a data profile, over devices: `btrfs raid1 nvme1 ssd1`"
+    summary = "a btrfs file system with a data profile, on one or more devices: `btrfs raid1 nvme1 ssd1`"
     programs = ("mkfs.btrfs", "btrfs")
     packages = ("btrfs-progs",)
     version = ProgramVersion("btrfs-progs", ("btrfs", "--version"))
@@ -128,7 +128,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return mounted(self.volume(spec, point, inputs), (_format(spec, paths),), mounting)
 
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
-        """Return the commit period, btrfs(5). Direct I/O writes data at once, but metadata at the commit."""
+        """Return the commit period, btrfs(5). Direct I/O writes data at once, but metadata only at the next commit."""
         values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
 
@@ -140,7 +140,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks from sysfs, because a mount of btrfs has an anonymous device number."""
+        """Return the disks that sysfs lists, because btrfs mounts have anonymous device numbers."""
         real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
         argv = ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"]
         listing = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -160,9 +160,10 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return the space for data chunks, after metadata as mkfs.btrfs 6.2 and the kernel allocate it.
+        """Return the space that remains for data chunks after mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
-        Metadata takes 15 % of each device, at least 48 MiB (96 MiB on a single device, where it is dup), at most 2 GiB.
+        Metadata takes 15 % of each device, but at least 48 MiB (96 MiB on a single device, where it is stored twice)
+        and at most 2 GiB.
         """
         least = (96 if len(inputs) == 1 else 48) * _MIB
         metadata = [max(least, min(size * 15 // 100, 2048 * _MIB)) for size in inputs]
@@ -170,14 +171,14 @@ class BtrfsLayer(Layer[Btrfs]):
         return _allocatable(spec.profile, sizes)
 
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return that of data or metadata, whichever is lower: by default `raid1c3` survives one device."""
+        """Return the redundancy of data or metadata, whichever is lower. By default, `raid1c3` survives one failure."""
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
-        """Return shares in proportion to the data chunks that btrfs has allocated on each device.
+        """Return the bytes on each device, in proportion to the data chunks that btrfs has allocated there.
 
-        A chunk is up to 1 GiB. With `single` over several devices, a share is therefore exact only to one chunk.
+        A chunk can be as large as 1 GiB. With `single` on several devices, the result is exact only to one chunk.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -196,7 +197,7 @@ class BtrfsLayer(Layer[Btrfs]):
 
 
 def _check_word(reading: StageReader, argument: Word | Option) -> None:
-    """Report an unknown word as a mistyped profile or device, which is more likely than a mount option."""
+    """Reject a second data profile and any unknown word. The message suggests the nearest profile or mount option."""
     if isinstance(argument, Word) and argument.text in _PROFILES:
         raise reading.mistake(
             argument, "the data profile comes first: btrfs raid1 a b; for metadata write metadata=raid1"
@@ -230,7 +231,7 @@ def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return the bytes of data if each chunk goes to the devices with the most free space."""
+    """Return how many bytes of data fit if each chunk is allocated on the devices with the most free space."""
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
@@ -246,14 +247,14 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the kernel name, which btrfs reports. The plan uses the by-id name of a real disk, a link."""
+    """Return the device path that btrfs reports: with the kernel name, not the by-id name of a real disk."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()
 
 
 def parse_device_usage(text: str) -> dict[str, int]:
-    """Return the bytes of data chunks by device path, from `btrfs device usage -b` (btrfs-progs 6.2)."""
+    """Parse the bytes in data chunks, by device path, from `btrfs device usage -b` (btrfs-progs 6.2)."""
     counts: dict[str, int] = {}
     device = ""
     for line in text.splitlines():

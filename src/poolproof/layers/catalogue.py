@@ -1,4 +1,4 @@
-"""All storage technologies: each module of this folder that defines `LAYER`, and what they know about any mount."""
+"""All storage technologies (the modules in this folder that define `LAYER`), and what they know about any mount."""
 
 import functools
 import importlib
@@ -18,7 +18,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return every layer by its word, in alphabetical order."""
+    """Return all layers by word, in alphabetical order."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
@@ -27,15 +27,15 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return the kernel settings that the layers record with each run, as names by path."""
+    """Return the kernel settings that the layers record with each run: names by file path."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
-    """Return the block devices that store the file system of `path`. Raises CommandFailed if the path does not exist.
+    """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
 
-    A file system over several devices has several. tmpfs, network and FUSE file systems and ZFS have none. A partition
-    is returned itself, so that its counters exclude the other partitions of the disk.
+    There are none for tmpfs, network file systems, FUSE and ZFS. If the file system is on a partition, the partition is
+    returned, because its counters exclude the other partitions of the disk.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -54,23 +54,23 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 
 
 def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
-    """Return the background work of any technology on these disks (kernel names)."""
+    """Return the background work of all technologies on these disks (kernel names)."""
     wanted = frozenset(disks)
     return tuple(text for layer in all_layers().values() for text in layer.busy_on(wanted, host))
 
 
 def compression_of(mount: Mount) -> str | None:
-    """Return the compression algorithm that a mount uses, by its options, or None."""
+    """Return the compression algorithm that the mount's options turn on, or None."""
     layer = _layer_of(mount.file_system)
     return None if layer is None else layer.compression(mount.options)
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the size of the unit that the file system compresses; None if unknown or if it does not compress."""
+    """Return the size in bytes of the unit that the file system compresses; None if unknown or without compression."""
     layer = _layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
 def _layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer of a file system, by the name in /proc/self/mountinfo."""
+    """Return the layer that has this file system type in /proc/self/mountinfo; None if there is none."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

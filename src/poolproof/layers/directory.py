@@ -1,7 +1,7 @@
 """An existing directory: `dir /srv/data`, the only layer that does not need root.
 
-The run makes its own directory inside and removes it at the end. It touches nothing else. The directory cannot be
-unmounted, so its files leave RAM one by one: dd writes each file out, then drops it from the page cache (`nocache`,
+The run creates a subdirectory, removes it at the end and touches nothing else. The directory cannot be unmounted, so
+files are dropped from RAM one by one: dd writes out each file and then drops it from the page cache (`nocache`,
 posix_fadvise).
 """
 
@@ -24,7 +24,7 @@ class Dir:
 
 
 class DirLayer(Layer[Dir]):
-    """An existing directory. Its path is the name of its one input, for which the planner provides a Volume."""
+    """An existing directory. Its path is the name of its only input, for which the planner provides a Volume."""
 
     word = "dir"
     summary = "an existing directory, no root needed: `dir /srv/data`"
@@ -40,7 +40,7 @@ class DirLayer(Layer[Dir]):
             raise reading.mistake(path, "dir needs an absolute path, one that starts with `/`")
         if more:
             found = "option" if isinstance(more[0], Option) else "word"
-            raise reading.mistake(more[0], f"dir takes one path and nothing else, found another {found}")
+            raise reading.mistake(more[0], f"dir takes one path and nothing else, but found another {found}")
         normal = "/" + "/".join(part for part in path.text.split("/") if part)
         return LayerNode(self, Dir(normal), (DeviceNode(normal),))
 
@@ -52,7 +52,7 @@ class DirLayer(Layer[Dir]):
         argv = ("find", own, "-xdev", "-type", "f", "-exec", *dd, ";")
         drop = Step(f"write out the files in {own} and drop them from RAM", argv, timeout_s=_DROP_LIMIT_S)
         return LayerPlan(
-            make=(Step(f"make the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
+            make=(Step(f"create the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
             open=(),
             close=(drop,),
             volume=self.volume(spec, own, inputs),

@@ -1,8 +1,8 @@
 """ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-The options of mke2fs have their names in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+mke2fs options have their names from mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
 `reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`, `stripe_width`,
-`lazy_itable_init` …). Everything else is a mount option from ext4(5).
+`lazy_itable_init` …). All other options are mount options from ext4(5).
 
 Lazy initialization is off unless the layout turns it on, because it would write to the disk during the benchmark.
 """
@@ -49,7 +49,7 @@ _WORDS = Vocabulary(
 _LAZY_OFF = {"lazy_itable_init": "0", "lazy_journal_init": "0"}
 _MIB = 1024**2
 _LIMIT_S = 20.0
-_LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks: hours
+_LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks, which takes hours
 
 
 class Ext4Layer(FileSystemLayer):
@@ -65,7 +65,7 @@ class Ext4Layer(FileSystemLayer):
     vocabulary = _WORDS
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Wipe old signatures first: mke2fs leaves a btrfs superblock at 64 KiB in place."""
+        """Return the steps that wipe old signatures and make the file system. mke2fs would leave those of btrfs."""
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
         argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
@@ -76,9 +76,9 @@ class Ext4Layer(FileSystemLayer):
         return inputs[0] * (2 if "data=journal" in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device minus 5 % reserve, bitmaps, inode tables and journal, by the defaults of mke2fs 1.47.
+        """Return the device size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
 
-        mke2fs makes one inode per 4 KiB on devices below 512 MiB, and one per 16 KiB on larger ones.
+        mke2fs creates one inode per 4 KiB on devices below 512 MiB and one per 16 KiB on larger devices.
         """
         (device,) = inputs
         inode_share = 256 / (4096 if device < 512 * _MIB else 16384)
@@ -90,14 +90,14 @@ class Ext4Layer(FileSystemLayer):
         return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Report lazy initialization. One kernel thread serves all ext4, so only new file systems count."""
+        """Report lazy initialization. One kernel thread serves all ext4 file systems, so only new ones count."""
         points = [
             mount.point
             for mount in parse_mountinfo(host.read("/proc/self/mountinfo"))
             if mount.file_system == "ext4" and mount.source.rpartition("/")[2].startswith(tuple(disks))
         ]
         is_busy = points and _initializes(host) and any(_is_new(host, point) for point in points)
-        return ("lazy initialization of an ext4",) if is_busy else ()
+        return ("lazy initialization of an ext4 file system",) if is_busy else ()
 
 
 def _initializes(host: Host) -> bool:
@@ -106,7 +106,7 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if mkfs.ext4 made the root directory less than two days ago. Very old versions record no birth time, 0."""
+    """True if the root directory was created less than two days ago. `stat` prints 0 or - if the time is unknown."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdigit() and int(now) - int(born) < _LAZY_S

@@ -1,6 +1,6 @@
-"""File systems mounted on a directory of the run: steps, stored bytes, and the base of those on one device.
+"""File systems mounted in the run's directory: steps, stored bytes, and a base class for those on one device.
 
-Mount options keep the defaults of the kernel and of the program unless the layout sets them, `relatime` included.
+Mount options, including `relatime`, keep the defaults of the kernel and the mount program unless the layout sets them.
 """
 
 from abc import abstractmethod
@@ -18,23 +18,23 @@ _UNMOUNT_LIMIT_S = 300.0
 
 
 def mount_point(site: Site, name: str) -> str:
-    """Return the directory where the layer of that name is mounted."""
+    """Return the directory on which the layer with this name is mounted."""
     return f"{site.mount_dir}/{name}"
 
 
 def make_mount_point(point: str) -> Step:
-    """Make the directory to mount on. The undo removes it, unless something is mounted there."""
-    return Step(f"make the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
+    """Return the step that creates a mount point. The undo removes the directory unless something is mounted there."""
+    return Step(f"create the mount point {point}", ("mkdir", "-p", point), undo=UndoTree(point))
 
 
 def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
-    """Mount a kernel file system."""
+    """Return the step that mounts a kernel file system of the type `kind`."""
     chosen = ("-o", ",".join(options)) if options else ()
     return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=unmount(point))
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
-    """Return the plan of a file system that `mounting` mounts at the path of `volume`.
+    """Return the plan for a file system that `mounting` mounts at the path of `volume`.
 
     Unmounting is retried for 5 s while the mount is busy.
     """
@@ -44,30 +44,30 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return the allocated bytes of all regular files under `path`, without other file systems mounted there.
+    """Return the allocated bytes of all regular files under `path`, excluding other file systems mounted there.
 
-    `find` may take at most 60 s.
+    The search may take at most 60 s.
     """
-    # directories (lost+found) contain no data of the benchmark
+    # directories (lost+found) contain no benchmark data
     found = host.run(("find", path, "-xdev", "-type", "f", "-printf", "%b\\n"), timeout_s=_FIND_LIMIT_S)
     return sum(int(line) for line in found.stdout.split()) * _BLOCK_BYTES
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Return the share of `total_bytes` on each directory, by the files that are there; 0 while there are none."""
+    """Return the part of `total_bytes` in each directory, in proportion to the files there; 0 if there are none."""
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device. Its mkfs makes it, and it is mounted under the layer's word."""
+    """A kernel file system on one block device. The layer's word is the file system type for mounting."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""
 
     @abstractmethod
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Return the steps that make the file system, with these options for mkfs."""
+        """Return the steps that make the file system with these mkfs options."""
 
     def read(self, reading: StageReader) -> LayerNode:
         device, rest = one_block(reading, self.word)

@@ -1,8 +1,8 @@
-"""The shortest trial of each cell if trials run until their value is precise: three write-back periods of the layout.
+"""The minimum trial length of each cell if trials run until their value is precise: three write-back periods.
 
 This is a forecast from the campaign alone. `measure/ending.py` reads the host's periods when a trial begins. A period
-is certain only if the layout sets it, as the `commit` option of btrfs does. Other periods are settings of the host, and
-end early under heavy writes. The page cache counts for writes that are neither direct nor synchronous.
+is certain only if the layout sets it, for example with the `commit` option of btrfs. Other periods are settings of the
+host and end early under heavy writes. The page cache counts only for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -27,7 +27,10 @@ _SYNCS = ("sync", "fsync", "fdatasync")
 
 
 def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
-    """Return the seconds by layout and workload; 0 if nothing is written, empty if trials have a fixed time."""
+    """Return the minimum trial length in seconds, by layout and workload; empty if trials have a fixed length.
+
+    The length is 0 if the workload writes nothing.
+    """
     if campaign.measure.until is None:
         return {}
     cells = [(name, node, workload) for name, node in _nodes(campaign) for workload in campaign.workloads]
@@ -37,7 +40,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget allows the minimum number of trials of every cell.
 
-    Raises a CampaignError if the load alone takes longer.
+    Raises a CampaignError if the load alone would take longer than the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
@@ -54,7 +57,7 @@ def check_budget(campaign: Campaign) -> None:
             f"a budget of {format_duration(campaign.budget_s)} is too small: {trials * len(certain)} trials of {each} "
             f"take {format_duration(total_s)} for fio alone{why}",
             f"write budget: {math.ceil(trials * max(sum(certain), sum(usual)) * 2)}s, which leaves time for building, "
-            "or fewer trials",
+            "or ask for fewer trials",
         )
 
 
@@ -65,17 +68,17 @@ def _nodes(campaign: Campaign) -> Iterator[tuple[str, Node]]:
 
 
 def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
-    """Yield the seconds of one trial of each cell."""
+    """Yield the minimum trial length of each cell in seconds, including the ramp."""
     for _, node in _nodes(campaign):
         for workload in campaign.workloads:
             least_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
-            own_s = _own_s(workload)
+            runtime_s = _runtime_s(workload)
             ramp_s = max(_seconds(dict(job.options).get("ramp_time", "0")) for job in workload.jobs)
-            yield ramp_s + (max(campaign.measure.shortest_s, least_s) if own_s is None else own_s)
+            yield ramp_s + (max(campaign.measure.shortest_s, least_s) if runtime_s is None else runtime_s)
 
 
 def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
-    """Return the longest time in seconds that a write of the workload may stay in RAM."""
+    """Return the longest time in seconds that written data may stay in RAM; 0 if the workload writes nothing."""
     jobs = [dict(job.options) for job in workload.jobs]
     writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:
@@ -88,8 +91,11 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
     return max(periods, default=0.0)
 
 
-def _own_s(workload: Workload) -> float | None:
-    """Return the least seconds that the workload's options set, without ramp; None if they do not set the end."""
+def _runtime_s(workload: Workload) -> float | None:
+    """Return the minimum run time in seconds that the workload's options guarantee, excluding the ramp.
+
+    The result is 0 if they guarantee none, and None if poolproof decides when a trial ends.
+    """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]
     runtimes = [next((job[name] for name in _RUNTIME if name in job), None) for job in jobs]
@@ -101,6 +107,6 @@ def _own_s(workload: Workload) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    """Parse the usual forms of fio's times. Others count as 0, so that a valid budget is never rejected."""
+    """Parse a time in fio's usual forms. Other forms count as 0, so that a valid budget is never rejected."""
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

@@ -1,10 +1,10 @@
 """LUKS encryption of one block device: `nvme1 | luks`, `nvme1 | luks cipher=aes-xts-plain64 sector-size=4096`.
 
-Options have cryptsetup's long names: those of `luksFormat` with a value, those of `open` as bare words
+Options have cryptsetup's long names. Those of `luksFormat` have a value; those of `open` are bare words
 (`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
 
-Unless the layout sets a pbkdf or an iter-time, key stretching has the smallest cost that cryptsetup allows. It runs
-once when the device is opened and does not affect throughput. The default takes seconds and up to 1 GiB of RAM.
+Unless the layout sets a pbkdf option or iter-time, key stretching has the lowest cost that cryptsetup allows. It runs
+only when the device is opened and does not affect throughput, but by default it takes seconds and up to 1 GiB of RAM.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +36,12 @@ _CHECKED: Mapping[str, frozenset[str]] = {
 _STRETCHING = words("pbkdf pbkdf-force-iterations pbkdf-memory pbkdf-parallel iter-time")
 _LEAST_STRETCHING = ("--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")
 _HEADER_BYTES = 16 * 1024**2
-_LONGEST_NAME = 127  # DM_NAME_LEN of the kernel without the final 0
+_LONGEST_NAME = 127  # DM_NAME_LEN of the kernel without the final NUL
 _SLOWEST_WIPE_BYTES_PER_S = 10e6
 
 
 class LuksLayer(Layer[Chosen]):
-    """Encryption of one block device by dm-crypt."""
+    """A block device encrypted with dm-crypt."""
 
     word = "luks"
     summary = "LUKS encryption of one device: `nvme1 | luks cipher=aes-xts-plain64 key-size=512`"
@@ -72,11 +72,11 @@ class LuksLayer(Layer[Chosen]):
         )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Double with integrity: dm-integrity writes each block to its journal first, unless the journal is off."""
+        """Return twice the input's factor if dm-integrity writes each block to its journal first."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Subtract the LUKS2 header of 16 MiB, and a tenth for integrity tags and their journal."""
+        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, a tenth for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 
@@ -86,7 +86,7 @@ def _has_integrity(spec: Chosen) -> bool:
 
 
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
-    """Format the device. With integrity, cryptsetup writes all of it once so that every block has a tag."""
+    """Return the step that formats the device. With integrity, cryptsetup writes every block once to give it a tag."""
     chosen = {"type": "luks2", **dict(spec.make)}
     named = long_options(chosen.items())
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING

@@ -1,15 +1,15 @@
 """A logical volume: `lvm striped a b stripesize=64k`, `lvm cache hdd1 cachevol nvme1 cachemode=writeback`.
 
-The first word is the segment type: lvmraid(7), lvmthin(7), lvmcache(7). For `cache` and `writecache` the fast device
+The first word is the segment type: lvmraid(7), lvmthin(7), lvmcache(7). For `cache` and `writecache`, the fast device
 follows `cachevol`. Options have the long names of lvcreate and lvconvert.
 
 The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the
-layout has `nosync`. A cache keeps its content while the layout is closed, so it is warm after the test files are
+layout has `nosync`. A cache keeps its contents while the layout is closed, so it is warm after the test files are
 filled.
 
-A filter limits LVM to the run's own devices. LVM neither touches other devices nor waits for them, and the filter in
-the host's lvm.conf does not hide ours. `types` allows LVM to use a zvol. It writes no backup to /etc/lvm and starts no
-dmeventd, because both would outlive the run.
+A filter limits LVM to the run's devices: LVM neither touches other devices nor waits for them, and the filter in the
+host's lvm.conf does not hide the run's devices. `types` lets LVM use a zvol. LVM writes no backup to /etc/lvm and
+starts no dmeventd, because both would outlive the run.
 """
 
 import re
@@ -68,7 +68,7 @@ _VOLUME = "volume"
 _INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # lvconvert requires this of a writecache
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
 _AWAIT_SYNC = (
-    'until said=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $said)" = 100.00 ]; do sleep 2; done'
+    'until synced=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $synced)" = 100.00 ]; do sleep 2; done'
 )
 _REMOVE = 'config=$1; shift; lvm vgremove --yes --force "$config" "$0" && lvm pvremove --yes "$config" "$@"'
 _LIMIT_S = 30.0
@@ -78,7 +78,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Lvm:
-    """The segment type; the number of fast devices, the last of the inputs; options; bare words."""
+    """The segment type, the number of fast devices (the last inputs), the options and the bare words."""
 
     kind: str
     fast: int = 0
@@ -93,24 +93,24 @@ class Lvm:
         return dict(self.options).get(key, default)
 
     def copies_of(self, count: int) -> int:
-        """Return the number of copies that a raid1 or raid10 of `count` devices keeps: `mirrors=` plus one."""
+        """Return the number of copies in a raid1 or raid10 on `count` devices: `mirrors=` plus one."""
         return int(self.value("mirrors", "1" if self.kind == "raid10" else str(count - 1))) + 1
 
     def stripes_of(self, count: int) -> int:
-        """Return the number of stripes over `count` devices, without parity."""
+        """Return the number of stripes on `count` devices, excluding parity."""
         return int(self.value("stripes", str(count - _PARITY.get(self.kind, 0))))
 
     @property
-    def has_copies(self) -> bool:
+    def needs_sync(self) -> bool:
         """True if the volume must be synced after it is created."""
         return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
 class LvmLayer(Layer[Lvm]):
-    """Logical volumes of the device mapper."""
+    """A logical volume of LVM."""
 
     word = "lvm"
-    summary = "a logical volume over devices: `lvm raid1 a b`, `lvm cache hdd1 cachevol nvme1`"
+    summary = "a logical volume on one or more devices: `lvm raid1 a b`, `lvm cache hdd1 cachevol nvme1`"
     programs = ("lvm",)
     packages = ("lvm2", "thin-provisioning-tools")
     module_packages = ("linux-image-amd64",)
@@ -125,7 +125,7 @@ class LvmLayer(Layer[Lvm]):
         found = arguments.sort(rest, self.word, flags=_WORDS.open_flags)
         cachevols = [argument for argument in found.rest if argument == Word("cachevol")]
         if cachevols and (kind not in _CACHED or len(cachevols) > 1):
-            raise reading.mistake(cachevols[-1], "cachevol is only for cache and writecache, and only once")
+            raise reading.mistake(cachevols[-1], "cachevol is allowed only for cache and writecache, and only once")
         arguments.check_values(reading, found.rest, _CHECKED)
         chosen = arguments.choose(reading, found.rest, _WORDS, last_wins=True)
         slow = found.marks.get("cachevol", len(found.inputs))
@@ -148,7 +148,7 @@ class LvmLayer(Layer[Lvm]):
         node = f"/dev/{group}/{_VOLUME}"
         volume = self.volume(spec, node, inputs)
         largest = max(device.size_bytes or 0 for device in inputs)
-        synced = (_await_sync(f"{group}/{_VOLUME}", paths, largest),) if spec.has_copies else ()
+        synced = (_await_sync(f"{group}/{_VOLUME}", paths, largest),) if spec.needs_sync else ()
         activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
         return LayerPlan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
@@ -158,9 +158,10 @@ class LvmLayer(Layer[Lvm]):
         )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
-        """Return that of a full stripe for raid5 and raid6. A write-back cache writes once or twice: once counts.
+        """Return the write amplification; that of full stripes for raid5 and raid6, and of one write for a cache.
 
-        A write-through cache always writes to the slow device, and to the fast one only for blocks that it caches.
+        A write-back cache writes data once or twice. A write-through cache always writes to the slow device, and to the
+        fast one only if the block is cached.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -176,7 +177,10 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Subtract 8 MiB per device for labels and rounding to extents; at most `size=`, for thin `virtualsize=`."""
+        """Return the capacity of the devices minus 8 MiB each for labels and rounding to extents.
+
+        `size=` limits the result. `virtualsize=` replaces it for a thin volume.
+        """
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
         space = sum(slow)
         match spec.kind:
@@ -190,7 +194,10 @@ class LvmLayer(Layer[Lvm]):
         return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Count a fast device if it may have data that the slow one lacks; by default lvmcache(7) writes through."""
+        """A fast device counts only if it may have data that the slow device lacks.
+
+        In the default mode of lvmcache(7), writethrough, it does not.
+        """
         slow = spec.slow(inputs)
         match spec.kind:
             case "raid1" | "raid10":
@@ -202,7 +209,7 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return even shares for RAID and stripes, otherwise shares in proportion to the sizes.
+        """Return equal numbers for RAID and stripes, otherwise numbers in proportion to the device sizes.
 
         The copies in a cache are not counted.
         """
@@ -212,8 +219,8 @@ class LvmLayer(Layer[Lvm]):
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Report a RAID volume that is not in sync. LVM prints the share that is in sync, 0 to 100."""
-        if not built.spec.has_copies:
+        """Report a RAID volume that is still syncing. lvs prints the synced percentage, 0 to 100."""
+        if not built.spec.needs_sync:
             return None
         volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
         argv = lvm("lvs", paths, "--noheadings", "-o", "sync_percent", volume)
@@ -230,7 +237,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not option.value.isdecimal() or int(option.value) < 1:
-            raise reading.mistake(option, f"`{option.value}` is not a number of {key}; write {key}=1")
+            raise reading.mistake(option, f"`{option.value}` is not a valid number of {key}; example: {key}=1")
     needs = {
         "raid1": spec.copies_of(count),
         "raid10": spec.copies_of(count) * int(spec.value("stripes", "1")),
@@ -244,15 +251,15 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Label the devices and make the group. The undo removes the group, all its volumes, and the labels."""
+    """Return the steps that label the devices and create the group. The undo removes the group and the labels."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
     remove = ("sh", "-c", _REMOVE, group, f"--config={_only(paths)}", *paths)
     undo = UndoCommand(remove, Holds(f"/dev/{group}", ""), timeout_s=60)
     return (
-        Step(f"make physical volumes of {', '.join(paths)}", labels, overwrites=tuple(paths)),
-        Step(f"make the volume group {group}", create, undo, overwrites=tuple(paths)),
+        Step(f"create physical volumes on {', '.join(paths)}", labels, overwrites=tuple(paths)),
+        Step(f"create the volume group {group}", create, undo, overwrites=tuple(paths)),
     )
 
 
@@ -272,7 +279,7 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
-    """Return the segment type with the numbers of stripes and mirrors that use all devices."""
+    """Return lvcreate's options for the segment type and for the numbers of stripes and mirrors."""
     copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
@@ -286,33 +293,33 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """Create a logical volume on some devices of the group, as large as they allow unless `size=` is set."""
+    """Return the step that creates a volume on the devices `on`, as large as they allow unless `size=` is set."""
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
     named = long_options((key, value) for key, value in spec.options if key not in others)
     flags = [f"--{flag}" for flag in spec.flags]
     return Step(
-        f"make the {shape[1]} volume {group}/{name}",
+        f"create the {shape[1]} volume {group}/{name}",
         lvm("lvcreate", devices, "--yes", "--quiet", "--name", name, *shape, *space, *named, *flags, group, *on),
         timeout_s=300,
     )
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """Create a thin pool over all devices, and in it a thin volume of the pool's size or `virtualsize=`."""
+    """Return the steps that create a thin pool on all devices and a thin volume of its size or of `virtualsize=`."""
     whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = spec.value("virtualsize", f"{whole}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
     create = lvm("lvcreate", paths, "--yes", "--quiet", "--name", _VOLUME, *volume)
     return (
         _create(spec, group, paths, "pool", ("--type", "thin-pool", "--poolmetadataspare", "n"), paths),
-        Step(f"make the thin volume {group}/{_VOLUME}", create, timeout_s=120),
+        Step(f"create the thin volume {group}/{_VOLUME}", create, timeout_s=120),
     )
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Attach the fast device as a cache. lvconvert calls the settings of a writecache `--cachesettings` too."""
+    """Return the step that attaches the fast device. lvconvert has `--cachesettings` for a writecache too."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")
@@ -330,12 +337,12 @@ def _await_sync(volume: str, paths: Sequence[str], device_bytes: int) -> Step:
 
 
 def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
-    """Return an LVM command line that is limited to these devices."""
+    """Return an LVM command line with access to these devices only."""
     return ("lvm", command, "--config", _only(devices), *arguments)
 
 
 def _only(devices: Sequence[str]) -> str:
-    """Return LVM's configuration. Each metacharacter in a path becomes `.`, which matches it too."""
+    """Return an LVM configuration that accepts only these devices. `.` stands for any metacharacter in a path."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"

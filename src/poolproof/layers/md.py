@@ -1,10 +1,10 @@
 """Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the level, as mdadm names it. Options have the long names of `mdadm --create`. Bare words are its
-flags. As on mdadm's command line, the devices after `write-mostly` are write-mostly.
+The first word is the level, as for mdadm. Options have the long names of `mdadm --create`; its flags are bare words. As
+on mdadm's command line, the devices after `write-mostly` are write-mostly.
 
 poolproof waits until a new array is in sync, unless the layout has `assume-clean`. To drop caches, the array is stopped
-and assembled, because raid4 to raid6 cache stripes in RAM.
+and assembled again, because raid4, raid5 and raid6 cache stripes in RAM.
 """
 
 import re
@@ -33,7 +33,7 @@ _LEVELS: Mapping[str, str] = {
     **dict.fromkeys(("raid10", "10"), "raid10"),
     "linear": "linear",
 }
-# mdadm also makes raid4 and raid5 of two devices, but that is a mirror, and surely a mistake
+# mdadm also accepts two devices for raid4 and raid5, but the result is a mirror, which is surely a mistake
 _FEWEST: Mapping[str, int] = {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
 _PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 _WORDS = Vocabulary(
@@ -52,13 +52,13 @@ _CHECKED: Mapping[str, frozenset[str]] = {
 }
 _MODULES: Mapping[str, str] = {"linear": "linear", "raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
 _SUPERBLOCK_BYTES = 128 * 1024**2
-_LONGEST_NAME = 32  # of a superblock of version 1, md_p.h
+_LONGEST_NAME = 32  # in a version 1 superblock, md_p.h
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
 _STOP = (
-    'n=0; until said=$(mdadm --stop "$0" 2>&1); do n=$((n + 1)); '
-    '[ "$n" -lt 50 ] || { echo "$said" >&2; exit 1; }; sleep 0.1; done; '
+    'n=0; until output=$(mdadm --stop "$0" 2>&1); do n=$((n + 1)); '
+    '[ "$n" -lt 50 ] || { echo "$output" >&2; exit 1; }; sleep 0.1; done; '
     'n=0; while test -e "$0"; do n=$((n + 1)); '
-    '[ "$n" -lt 100 ] || { echo "$0 is still there" >&2; exit 1; }; sleep 0.1; done'
+    '[ "$n" -lt 100 ] || { echo "$0 still exists" >&2; exit 1; }; sleep 0.1; done'
 )
 _REMOVE = 'mdadm --stop "$0" && mdadm --zero-superblock "$@"'
 _IN_SYSFS = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && '
@@ -77,7 +77,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Md:
-    """The level; the write-mostly inputs, counted from 0; options with values; bare words."""
+    """The level, the write-mostly inputs (counted from 0), the options with values and the bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -89,11 +89,11 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """The number of copies that raid10 keeps: the digits of its layout, n2 by default."""
+        """The number of copies in a raid10: the digits of its layout, which is n2 by default."""
         return int(self.value("layout", "n2")[1:])
 
     @property
-    def has_copies(self) -> bool:
+    def needs_sync(self) -> bool:
         """True if the array must be synced: all levels except linear and raid0."""
         return self.level not in ("linear", "raid0")
 
@@ -103,10 +103,10 @@ class Md:
 
 
 class MdLayer(Layer[Md]):
-    """RAID of the Linux kernel over block devices."""
+    """The Linux kernel's software RAID."""
 
     word = "md"
-    summary = "Linux software RAID over devices: `md raid1 nvme1 ssd1 bitmap=none`"
+    summary = "Linux software RAID on several devices: `md raid1 nvme1 ssd1 bitmap=none`"
     programs = ("mdadm",)
     packages = ("mdadm",)
     module_packages = ("linux-image-amd64",)
@@ -136,7 +136,7 @@ class MdLayer(Layer[Md]):
         node = f"/dev/md/{kernel_name(site, name, longest=_LONGEST_NAME)}"
         members = [device.path for device in inputs]
         largest = max(device.size_bytes or 0 for device in inputs)
-        synced = (_await_sync(node, largest),) if spec.has_copies else ()
+        synced = (_await_sync(node, largest),) if spec.needs_sync else ()
         assemble = ("mdadm", "--assemble", "--quiet", node, *members)
         return LayerPlan(
             make=(wipe(members), _create(spec, node, members), await_block(node), *synced),
@@ -146,7 +146,7 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """Return that of a full stripe for raid4 to raid6. Smaller writes cost more."""
+        """Return the write amplification, for raid4, raid5 and raid6 that of full stripes. Smaller writes cost more."""
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -155,7 +155,7 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Subtract superblock, bitmap and room for a reshape: 128 MiB or 1 % plus 1 MiB per device, if that is less.
+        """Return the capacity without superblock, bitmap and reshape space: 128 MiB, or 1 % plus 1 MiB if that is less.
 
         If `size=` is given, at most that much of each device is used.
         """
@@ -172,13 +172,13 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Count no spares, because a spare helps only after it has been rebuilt."""
+        """Spares do not count: one helps only after the array has been rebuilt onto it."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return even shares on all active devices, md(4); for level linear, in proportion to their sizes."""
+        """Return equal numbers for all active devices, md(4); for linear, numbers in proportion to device sizes."""
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
         count, active = len(built.inputs), len(built.spec.active(built.inputs))
@@ -187,28 +187,28 @@ class MdLayer(Layer[Md]):
 
     def busy_with(self, built: OpenLayer[Md]) -> str | None:
         node = built.volume.path
-        action = _attribute(node, "sync_action", built.host) if built.spec.has_copies else None
+        action = _attribute(node, "sync_action", built.host) if built.spec.needs_sync else None
         return None if action in (None, "idle", "frozen") else f"md is running a {action} of {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the work of the arrays that are themselves among the disks."""
+        """Return the background work of md arrays whose own names are in `disks`."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
 
     def describe(self, built: OpenLayer[Md], target: Target) -> Target:
-        if not built.spec.has_copies:
+        if not built.spec.needs_sync:
             return target
         location = _attribute(built.volume.path, "bitmap/location", built.host)
         return replace(target, md_bitmap=None if location is None else location not in ("none", "file"))
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """Create the array. With `--run`, mdadm asks no questions. A flag for devices precedes the devices."""
+    """Return the step that creates the array. With `--run`, mdadm asks no questions."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
     return Step(
-        f"make {spec.level} of {', '.join(members)}",
+        f"create a {spec.level} of {', '.join(members)}",
         (
             *("mdadm", "--create", node, "--run", "--quiet", f"--level={spec.level}"),
             *(f"--raid-devices={len(spec.active(members))}", *named, *[f"--{flag}" for flag in spec.flags]),
@@ -226,12 +226,12 @@ def _await_sync(node: str, device_bytes: int) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the options that are numbers, and that there are enough devices."""
+    """Check the numeric options and that there are enough devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
     if spec.level == "raid10" and not _RAID10_LAYOUT.fullmatch(spec.value("layout", "n2")):
-        raise reading.mistake(options["layout"], "a layout of raid10 is n, f or o and the number of copies: n2, f2, o3")
+        raise reading.mistake(options["layout"], "a raid10 layout is n, f or o and the number of copies: n2, f2, o3")
     fewest = max(_FEWEST[spec.level], spec.copies if spec.level == "raid10" else 0)
     active = len(spec.active(range(count)))
     if active < fewest:
@@ -241,7 +241,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return an attribute of an array in sysfs, such as `sync_action` (idle, resync, check …), or None."""
+    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …); None if it cannot be read."""
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:
@@ -250,7 +250,7 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (array, action, share done) of each array that is working: `("md0", "resync", "12.6%")`."""
+    """Yield (array, action, progress) for each array that is working, such as `("md0", "resync", "12.6%")`."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         for action, done in _MDSTAT_ACTION.findall(rest):

@@ -2,9 +2,9 @@
 
 Every option is passed to mergerfs under its own name. The branches keep the order of the expression.
 
-mergerfs creates no file on a branch with less free space than `minfreespace`, 4G by default, so small test disks would
-stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, it is 1/64 of that
-branch.
+mergerfs creates no files on a branch that has less free space than `minfreespace` (default: 4G), so small test disks
+would stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof sets it
+to 1/64 of that branch.
 """
 
 from collections.abc import Sequence
@@ -54,9 +54,9 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE union of directories. Each file is stored whole on one branch.
+    """A FUSE union of directories. Each file is stored on a single branch.
 
-    The `spec` has the options after `-o`. A later one overrides an earlier one.
+    The `spec` has the options after `-o`. If an option is repeated, the last one counts.
     """
 
     word = "mergerfs"
@@ -99,11 +99,11 @@ def _option(reading: StageReader, argument: Word | Option) -> str:
     if key not in _KEYS:
         raise arguments.unknown(reading, argument, "option of mergerfs", _KEYS)
     if "," in value:
-        raise reading.mistake(argument, "an option of mergerfs cannot contain a comma; write several options")
+        raise reading.mistake(argument, "a mergerfs option cannot contain a comma; write separate options")
     # mergerfs 2.33 mounts with an unknown policy without an error
     policies = _POLICIES | _READDIR_POLICIES if key == "func.readdir" else _POLICIES
     if key.startswith(("category.", "func.")) and value.split(":")[0] not in policies:
-        raise reading.mistake(argument, f"`{value}` is not a policy of mergerfs{did_you_mean(value, policies)}")
+        raise reading.mistake(argument, f"`{value}` is not a mergerfs policy{did_you_mean(value, policies)}")
     return f"{key}={value}"
 
 
@@ -118,7 +118,7 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 
 
 def _checked(path: str) -> str:
-    """Return the path if mergerfs takes it literally: it splits branches at `:` and expands wildcards."""
+    """Return the path. Raises a HostError if mergerfs would interpret it, because it has a `:`, a `=` or a wildcard."""
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
             f"mergerfs cannot use {path} as a branch: it interprets `:`, `=` and wildcards", "rename the directory"

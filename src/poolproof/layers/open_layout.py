@@ -1,6 +1,6 @@
-"""Questions to an open layout: where its data is, what it is busy with, where its bytes are counted.
+"""Queries on an open layout: where its data is stored, which background work is running, where bytes are counted.
 
-`host` is the run's. Each question goes to the host that has the layer or leaf.
+`host` is the run's main host. Each query runs on the host that has the layer or leaf.
 """
 
 from collections import Counter
@@ -24,9 +24,9 @@ _STAT = (
 
 
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
-    """Return the bytes of data (not metadata) that the files of the layout occupy on each leaf, by its name.
+    """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    Leaves under a volume that poolproof did not build, such as a directory on another RAID, are left out.
+    If poolproof did not build the volume above several leaves, such as a directory on a RAID, they are left out.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
@@ -51,7 +51,7 @@ def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
 
 
 def _layers_of(plan: TreePlan, host: Host) -> Iterator[tuple[Layer[Any], OpenLayer[Any]]]:
-    """Yield the layers from the bottom up, each with its volumes and its host."""
+    """Yield the layers from the bottom up, each with its volumes and host."""
     for built in from_bottom(plan.top):
         if isinstance(built.node, LayerNode):
             yield built.node.layer, _open(built, built.node, host)
@@ -64,13 +64,13 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return what was built differently from what the layout asks, although no step failed."""
+    """Return how the built layers differ from the layout, although no step failed; empty if they do not differ."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return the target with the facts that only the layers know."""
+    """Return the target with the facts about the layout that only the layers know."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
@@ -79,9 +79,9 @@ def describe(plan: TreePlan, host: Host, target: Target) -> Target:
 
 
 def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool:
-    """True if the file system is directly on real disks, one of which supports discard.
+    """True if the file system is directly on real disks and at least one of them supports discard.
 
-    Disks of a virtual machine and emulated disks have no flash to erase.
+    A virtual machine's disks and emulated disks do not count, because they have no flash to erase.
     """
     leaves = [leaf for device in inputs for leaf in device.leaves if leaf.path == device.path]
     is_bare = target.in_guest is False and len(leaves) == len(inputs)
@@ -95,40 +95,40 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return how often each layer writes back what it buffers in RAM."""
+    """Return how often the layers write back what they buffer in RAM. Layers that buffer nothing are left out."""
     found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Return the bytes of data in the layers' own caches (not the page cache); None if a layer does not know."""
+    """Return the bytes of data in the layers' own caches (not the page cache); None if one of them is unknown."""
     counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
-    """Return the vdevs of all pools, with the bytes allocated on each."""
+    """Return the vdevs of all pools with their sizes and allocated bytes."""
     return tuple(vdev for layer, built in _layers_of(plan, host) for vdev in layer.vdevs(built))
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host of the layout's pools and their counters; the run's host if it has no pools."""
+    """Return the host of the layout's ZFS pools and their counters; the run's host if the layout has no pools."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
-    """Return where bytes and requests are counted, from the top of the layout down to the disks.
+    """Return the points where bytes and requests are counted, from the top of the layout down to the disks.
 
-    Call this again after closing and opening the layout, because kernel names change. A file system has no counters, so
-    it has no counting point.
+    Call this again after closing and opening the layout, because kernel names change. File systems have no counters and
+    therefore no counting points.
     """
     blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
 def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
-    """Return the counters of the block devices. A file that serves as a device has none."""
+    """Return the sysfs `stat` files of the block devices. A file that serves as a device has none."""
     stats: dict[Volume, str] = {}
     for name in dict.fromkeys(volume.host for volume in blocks):
         there = [volume for volume in blocks if volume.host == name]
@@ -159,7 +159,7 @@ def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterat
 
 
 def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
-    """Return the counter of a whole block device; None if it has none."""
+    """Return the sysfs `stat` file of a block device; None if it has none."""
     if isinstance(built.node, LayerNode):
         return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None

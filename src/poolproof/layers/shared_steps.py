@@ -1,4 +1,4 @@
-"""Names and steps that several layers share: kernel names, wiping signatures, encryption keys."""
+"""Names and steps that several layers share: kernel names, signature wiping, encryption keys."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -11,9 +11,9 @@ _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
 
 
 def kernel_name(site: Site, name: str, *, longest: int) -> str:
-    """Return `poolproof-LABEL-NAME`, unique to the run, for a pool, mapping, array or volume group.
+    """Return `poolproof-LABEL-NAME`, a name that is unique to the run, for a pool, mapping, array or volume group.
 
-    If the name would be longer than `longest`, a hash replaces NAME.
+    If the result would have more than `longest` characters, a hash replaces NAME.
     """
     whole = f"poolproof-{site.label}-{name}"
     if len(whole) <= longest:
@@ -22,24 +22,25 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
 
 
 def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return key and value pairs as `--key value` on a command line."""
+    """Return key and value pairs as the arguments `--key value`."""
     return [part for key, value in pairs for part in (f"--{key}", value)]
 
 
 def wipe(devices: Sequence[str]) -> Step:
-    """Wipe all signatures that wipefs knows, so that no technology detects the remains of another."""
+    """Return the step that wipes all known signatures, so that no technology detects another's remains."""
     title = f"wipe old signatures from {', '.join(devices)}"
     return Step(title, ("wipefs", "-a", "-q", *devices), overwrites=tuple(devices))
 
 
 def key_path(site: Site, name: str) -> str:
-    """Return the key file of an encrypted layer, next to the run's directory in RAM."""
+    """Return the path of an encrypted layer's key file, next to the run's directory in RAM."""
     return f"{site.ram_dir}.{name}.key"
 
 
 def make_key(path: str) -> Step:
-    """Make a key of 32 random bytes in RAM, on the host, readable only by root. The undo deletes it.
+    """Return the step that creates a key of 32 random bytes in the host's RAM, readable only by root.
 
-    It appears on no command line, in no journal and in no output of `--dry-run`, and planning stays a pure function.
+    The host creates the key, so it appears on no command line, in no journal and in no `--dry-run` output. The undo
+    deletes it.
     """
-    return Step(f"make the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))
+    return Step(f"create the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))

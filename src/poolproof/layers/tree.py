@@ -1,4 +1,4 @@
-"""Walk a layout as a tree of layers: resolve an expression, plan its steps, compute properties of the whole."""
+"""Layouts as trees of layers: resolving an expression, planning its steps, computing properties of the layout."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,14 +16,14 @@ from poolproof.steps import Step, path_on
 from poolproof.units import format_size
 
 _FLUSH_LIMIT_S = 600.0
-_ADD = "define the device: under `devices:` in the campaign, or with --device NAME=file:1G (poolproof run --help)"
+_ADD = "define the device under `devices:` in the campaign or with --device NAME=file:1G (see poolproof run --help)"
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A planned node: its volume, its inputs, and, for a layer, its plan and its name in the run."""
+    """A planned node: its volume, its inputs and, for a layer, its plan and its name in the run."""
 
     node: Node
     volume: Volume
@@ -36,9 +36,9 @@ class BuiltNode:
 class TreePlan:
     """The commands that build a layout on its devices.
 
-    `make` builds and opens all layers. `close` and `open` together drop all data of the layout from RAM. `flush` writes
-    out dirty data and leaves everything open. `make` and `open` go from the bottom up, `close` and `flush` from the top
-    down.
+    `make` builds and opens all layers. `close` followed by `open` drops all data of the layout from RAM. `flush` writes
+    out dirty data and leaves everything open. `make` and `open` run from the bottom up, `close` and `flush` from the
+    top down.
     """
 
     make: tuple[Step, ...]
@@ -54,23 +54,23 @@ class TreePlan:
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The disks at the bottom, without duplicates."""
+        """The leaf devices of the layout, without duplicates."""
         return tuple(dict.fromkeys(self.top.volume.leaves))
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The block devices that layers of the layout offer to the layers above them, as `path_on` writes them."""
+        """The block devices that layers of the layout offer, in the form that `path_on` returns."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return the tree of a layout, or raise a CampaignError that points at the mistake."""
+    """Return the tree of a layout. Raises a CampaignError that points at the mistake."""
     return _Resolver(expression, frozenset(device_names)).tree(expression)
 
 
 class _Resolver:
-    """Resolves one expression, and remembers which devices it has used."""
+    """Resolves one expression and remembers which devices have been used."""
 
     def __init__(self, source: Expression, devices: frozenset[str]) -> None:
         self._source = source
@@ -101,7 +101,7 @@ class _Resolver:
         return all_layers()[first.text].read(reading)
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Resolve a first stage that is only a device or a group."""
+        """Resolve a first stage that consists of one device or group and no layer."""
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
             raise self._mistake(first, f"expected a layer after the `|`{guess}")
@@ -138,7 +138,7 @@ def layer_nodes(node: Node) -> Iterator[LayerNode]:
 
 
 def devices(node: Node) -> tuple[str, ...]:
-    """Return the devices of the campaign that the layout uses, from left to right."""
+    """Return the names of the campaign's devices that the layout uses, from left to right."""
     if isinstance(node, DeviceNode):
         return (node.name,)
     if isinstance(node.spec, Dir):
@@ -147,21 +147,21 @@ def devices(node: Node) -> tuple[str, ...]:
 
 
 def directories(node: Node) -> tuple[str, ...]:
-    """Return the existing directories that the layout uses (`dir /srv/data`). plan_tree needs a Volume for each."""
+    """Return the existing directories that the layout uses (`dir /srv/data`). `plan_tree` needs a Volume for each."""
     return tuple(dict.fromkeys(entry.spec.path for entry in layer_nodes(node) if isinstance(entry.spec, Dir)))
 
 
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return the steps that build a layout, or raise a HostError if it cannot be built; a pure function.
+    """Return the steps that build a layout, without running any. Raises a HostError if it cannot be built.
 
-    `volumes` has the devices by name, and the directories of `dir` layers by path. `name` is the layout's, unique in
-    the run. It becomes part of mount points.
+    `volumes` has the devices by name and the directories of `dir` layers by path. `name` is the layout's name, which is
+    unique in the run and becomes part of the mount points.
     """
     return plan_of(build_node(node, volumes, site, names_of(node, name)))
 
 
 def plan_of(top: BuiltNode) -> TreePlan:
-    """Return the steps of a layout whose nodes are planned."""
+    """Return the steps of a layout whose nodes have been planned."""
     if top.plan is None:
         path, host = top.volume.path, top.volume.host
         # a bare device has no layer to close, so its pages are dropped
@@ -178,7 +178,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 
 
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
-    """Sync a block device only at the top, where the load writes to it. Others have no dirty pages."""
+    """Return the steps that flush a layer. Block devices below another layer have no dirty pages and are not synced."""
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
     return plan.flush or (_sync(plan.volume),)
@@ -190,7 +190,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan the nodes of a layout from the bottom up. Each layer takes the next name."""
+    """Plan the nodes of a layout from the bottom up. Each layer takes the next of `names`."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -198,15 +198,15 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
     for device in (below.volume for below in inputs):
         if device.size_bytes is not None and device.size_bytes < least:
             raise HostError(
-                f"{device.path} has {format_size(device.size_bytes)}, but {node.layer.word} needs at least "
-                f"{format_size(least)} on each device",
+                f"{device.path} is {format_size(device.size_bytes)}, but {node.layer.word} needs at least "
+                f"{format_size(least)} per device",
                 f"give the device a size of {least // 1024**2}M or more in the campaign",
             )
     return build_layer(node, inputs, site, next(names))
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan one layer over its planned inputs."""
+    """Plan one layer on its planned inputs."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -216,12 +216,12 @@ def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name
 
 
 def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
-    """Return the steps, on that host unless they name another one."""
+    """Return the steps with `host` filled in unless they already name a host."""
     return tuple(replace(step, host=step.host or host) for step in steps)
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
-    """Yield a name for each layer: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` from the bottom up if a word repeats."""
+    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` if a word repeats."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     words = [entry.layer.word for entry in layer_nodes(node)]
     for at, word in enumerate(words):
@@ -237,10 +237,10 @@ def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of mergerfs, otherwise the layout's directory.
+    """Return the lowest directories of a layout: the branches of mergerfs, or else the layout's own directory.
 
-    By default mergerfs preserves paths (category.create=epmfs): a directory made on top of it exists on one branch
-    only, and all its files are stored there. A directory made in each branch exists on all of them.
+    By default, mergerfs preserves paths (category.create=epmfs): a directory created through mergerfs exists on one
+    branch only, and all its files are stored there. A directory created in each branch exists on all branches.
     """
     return () if plan.volume.is_block else tuple(_branches(plan.top))
 
@@ -280,7 +280,7 @@ def needs(node: Node, site: Site) -> None:
         if packages:
             hint = f"on Debian or Ubuntu: {'' if site.is_root else 'sudo '}apt install {' '.join(packages)}"
         elif not site.is_root:
-            hint = "run poolproof under sudo, or use a layout `dir PATH`, which needs no root"
+            hint = "run poolproof with sudo, or use a `dir PATH` layout, which does not need root"
         raise HostError(f"this host cannot build the layout: {'; '.join(missing)}", hint)
 
 
@@ -290,19 +290,22 @@ def modules(node: Node) -> frozenset[str]:
 
 
 def hosts_of(node: Node) -> frozenset[str]:
-    """Return the names of the further hosts that the layout is built on."""
+    """Return the names of the other hosts that the layout is built on."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
-    """Compute a value of the layout: of each device by its name, of each layer from the values of its inputs."""
+    """Compute a value of the layout from the bottom up.
+
+    `of_device` takes a device's name, `of_layer` a layer and the values of its inputs.
+    """
     if isinstance(node, DeviceNode):
         return of_device(node.name)
     return of_layer(node, [fold(below, of_device, of_layer) for below in node.inputs])
 
 
 def copies_on_write(node: Node) -> bool:
-    """True if any layer is copy-on-write: then the speed of reads depends on earlier writes to the file."""
+    """True if any layer is copy-on-write. Read speed then depends on earlier writes to the file."""
     return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
 
 
@@ -311,43 +314,46 @@ def uses_page_cache(node: Node) -> bool:
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
-def write_factor(node: Node, landed: Mapping[str, int] | None = None) -> float:
-    """Return the expected write amplification: bytes written to the leaves for each byte of data.
+def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
+    """Return the expected write amplification: bytes written to the leaves per byte of data.
 
-    If the inputs of a layer differ (mergerfs over a mirror and a single disk), it depends on which of them got the
-    data. `landed` has the bytes written to each device, by name. Without it, the smallest factor is used, so that an
-    honest write never looks too small.
+    If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
+    the data. `written` has the bytes written to each device, by name. Without it, the smallest factor is used, because
+    too large a factor would refute correct results.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
-        if landed is not None and len(set(factors)) > 1:
-            factors = [_mean_factor(entry.inputs, factors, landed)] * len(factors)
+        if written is not None and len(set(factors)) > 1:
+            factors = [_mean_factor(entry.inputs, factors, written)] * len(factors)
         return entry.layer.write_factor(entry.spec, factors)
 
     return fold(node, lambda _: 1.0, of_layer)
 
 
-def _mean_factor(inputs: Iterable[Node], factors: list[float], landed: Mapping[str, int]) -> float:
-    """Return leaf bytes over data bytes of all inputs. An input with factor p has its leaf bytes / p of data."""
-    leaf_bytes = [sum(landed.get(name, 0) for name in devices(below)) for below in inputs]
+def _mean_factor(inputs: Iterable[Node], factors: list[float], written: Mapping[str, int]) -> float:
+    """Return all inputs' leaf bytes divided by their data bytes, which are an input's leaf bytes over its factor."""
+    leaf_bytes = [sum(written.get(name, 0) for name in devices(below)) for below in inputs]
     data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
     return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return a lower estimate of the bytes that fit. `sizes`: bytes by device name, free bytes by `dir` path."""
+    """Return a conservative estimate of how many bytes of data fit.
+
+    `sizes` has the size of each device by name and the free bytes of each `dir` layer by path.
+    """
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.capacity_bytes(entry.spec, inputs))
 
 
 def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return the bytes of the largest single file that fits: with mergerfs it must fit in one branch."""
+    """Return the size in bytes of the largest file that fits. With mergerfs, a file must fit on one branch."""
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.largest_file_bytes(entry.spec, inputs))
 
 
 def redundancy(node: Node) -> int | None:
-    """Return how many of the layout's devices may fail, no matter which, without losing data.
+    """Return how many of the layout's devices may fail, no matter which ones, without data loss.
 
-    None over an existing directory, because poolproof does not know what protects it.
+    None for an existing directory, because poolproof does not know what protects it.
     """
 
     def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:

@@ -1,7 +1,8 @@
 """XFS on one block device: `ssd1 | xfs`, `ssd1 | xfs metadata.reflink=0 data.agcount=8 logbsize=256k`.
 
-A key with a dot is an option of mkfs.xfs, named by the sections of its configuration file in mkfs.xfs(8): `block.size`,
-`metadata.reflink`, `data.su`, `log.size` and so on. A key or word without a dot is a mount option from xfs(5).
+A key with a dot is an mkfs.xfs option. Before the dot is its section in the configuration file, mkfs.xfs(8):
+`block.size`, `metadata.reflink`, `data.su`, `log.size` and so on. Words and keys without a dot are mount options from
+xfs(5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +63,10 @@ class XfsLayer(FileSystemLayer):
         return (Step(f"make xfs on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Subtract the log (64 MiB to 2 GiB, mkfs.xfs 6.1) and 6 % for allocation groups and reserves."""
+        """Return the device size minus 6 % for allocation groups and reserves and the log (64 MiB to 2 GiB).
+
+        Source: mkfs.xfs 6.1.
+        """
         (device,) = inputs
         return max(0, int(device * 0.94) - min(2048 * _MIB, max(64 * _MIB, device // 2048)))
 

@@ -1,13 +1,13 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
-After `zfs` comes the vdev tree of `zpool create`, in its order and words (zfs_vdevs.py). Options are properties of the
-pool and of the dataset, under their own names (zfs_properties.py). No name belongs to both. `-f` is zpool's own.
-`arc_max=1G` sets the module parameter zfs_arc_max while the layout is built.
+After `zfs` comes the vdev tree, written as for `zpool create` (zfs_vdevs.py). Options are properties of the pool or of
+the dataset, under their own names (zfs_properties.py); no name belongs to both. `-f` has the same effect as for zpool.
+`arc_max=1G` sets the module parameter zfs_arc_max as long as the layout exists.
 
-While the pool is built, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
+Once the pool exists, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
 
-The pool has the name of its mount point. Export and import drop its data from the ARC. A cache vdev keeps its content,
-unless l2arc_rebuild_enabled is 0.
+The pool has the same name as its mount point. Exporting and importing the pool drops its data from the ARC. A cache
+vdev keeps its contents unless l2arc_rebuild_enabled is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""The version of the kernel module, which `zfs version` prints last."""
+"""How to get the version of the kernel module, which `zfs version` prints last."""
 
 _MIB = 1024**2
 _GIB = 1024**3
@@ -59,7 +59,7 @@ _MIRRORED = frozenset({"disk", "mirror"})
 
 @dataclass(frozen=True)
 class Zfs:
-    """The vdev tree, the properties of the pool (`zpool create -o`) and of its dataset (`-O`), the limit of the ARC."""
+    """The vdev tree, the properties of the pool (`zpool create -o`) and of its dataset (`-O`), and the ARC limit."""
 
     vdevs: VdevTree
     pool: tuple[tuple[str, str], ...]
@@ -76,10 +76,10 @@ class Zfs:
 
 
 class ZfsLayer(AdaptableLayer[Zfs]):
-    """A pool. Its dataset is mounted. `| zvol` makes a block device of it."""
+    """A pool with a mounted dataset. `| zvol` creates a block device on the pool."""
 
     word = "zfs"
-    summary = "a ZFS pool, in zpool's own words: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
+    summary = "a ZFS pool, in zpool's own syntax: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
     programs = ("zpool", "zfs")
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
@@ -152,7 +152,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def become(
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """Attach all new leaf vdevs and wait for the resilver before any is detached."""
+        """Return steps that attach all new leaf vdevs and wait for the resilver before they detach old ones."""
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
         return (
@@ -166,13 +166,14 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """For data: synchronous writes to a log vdev are extra. If vdevs differ, return the smallest factor."""
+        """Return the factor for data vdevs, the smallest one if they differ. Writes to a log vdev are extra."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Subtract labels and metaslab rounding (32 MiB per device), the slop space, and 5 % for metadata.
+        """Return the space without labels and metaslab rounding (32 MiB per device), slop space and 5 % for metadata.
 
-        Slop is 1/32 of the pool, at least 128 MiB, at most half the pool or 128 GiB: spa_get_slop_space() of OpenZFS.
+        Slop space is 1/32 of the pool, but at least 128 MiB and at most half the pool or 128 GiB: spa_get_slop_space()
+        in OpenZFS.
         """
         usable = [max(0, size - 32 * _MIB) for size in inputs]
         raw = sum(vdev.capacity_bytes(usable) for vdev in spec.vdevs.data)
@@ -180,12 +181,15 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return that of the weakest vdev, without log and cache. `copies` does not protect against a lost disk."""
+        """Return the redundancy of the weakest data, special or dedup vdev. `copies` does not survive disk failures."""
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return shares by the allocation of each data vdev in `zpool list -v`; 0 on all other vdevs."""
+        """Return the bytes on each input, in proportion to the data vdevs' allocation in `zpool list -v`.
+
+        Inputs in other vdevs have 0.
+        """
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
         rows = zfs_status.space_of(pool_of(built.volume), built.host)
         allocated = [row.allocated_bytes or 0 for row in rows if row.depth == 1 and not row.section]
@@ -206,7 +210,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         pool, vdevs = pool_of(built.volume), built.spec.vdevs
         properties = required_properties(pool, built.host)
         ashift, number = dict(built.spec.pool).get("ashift", "0"), properties.get("objsetid", "")
-        # the file below KSTATS with the counters of the dataset
+        # the file under KSTATS that has the dataset's counters
         objsets = (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
         others = target.zfs or ZfsFacts()
         zfs = replace(
@@ -238,10 +242,10 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return False
 
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
-        """Return the file data in the ARC; for all pools of the layout except the first, 0, because they share it.
+        """Return the bytes of file data in the ARC. The layout's pools share the ARC, so all but the first return 0.
 
-        None if pools of others are imported. All pools of the run, `poolproof-LABEL-…`, belong to one layout, because
-        only one is built at a time.
+        None if other pools are imported. All pools of the run (`poolproof-LABEL-…`) belong to the same layout, because
+        only one layout is built at a time.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
@@ -254,9 +258,9 @@ class ZfsLayer(AdaptableLayer[Zfs]):
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
     """Return how the built pool becomes the target: pairs (anchor, new device) to attach, and devices to detach.
 
-    The anchor stays and keeps the data. Anchors and detached devices are inputs of the built pool, new devices are
-    inputs of the target. None if the pools differ in more than the leaf vdevs of their mirrors: zpool-attach(8) makes a
-    single disk a mirror and a mirror wider, and zpool-detach(8) does the reverse.
+    The anchor stays in the pool and keeps the data. Anchors and detached devices are input numbers of the built pool;
+    new devices are input numbers of the target. None if the pools differ in more than the leaf vdevs of their mirrors:
+    zpool-attach(8) turns a single disk into a mirror or widens a mirror, and zpool-detach(8) does the reverse.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -278,7 +282,7 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
-    """Return all vdevs except the data vdevs, as values to compare."""
+    """Return all vdevs except data vdevs as a value that can be compared."""
     named = [
         (section, vdev.kind, [nodes[member] for member in vdev.members])
         for section, vdev in vdevs.sections
@@ -288,12 +292,12 @@ def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
 
 
 def pool_of(volume: Volume) -> str:
-    """Return the name of the pool, which is the name of its mount point."""
+    """Return the pool's name: the last part of its mount point."""
     return volume.path.rpartition("/")[2]
 
 
 def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
-    """Return all properties of a dataset or volume, sizes in bytes; raise a HostError if it does not exist."""
+    """Return all properties of a dataset or volume, sizes in bytes. Raises a HostError if it does not exist."""
     properties = zfs_status.read_properties(dataset, host)
     if properties is None:
         raise HostError(f"the properties of {dataset} cannot be read", "zfs list")
@@ -312,13 +316,13 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Check that the devices of a vdev have the same size, as zpool does except for log vdevs."""
+    """Check that all devices of a data, special or dedup vdev have about the same size, as zpool does."""
     for vdev in () if vdevs.force else vdevs.of(*NEEDED):
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:
             raise HostError(
                 f"zpool refuses {vdev} of unequal devices: {', '.join(map(format_size, sizes))}",
-                "give them the same size, or write `-f` after `zfs` to force it, as zpool does",
+                "give them the same size, or write `-f` after `zfs` to force it, as for zpool",
             )
 
 

@@ -1,4 +1,4 @@
-"""The commands of zpool and zfs that create, import, export and destroy a pool."""
+"""The zpool and zfs commands that create, change, import, export and destroy a pool."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done 
 # 0 means the default, but writing 0 does not restore the old limit; the limit in force before must be written first.
 _LIMIT_ARC = _C_MAX + (
     '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
-    'echo "the ARC keeps its limit of $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM" >&2; exit 1'
+    'echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1'
 )
 _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 
 
 def load_module() -> Step:
-    """Load the module. There is no undo, because a loaded module does no harm."""
+    """Return the step that loads the kernel module. It has no undo, because a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Limit the ARC. The undo restores the old limit from the file `note`."""
+    """Return the step that limits the ARC. The undo restores the old limit, which is saved in the file `note`."""
     undo = UndoCommand(("sh", "-c", _RESTORE_ARC, note, _PARAMETER), Holds(note, " "))
     return Step(
         f"limit the ARC to {size_bytes} bytes", ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), _PARAMETER), undo
@@ -42,10 +42,11 @@ def create(
     vdevs: Sequence[str],
     devices: Sequence[str],
 ) -> Step:
-    """Create the pool. `-R` mounts it under `root` and keeps it out of the cache file, so that no boot imports it.
+    """Return the step that creates the pool.
 
-    `-f` is safe, because the guard has checked the devices and the parser the vdev tree. Without it, zpool would refuse
-    the remains of an earlier pool in a partition that it is about to recreate.
+    `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. `-f` is
+    safe, because the guard has checked the devices and the parser has checked the vdev tree. Without `-f`, zpool would
+    refuse remains of an earlier pool in a partition that it is about to recreate.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -69,9 +70,9 @@ def _destroy(pool: str) -> UndoCommand:
 
 
 def attach(pool: str, anchor: str, device: str) -> Step:
-    """Attach the device to the mirror of the anchor.
+    """Return the step that attaches the device to the anchor's mirror.
 
-    The undo destroys the whole pool. The anchor may have been detached since, and the layers under the new device can
+    The undo destroys the entire pool: the anchor may have been detached since, and the layers under the new device can
     be removed only after the pool.
     """
     return Step(
@@ -85,15 +86,15 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 
 
 def detach(pool: str, device: str) -> Step:
-    """Detach a device from its mirror. The undo of the pool covers this."""
+    """Return the step that detaches a device from its mirror. It needs no undo, because the pool will be destroyed."""
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Add log and cache vdevs to the pool. `removable` has the devices of each vdev.
+    """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each vdev.
 
-    The undo removes them. It detaches the devices of a mirror first, so that the last one can be removed by its name.
-    The file `note` exists as long as the vdevs may be in the pool, so the undo can be repeated after a partial failure.
+    The undo removes the vdevs. It first detaches all but one device of a mirror, so that the last one can be removed by
+    name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can be repeated.
     """
     devices = [device for vdev in removable for device in vdev]
     commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
@@ -101,9 +102,9 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
     named = shlex.join(part for device in devices for part in ("-e", device, "-e", _partition(device)))
     script = (
         f'test -e {KSTATS}/{pool} || {{ rm -- "$0"; exit 0; }}; '
-        f"said=$({{ {'; '.join(map(shlex.join, commands))}; }} 2>&1); zpool wait -t remove {pool}; "
+        f"output=$({{ {'; '.join(map(shlex.join, commands))}; }} 2>&1); zpool wait -t remove {pool}; "
         f'if zpool status -P {pool} | tr -s "[:space:]" "\\n" | grep -q -x -F {named}; '
-        'then echo "$said" >&2; exit 1; else rm -- "$0"; fi'
+        'then echo "$output" >&2; exit 1; else rm -- "$0"; fi'
     )
     return Step(
         f"add log and cache devices to {pool}",
@@ -116,29 +117,32 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 
 def wait_until_quiet(pool: str) -> Step:
-    """Wait until resilver, removal, initialization and trim have ended."""
+    """Return the step that waits until resilver, removal, initialization and trim have finished."""
     return Step(f"wait until {pool} is quiet", ("zpool", "wait", "-t", _ACTIVITIES, pool), timeout_s=_WAIT_LIMIT_S)
 
 
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
-    """Import the pool, unless it was just created. `-l` loads keys. Only the run's own devices are searched."""
+    """Return the step that imports the pool from these devices, unless it is already imported. `-l` loads keys."""
     places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
     return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
 
 
 def close_pool(pool: str) -> Step:
-    """Export the pool, which writes everything out and drops it from the ARC. A busy pool is an error."""
+    """Return the step that exports the pool, which writes out its data and drops it from the ARC.
+
+    The step fails if the pool stays busy.
+    """
     return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
 
 
 def flush_pool(pool: str) -> Step:
-    """Write out the open transaction group. Syncing the file system would write it to the log first."""
+    """Return the step that writes out the open transaction group. syncfs would also write the data to the log."""
     return Step(f"write out the pool {pool}", ("zpool", "sync", pool), timeout_s=600)
 
 
 def _partition(device: str) -> str:
-    """Return the first partition, where zpool stores data on a whole disk. It may not exist."""
+    """Return the first partition, which zpool creates for the data if it is given an entire disk. It may not exist."""
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"
     return f"{device}p1" if device[-1].isdigit() else f"{device}1"

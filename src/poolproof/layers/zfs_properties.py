@@ -1,7 +1,8 @@
-"""Properties of pools, datasets and volumes that a layout may set, by their names in zpoolprops(7) and zfsprops(7).
+"""The properties of pools, datasets and volumes that a layout may set, as in zpoolprops(7) and zfsprops(7).
 
 The lists exclude properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those
-that cannot be set at creation. Values are checked if the manual lists them all. zpool checks the others.
+that cannot be set at creation. A value is checked here if the manual lists all values of its property, and otherwise by
+zpool.
 """
 
 import re
@@ -56,13 +57,13 @@ _PATTERNS: Mapping[str, tuple[str, str]] = {
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check a property's name and, if the manual lists all values, its value, or raise a CampaignError.
+    """Check a property's name and, if the manual lists all values, its value. Raises a CampaignError.
 
     User properties (with a colon) and pool features (`feature@`) are always accepted.
     """
     if option.key not in known and ":" not in option.key and not option.key.startswith("feature@"):
-        raise unknown(reading, option, "property of zfs", known)
+        raise unknown(reading, option, "ZFS property", known)
     check_values(reading, [option], _CHECKED)
     pattern, expected = _PATTERNS.get(option.key, (".*", ""))
     if not re.fullmatch(pattern, option.value):
-        raise reading.mistake(option, f"`{option.value}` is not a value of {option.key}; expected {expected}")
+        raise reading.mistake(option, f"`{option.value}` is not a valid value for {option.key}; expected {expected}")

@@ -1,8 +1,8 @@
-"""What ZFS reports: properties, space, background work, module parameters, and the sides of mirrors.
+"""What ZFS reports: properties, space, background work, module parameters and mirror members.
 
-`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. `zpool status`
-starts the groups of log and cache devices with that word after one tab. arcstats has a name, a type and a value on each
-line. See zfs-get(8) and zpool-status(8).
+`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. In `zpool status`,
+log and cache devices follow a line with a tab and the word `logs` or `cache`. Each line of arcstats has a name, a type
+and a value. See zfs-get(8) and zpool-status(8).
 """
 
 import re
@@ -36,7 +36,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return a dataset or volume with its properties, in ZFS's words and exact values; None if it does not exist.
+    """Return an existing dataset or volume with its exact property values; None if it does not exist.
 
     Raises ProgramMissing if the host has no `zfs`.
     """
@@ -50,7 +50,7 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind `/dev/zd0` or `/dev/zvol/tank/vol`; None for other devices."""
+    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None for others."""
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)
     if not re.fullmatch(r"/dev/zd\d+", device):
@@ -69,7 +69,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target with the properties of its dataset or volume, and these facts about its pool."""
+    """Return the target with the properties of its dataset or volume and these facts about its pool."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -96,14 +96,14 @@ def module_facts(host: Host) -> ZfsFacts:
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
-    """Return the counters of the ARC by name; empty if the module is not loaded."""
+    """Return the ARC counters by name; empty if the module is not loaded."""
     return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, by the module's parameters (zfs(4)).
+    """Return how often a transaction group is written to the pool's disks, from the module parameters in zfs(4).
 
-    A group is closed after zfs_txg_timeout seconds, or when zfs_dirty_data_sync_percent of zfs_dirty_data_max are
+    A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
     dirty. The intent log makes synchronous writes durable earlier, but their data is still written with its group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
@@ -120,16 +120,16 @@ def _parameter(host: Host, name: str) -> int | None:
 
 
 def busy_with(status: str) -> str | None:
-    """Return the background work of a pool, from `zpool status -i -t`; None if there is none."""
+    """Parse a pool's background work from `zpool status -i -t`; None if there is none."""
     found = _BUSY.search(status) or _VDEV_BUSY.search(status)
     return found[1].strip() if found else None
 
 
 @dataclass(frozen=True)
 class VdevSpace:
-    """A row of `zpool list -v`: its depth below the pool (which has 0), its name, and bytes.
+    """A row of `zpool list -v`. The pool's own row has the depth 0.
 
-    `section` is the heading above it: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
+    `section` is the heading above the row: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
     """
 
     depth: int
@@ -140,16 +140,16 @@ class VdevSpace:
 
 
 def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
-    """Return the space of a pool and of its vdevs."""
+    """Return the size and allocation of a pool and of its vdevs."""
     return parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
-    """Return the rows of `zpool list -v -p` (2.1 to 2.3) without headings, or raise a ValueError for other text."""
+    """Parse the rows of `zpool list -v -p` (2.1 to 2.3), without headings. Raises a ValueError for other text."""
     header, *lines = text.splitlines() or [""]
     columns = header.split()
     if not {"ALLOC", "SIZE"} <= set(columns):
-        raise ValueError(f"`zpool list -v` printed no column ALLOC: {header!r}")
+        raise ValueError(f"`zpool list -v` printed no SIZE or no ALLOC column: {header!r}")
     rows: list[VdevSpace] = []
     section = ""
     for line in lines:
@@ -168,13 +168,13 @@ def _number(cells: Sequence[str], column: int) -> int | None:
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
-    """Return the sides of each mirror among the vdevs; `inputs` are those of the pool."""
+    """Return the sides of each mirror among the vdevs. `inputs` are the pool's inputs."""
     mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
     return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """ZFS asks the kernel too whether a disk is rotational; `turns` is None if it does not say."""
+    """Return a side of a mirror. `turns` is None if the kernel does not say whether the disk is rotational."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

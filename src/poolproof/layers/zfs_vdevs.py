@@ -1,8 +1,8 @@
-"""The vdev tree of a pool, in the order and words of zpool, zpoolconcepts(7).
+"""The vdev tree of a pool, in zpool's syntax, zpoolconcepts(7).
 
 The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare` given
-twice; a log, special or dedup vdev that is neither a disk nor a mirror; and data vdevs of different redundancy, unless
-the layout has `-f`.
+twice; a log, special or dedup vdev that is neither a disk nor a mirror; and vdevs with different redundancy, unless the
+layout has `-f`.
 """
 
 import itertools
@@ -26,7 +26,7 @@ _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
-"""The sections without which a pool loses its data."""
+"""The sections whose loss destroys the pool's data."""
 
 _REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
@@ -35,9 +35,10 @@ _MOST_RAIDZ = 255
 
 @dataclass(frozen=True)
 class Vdev:
-    """A top-level vdev. `members` are inputs of the layer, counted from 0.
+    """A top-level vdev. `members` are the numbers of its inputs in the layer, counted from 0.
 
-    `parity` devices (raidz, draid), `data` devices in a redundancy group and distributed `spares` (draid).
+    `parity` is the number of parity devices (raidz, draid). For draid, `data` is the number of data devices in a
+    redundancy group and `spares` the number of distributed spares.
     """
 
     kind: Kind
@@ -48,7 +49,7 @@ class Vdev:
 
     @property
     def _share(self) -> tuple[int, int]:
-        """The part of all written bytes that is data, as numerator and denominator; a mirror's copies count once."""
+        """The fraction of the written bytes that is data: numerator and denominator. A mirror's copies count once."""
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -57,7 +58,7 @@ class Vdev:
         return 1, 1
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Return the leaf bytes written per byte of data; for raidz and draid, of a full stripe."""
+        """Return the bytes written to leaves per byte of data; for raidz and draid, in full stripes."""
         factors = [inputs[member] for member in self.members]
         data, total = self._share
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data
@@ -68,17 +69,17 @@ class Vdev:
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Return the bytes on each member if the vdev stores this much data."""
+        """Return the bytes on each member if the vdev stores `data_bytes` of data."""
         data, total = self._share
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return the bytes of data in an allocation of zpool: it includes parity, but a mirror's copies once."""
+        """Return the bytes of data in a vdev's allocation. zpool includes parity, but counts a mirror's copies once."""
         data, total = self._share
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as arguments of zpool; `paths` are those of all inputs."""
+        """Return the vdev as arguments for zpool. `paths` has the path of each input of the layer."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -91,7 +92,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """The number of devices that may fail."""
+        """The number of devices that may fail without data loss."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:
@@ -104,7 +105,7 @@ class Vdev:
 
 @dataclass(frozen=True)
 class VdevTree:
-    """The vdevs of a pool, each with its section, in the order of the sections."""
+    """The vdevs of a pool, each with its section, ordered by section."""
 
     sections: tuple[tuple[Section, Vdev], ...]
     force: bool = False
@@ -118,7 +119,7 @@ class VdevTree:
         return self.of("data")
 
     def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
-        """Return these sections as arguments of zpool, or all if none is named; `paths` are those of all inputs."""
+        """Return these sections (all if none is named) as arguments for zpool. `paths` has the path of each input."""
         words: list[str] = []
         for section in names or get_args(Section):
             # single disks come first: after `mirror` they would be read as its members
@@ -133,7 +134,7 @@ class VdevTree:
         return self.of(*_REMOVABLE)
 
     def without_removable(self) -> "VdevTree":
-        """Return the tree without log and cache vdevs, with its inputs renumbered."""
+        """Return the tree without log and cache vdevs. The remaining inputs are renumbered."""
         others = [(section, vdev) for section, vdev in self.sections if section not in _REMOVABLE]
         left = sorted(member for _, vdev in others for member in vdev.members)
 
@@ -145,7 +146,7 @@ class VdevTree:
 
 @dataclass
 class _Run:
-    """A keyword, a section or a kind of vdev, with the devices after it; no keyword at the start of the stage."""
+    """A section or a vdev kind with the devices after it. `keyword` is None at the start of the stage."""
 
     section: Section
     keyword: Word | None
@@ -157,7 +158,7 @@ class _Run:
 
 
 def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
-    """Return the tree of all words and groups, and its inputs. Options are skipped.
+    """Parse a stage's words and groups into a vdev tree and its inputs. Options are skipped.
 
     Raises a CampaignError if zpool would refuse the tree.
     """
@@ -219,7 +220,7 @@ def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument
         # a disk goes only with disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
             message = f"zpool refuses {second} together with {first} in one pool"
-            raise reading.mistake(place, f"{message}; write `-f` to force it, as zpool does")
+            raise reading.mistake(place, f"{message}; write `-f` to force it, as for zpool")
 
 
 def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev:
@@ -252,7 +253,7 @@ def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev
         raise reading.mistake(keyword, f"{keyword.text} names {parts['c']} children, found {count} devices")
     data = parts.get("d", min(8, count - spares - parity))
     if not 0 < data <= count - spares - parity:
-        message = f"{data} data, {parity} parity and {spares} spare devices do not fit {count} devices"
+        message = f"{data} data, {parity} parity and {spares} spare devices do not fit on {count} devices"
         raise reading.mistake(keyword, message)
     return Vdev("draid", members, parity, data, spares)
 

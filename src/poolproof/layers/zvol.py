@@ -1,4 +1,4 @@
-"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`. `sparse` reserves no space for it.
+"""A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`. With `sparse`, no space is reserved.
 
 The size comes first. Options are properties of the volume under their own names, zfsprops(7). The volume is exported,
 imported and destroyed with its pool.
@@ -25,7 +25,7 @@ _DEVICES = "/dev/zvol/"
 
 @dataclass(frozen=True)
 class Zvol:
-    """The size in bytes, whether the volume is sparse, its properties, and the copies that its pool keeps."""
+    """The size in bytes, whether the volume is sparse, its properties, and the pool's `copies`."""
 
     size_bytes: int
     sparse: bool
@@ -34,7 +34,7 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The volume's `copies` divided by those of its pool; 1 if it inherits them."""
+        """The volume's `copies` divided by the pool's; 1 if the volume inherits them."""
         own = dict(self.properties).get("copies")
         return 1.0 if own is None else int(own) / self.pool_copies
 
@@ -84,7 +84,7 @@ class ZvolLayer(Layer[Zvol]):
         reserved = 0 if spec.sparse else spec.size_bytes * spec.copies_over_pool
         if pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
             raise HostError(
-                f"a zvol of {format_size(spec.size_bytes)} does not fit its pool, which holds "
+                f"a zvol of {format_size(spec.size_bytes)} does not fit in its pool, which has room for "
                 f"about {format_size(pool.size_bytes)}",
                 "make it smaller, or write `sparse`, which reserves no space",
             )
@@ -108,7 +108,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes in the pool's data. The pool multiplies them by its own copies."""
+        """Return the bytes of data in the pool, before the pool multiplies them by its own `copies`."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:

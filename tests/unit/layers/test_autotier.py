@@ -63,7 +63,7 @@ def test_quotas_that_differ_from_the_layout_are_reported() -> None:
         (STATUS.replace("5.00 GiB   1.98 %", "251.97 GiB 100.00 %"), "tier2 has 252 GiB instead of 5 GiB"),
     ):
         assert open_layout.deviations(built, RecordedHost({asked: wrong})) == (
-            f"autotier uses other quotas than the layout sets: {said}",
+            f"autotier's quotas differ from those of the layout: {said}",
         )
     (doubt,) = open_layout.deviations(built, RecordedHost())
     assert "does not report its quotas" in doubt

@@ -32,7 +32,7 @@ def test_idle_arrays_and_no_arrays() -> None:
 @pytest.mark.parametrize(
     ("device", "born", "said"),
     [
-        ("sda", "1795300000", ("lazy initialization of an ext4",)),
+        ("sda", "1795300000", ("lazy initialization of an ext4 file system",)),
         ("sda", "1790000000", ()),
         ("sda", "0", ()),
         ("sdb", "1795300000", ()),

@@ -177,8 +177,8 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
     [
         ("zfs mirror small big", {"small": GIB}, "zpool refuses a 2-way mirror of unequal devices: 1 GiB, 20 GiB"),
         ("zfs raidz1 a b small", {"small": GIB}, "zpool refuses a raidz1 of 3"),
-        ("zfs a small", {"small": 64 * MIB}, "has 64 MiB, but zfs needs at least 74 MiB"),
-        ("zfs a | zvol 25G", {}, "does not fit its pool"),
+        ("zfs a small", {"small": 64 * MIB}, "is 64 MiB, but zfs needs at least 74 MiB"),
+        ("zfs a | zvol 25G", {}, "does not fit in its pool"),
         ("a | luks", {"a": 16 * MIB}, "luks needs at least 17 MiB"),
     ],
 )

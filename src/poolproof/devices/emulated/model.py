@@ -1,4 +1,4 @@
-"""The disk models by name. docs/emulated-disks.md compares each one with measurements of real disks."""
+"""The disk models by name. docs/emulated-disks.md has the sources of their parameters and compares them with fio."""
 
 from __future__ import annotations
 
