@@ -131,6 +131,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
         workload=workload.name,
         number=number,
         verdict=judgement.verdict,
+        verdicts=judgement.verdicts,
         findings=judgement.findings,
         metric=workload.metric,
         figures=figures,

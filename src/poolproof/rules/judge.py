@@ -1,35 +1,33 @@
 """Derives one verdict from the findings of all rules. docs/verdicts.md explains how."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Effect, Finding, Rule
+from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.verdicts import Verdict
 
-_VERDICTS: dict[Effect, Verdict | None] = {
-    "fails": "failed",
-    "refutes": "refuted",
-    "suspects": "suspect",
-    "notes": None,
-}
-_STRENGTH = list(_VERDICTS)
+_STRENGTH = tuple(VERDICTS)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a result and its reasons: the findings, strongest first."""
+    """The verdict on a result and its reasons: the findings, strongest first.
+
+    `verdicts`: verdicts of single metrics, by id, that differ from `verdict`; no rule gives one yet.
+    """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
 
 def judge(case: Case) -> Judgement:
     """Apply every rule to one result and return the verdict."""
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
-    verdict = _VERDICTS[findings[0].effect] if findings else None
+    verdict = VERDICTS[findings[0].effect] if findings else None
     return Judgement(verdict or ("sound" if proven else "unproven"), findings)
 
 

@@ -8,8 +8,17 @@ from typing import Literal
 from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
+from poolproof.verdicts import Verdict
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
+VERDICTS: Mapping[Effect, Verdict | None] = {
+    "fails": "failed",
+    "refutes": "refuted",
+    "suspects": "suspect",
+    "notes": None,
+}
+"""The verdict that a finding of each effect causes, strongest first; a note causes none."""
+
 Changes = Mapping[str, str | None]
 """Options of one job to set; None removes an option."""
 

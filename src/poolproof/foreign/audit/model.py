@@ -1,11 +1,12 @@
 """The audit of one result, and its JSON object as printed by `poolproof audit --json` (docs/audit.md)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
+from poolproof.metrics import MetricId
 from poolproof.results.runs.contract import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
@@ -45,6 +46,7 @@ class Audited:
     `known`: the facts used from the surrounding text and the options, each with its source.
     `missing`: what could not be judged, and which option would help.
     `rerun`: the command with the fixes applied.
+    `verdicts`: of metrics whose verdict differs from `verdict`.
     `was`: the verdict recorded in the run directory when the trial was measured.
     """
 
@@ -63,6 +65,7 @@ class Audited:
     command_line: int | None = None
     is_assumed: bool = False
     was: Verdict | None = None
+    verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
 
     @property
     def has_changed(self) -> bool:
@@ -90,6 +93,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
         "command_assumed": audited.is_assumed,
         "figures": figures_object(audited.figures),
         "verdict": audited.verdict,
+        "verdicts": dict(audited.verdicts),
         "verdict_then": audited.was,
         "findings": [finding_object(finding) for finding in audited.findings],
         "known": list(audited.known),

@@ -1,5 +1,6 @@
 """Judge the trials of a run directory again, from the load, the outcome and the evidence saved with each trial."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from poolproof.foreign.audit.advice import estimate_of, rerun_command
@@ -40,7 +41,8 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: C
         why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _NOT_SAVED
         known = () if trial.verdict == "failed" and not trial.source else (why,)
         metrics, verdict = _recorded_metrics(trial), trial.verdict
-        return Audited(source, line, line, name, None, metrics, verdict, trial.findings, known, was=verdict)
+        recorded = Audited(source, line, line, name, None, metrics, verdict, trial.findings, known, was=verdict)
+        return replace(recorded, verdicts=trial.verdicts)
     judgement = judge(case)
     return Audited(
         source=source,
@@ -50,6 +52,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: C
         command=None,
         figures=metrics_of(case.outcome),
         verdict=judgement.verdict,
+        verdicts=judgement.verdicts,
         findings=judgement.findings,
         estimate=estimate_of(case, judgement),
         rerun=rerun_command(case, judgement.findings) if judgement.verdict != "sound" else None,

@@ -116,6 +116,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         command=_command(found.made),
         figures=metrics_of(found.result),
         verdict=judgement.verdict,
+        verdicts=judgement.verdicts,
         findings=judgement.findings,
         known=judged.known,
         missing=missing_of(found, case, context),

@@ -187,6 +187,7 @@ def _trial(placed: ImportedRecord) -> Trial:
         workload=placed.workload,
         number=placed.number,
         verdict=record.judged.judgement.verdict,
+        verdicts=record.judged.judgement.verdicts,
         findings=record.judged.judgement.findings,
         metric=_metric(record.judged.case.load, figures),
         figures=figures,

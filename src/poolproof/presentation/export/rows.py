@@ -70,7 +70,7 @@ class ExportRow:
     @property
     def reasons(self) -> tuple[Finding, ...]:
         """Return the findings that caused the verdict, the strongest first."""
-        return tuple(finding for finding in self.cell.findings if finding.effect != "notes")
+        return self.cell.reasons()
 
     @property
     def settled(self) -> bool | None:

@@ -72,7 +72,7 @@ def _answer(run: LoadedRun) -> Headline:
 
 def _nothing_counts(run: LoadedRun) -> Headline:
     """Return the headline if all cells are refuted or failed, with the fix for most of them."""
-    decisive = (next(iter(cell.findings), None) for cell in run.cells)
+    decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
     rest: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import msgspec
 
 from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
-from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId
+from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.metrics import result_text
@@ -20,7 +20,7 @@ from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell
+from poolproof.results.runs.summary import Cell, OtherVerdict
 from poolproof.rules.model import Finding
 from poolproof.verdicts import WORST_FIRST
 
@@ -63,7 +63,9 @@ def cell_rows(
 ) -> list[dict[str, Any]]:
     """Return each cell: position, result, verdict, colour, flow of bytes, chart rows and findings.
 
-    All cells belong to the campaign. `u` is the name and sentence of each reason why a result is unsettled, or None.
+    All cells belong to the campaign. `x`: the findings on the workload's own metric. `o`: other metrics whose verdict
+    differs, as names, verdict and findings. `u`: the name and sentence of each reason why a result is unsettled, or
+    None.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -81,10 +83,16 @@ def cell_rows(
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
             "levels": _levels(run, cell),
-            "x": [finding_number[finding_key(finding)] for finding in cell.findings],
+            "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
+            "o": [_other_verdict(other, finding_number) for other in cell.other_verdicts],
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
+
+
+def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:
+    names = ", ".join(metric_of(metric).title for metric in other.metrics)
+    return [names, other.verdict, [finding_number[finding_key(finding)] for finding in other.reasons]]
 
 
 def is_unsettled(cell: Cell) -> bool:
@@ -96,6 +104,13 @@ def _why_unsettled(cell: Cell) -> list[list[str]] | None:
     if not is_unsettled(cell) or cell.settling is None:
         return None
     return [[each.name, each.sentence] for each in cell.settling.reasons]
+
+
+def shown_findings(cell: Cell) -> Iterator[Finding]:
+    """Yield the findings on the workload's own metric, then those on other metrics with another verdict."""
+    yield from cell.findings_on()
+    for other in cell.other_verdicts:
+        yield from other.reasons
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:

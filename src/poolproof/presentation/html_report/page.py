@@ -25,6 +25,7 @@ from poolproof.presentation.html_report.cells import (
     is_unsettled,
     metrics_measured,
     packed,
+    shown_findings,
     shown_trials,
 )
 from poolproof.presentation.html_report.sections import claim_rows, finding_groups, limit_section, repeat_section
@@ -68,7 +69,7 @@ def page(loaded: LoadedRun) -> str:
         "repeat": repeat_section(run),
         "remarks": remarks,
     }
-    findings = {finding_key(finding): finding for cell in cells for finding in cell.findings}
+    findings = {finding_key(finding): finding for cell in cells for finding in shown_findings(cell)}
     metrics = metrics_measured(cells)
     data = {
         "layouts": [layout.name for layout in run.campaign.layouts],

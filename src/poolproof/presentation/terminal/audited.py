@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.load.merge import percentile
 from poolproof.load.outcome import Direction
+from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.words import MARKS, STYLES
 from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size
 from poolproof.verdicts import WORST_FIRST
@@ -27,6 +28,8 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
         yield f"  {made_by}: {command[:_LONGEST_COMMAND]}{' …' if len(command) > _LONGEST_COMMAND else ''}"
     if audited.has_changed:
         yield f"  changed: it was {audited.was} when it was measured"
+    for metric, verdict in audited.verdicts.items():
+        yield f"  {metric_of(metric).title}: {verdict}"
     for finding in audited.findings:
         yield from _wrapped(f"  {_EFFECTS[finding.effect]}: ", f"{finding.message} [{finding.rule}]", width)
         if finding.effect != "notes":

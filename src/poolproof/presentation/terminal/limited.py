@@ -45,10 +45,8 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 def doubt_text(cell: Cell) -> str:
     """Return why the result of a bare disk is not sound: the rule, its message and the fix; empty if it is sound."""
-    found = next((finding for finding in cell.findings if finding.effect != "notes"), None)
-    if cell.verdict == "sound" or found is None:
-        return ""
-    return f"{found.rule}: {found.message}; fix: {found.fix}"
+    found = next(iter(cell.reasons()), None)
+    return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
 
 def _lines(cells: Limited) -> Iterator[RenderableType]:

@@ -133,7 +133,8 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
     if progress.trials:
         trial = progress.trials[-1]
         line = Text("last: ", style=QUIET)
-        line.append(f"{MARKS[trial.verdict]} {trial.verdict} ", style=STYLES[trial.verdict])
+        verdict = trial.result().verdict
+        line.append(f"{MARKS[verdict]} {verdict} ", style=STYLES[verdict])
         yield line.append(f"{_trial_name(trial.key, width)}: {trial_text(trial)}", style="default")
     else:
         yield Text("no trial has finished yet", style=QUIET)
@@ -141,7 +142,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
         if news.trial is None:
             yield Text(f"! {news.text}", style="yellow")
         else:
-            verdict, text = news.trial.verdict, f"{_trial_name(news.trial.key, width)}: {news.text}"
+            verdict, text = news.trial.result().verdict, f"{_trial_name(news.trial.key, width)}: {news.text}"
             yield Text(f"{MARKS[verdict]} ", style=STYLES[verdict]).append(text, style="default")
 
 

@@ -164,11 +164,11 @@ class RunProgress(Listener):
         return max(0.0, self._mean_s * bare_left + budget_left_s - since_s)
 
     def _count(self, trial: Trial) -> None:
-        self._verdicts[trial.layout, trial.workload].append(trial.verdict)
+        self._verdicts[trial.layout, trial.workload].append(trial.result().verdict)
         self.trials.append(trial)
         self._mean_s = None
-        if trial.verdict != "sound" and trial.findings:
-            first = trial.findings[0]
+        if trial.result().verdict != "sound" and (findings := trial.findings_on()):
+            first = findings[0]
             self.news.append(News(f"{first.message} ({first.rule})", trial))
 
 
@@ -196,7 +196,7 @@ class PlainLines(RunProgress):
     def trial_ends(self, trial: Trial) -> None:
         super().trial_ends(trial)
         place = f"[{self.done}/{self.total}] {trial.layout} · {trial.workload} #{trial.number}"
-        self._print(f"{place}: {trial_text(trial)}, {trial.verdict}{self.left_text()}")
+        self._print(f"{place}: {trial_text(trial)}, {trial.result().verdict}{self.left_text()}")
 
     def warning(self, message: str) -> None:
         super().warning(message)

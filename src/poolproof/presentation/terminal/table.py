@@ -21,7 +21,7 @@ from poolproof.presentation.terminal.words import (
 )
 from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell, factor_to
+from poolproof.results.runs.summary import Cell, OtherVerdict, factor_to
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
@@ -118,20 +118,22 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
     The messages are those of the group's first cell, whose layout they name.
     """
-    groups: dict[tuple[str, ...], list[Cell]] = {}
+    groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
-        if cell.verdict != "sound":
-            rules = tuple(finding.rule for finding in cell.findings if finding.effect != "notes")
-            groups.setdefault((cell.workload, cell.verdict, *rules), []).append(cell)
+        for judged in (OtherVerdict((), cell.verdict, cell.reasons()), *cell.other_verdicts):
+            if judged.verdict != "sound":
+                rules = tuple(finding.rule for finding in judged.reasons)
+                groups.setdefault((cell.workload, judged.metrics, judged.verdict, rules), []).append((cell, judged))
     for group in groups.values():
-        first = group[0]
+        cell, judged = group[0]
         lines = []
-        where = f" on {first.layout}" if len(group) > 1 else ""
-        for finding in first.findings:
-            if finding.effect != "notes":
-                lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
-        title = f"{first.workload} on {', '.join(cell.layout for cell in group)}: {first.verdict}"
-        yield _block(MARKS[first.verdict], STYLES[first.verdict], title, *lines)
+        where = f" on {cell.layout}" if len(group) > 1 else ""
+        for finding in judged.reasons:
+            lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
+        metrics = ", ".join(metric_of(metric).title for metric in judged.metrics)
+        title = f"{cell.workload} on {', '.join(each.layout for each, _ in group)}: "
+        title += f"{metrics} {judged.verdict}" if metrics else judged.verdict
+        yield _block(MARKS[judged.verdict], STYLES[judged.verdict], title, *lines)
 
 
 def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:

@@ -49,8 +49,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return "not measured"
     result = cell.result(metric)
     if not result.counts:
-        rules = [finding.rule for finding in cell.findings if finding.effect in ("refutes", "fails")]
-        return f"{result.verdict} ({rules[0]})" if rules else result.verdict
+        reasons = cell.reasons(metric)
+        return f"{result.verdict} ({reasons[0].rule})" if reasons else result.verdict
     count = len(result.values)
     if not count:
         return f"no {metric} was measured"

@@ -123,13 +123,13 @@ def macros() -> Iterator[str]:
 
 def views() -> dict[str, str]:
     """Return the definition of each view by name, over `placed_trials` and `run_files`."""
-    named = "run, layout, workload, number, verdict"
+    named = f"run, layout, workload, number, {_verdict_of()} as verdict"
     leaves = "unnest(leaves, recursive := true)"
     return {
         "runs": f"select {', '.join(RUN_COLUMNS)} from run_files order by begun_at, run",
         "trials": _trials(),
         "cells": _cells(),
-        "leaves": f"select {named}, {_counts('verdict')} as counts, {leaves}, state from placed_trials",
+        "leaves": f"select {named}, {_counts(_verdict_of())} as counts, {leaves}, state from placed_trials",
         "findings": f"select {named}, unnest(findings, recursive := true), state from placed_trials",
     }
 
@@ -165,7 +165,8 @@ def _counts(verdict: str) -> str:
 
 def _trials() -> str:
     values = [(metric.column, f"figures.{metric.field}", _counts(_verdict_of(metric.id))) for metric in METRICS]
-    parts = ["run", "layout", "workload", "number", "metric", "verdict", f"{_counts(_verdict_of())} as counts"]
+    parts = ["run", "layout", "workload", "number", "metric", f"{_verdict_of()} as verdict"]
+    parts += [f"{_counts(_verdict_of())} as counts"]
     parts += ["settling.settled as settled"]
     parts += [f"case when {is_counted} then {value} end as {name}" for name, value, is_counted in values]
     parts += [f"case when not {is_counted} then {value} end as {REJECTED}{name}" for name, value, is_counted in values]

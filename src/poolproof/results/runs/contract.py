@@ -127,6 +127,7 @@ def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> di
         "account": asdict(cell.account) if cell.account else None,
         "leaves": [asdict(leaf) for leaf in cell.leaves],
         "verdict": cell.verdict,
+        "verdicts": {metric: other.verdict for other in cell.other_verdicts for metric in other.metrics},
         "findings": [finding_object(finding) for finding in cell.findings],
     }
 

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeVar
 from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.rules.model import Case, Finding
+from poolproof.rules.model import VERDICTS, Case, Finding
 from poolproof.stopping.model import NotConverged
-from poolproof.verdicts import Verdict, counts, has_values
+from poolproof.verdicts import WORST_FIRST, Verdict, counts, has_values
 
 SCHEMA = 1
 Value = TypeVar("Value")
@@ -163,6 +163,12 @@ class Trial:
             if metric_of(metric).is_rate and low is not None and high is not None:
                 precision = (high - low) / 2
         return MetricResult(value, self.verdicts.get(metric, self.verdict), precision)
+
+    def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
+        """Return the findings on a metric, by default the workload's own: notes, and none worse than its verdict."""
+        least = WORST_FIRST.index(self.result(metric).verdict)
+        caused = ((finding, VERDICTS[finding.effect]) for finding in self.findings)
+        return tuple(found for found, verdict in caused if verdict is None or WORST_FIRST.index(verdict) >= least)
 
 
 @dataclass(frozen=True)

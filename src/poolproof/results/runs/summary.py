@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.model import HEALTHY, Campaign, Measure
 from poolproof.evidence.model import LeafUse
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.convergence import (
     CellConvergence,
     cell_keys,
@@ -66,6 +66,15 @@ class CellResult:
     def counts(self) -> bool:
         """True if the values may be compared, ranked and averaged."""
         return counts(self.verdict)
+
+
+@dataclass(frozen=True)
+class OtherVerdict:
+    """Metrics of a cell with another verdict than the workload's own metric, and the findings that caused it."""
+
+    metrics: tuple[MetricId, ...]
+    verdict: Verdict
+    reasons: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,25 @@ class Cell:
         values = self.values(metric)
         interval = self.figure if metric == self.metric else mean_interval(values)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
+
+    def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
+        """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
+        return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
+
+    def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
+        """Return the findings of all trials on a metric, each rule once, strongest first."""
+        return _strongest(finding for trial in self.trials for finding in trial.findings_on(metric))
+
+    @property
+    def other_verdicts(self) -> tuple[OtherVerdict, ...]:
+        """Return the verdicts of measured metrics that differ from the workload's own, with equal ones grouped."""
+        if not any(trial.verdicts for trial in self.trials):
+            return ()
+        own, groups = self.result().verdict, dict[tuple[Verdict, tuple[Finding, ...]], list[MetricId]]()
+        for metric in METRICS:
+            if (result := self.result(metric.id)).values and result.verdict != own:
+                groups.setdefault((result.verdict, self.reasons(metric.id)), []).append(metric.id)
+        return tuple(OtherVerdict(tuple(metrics), *key) for key, metrics in groups.items())
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
         """Return a metric of each trial that did not fail, by default the workload's own; empty if not measured."""
@@ -235,7 +263,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         trials=trials,
         metric=first.metric,
         verdict=worst(trial.result(first.metric).verdict for trial in trials),
-        findings=_findings(trials),
+        findings=_strongest(finding for trial in trials for finding in trial.findings),
         figure=_figure(values, settling),
         account=_account(trials),
         leaves=_leaves(trials),
@@ -256,12 +284,10 @@ def _measured(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in trials if has_values(trial.verdict)]
 
 
-def _findings(trials: Sequence[Trial]) -> tuple[Finding, ...]:
+def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the strongest finding of each rule, the strongest first."""
-    everything = [finding for trial in trials for finding in trial.findings]
-    everything.sort(key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight))
     by_rule: dict[str, Finding] = {}
-    for finding in everything:
+    for finding in sorted(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight)):
         by_rule.setdefault(finding.rule, finding)
     return tuple(by_rule.values())
 

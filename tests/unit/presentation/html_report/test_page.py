@@ -98,7 +98,7 @@ def test_names_with_markup_stay_names(tmp_path: Path) -> None:
     evil = "</script><img src=x onerror=alert(1)>"
     question = "question: '<b onclick=alert(2)>Which</b> of the two?'"
     finding = Finding("write-vanished", "refutes", f"lost {evil}", f'mend "{evil}')
-    trials = [replace(each, findings=(finding,)) for each in all_trials()]
+    trials = [replace(each, findings=(finding,)) for each in all_trials("refuted")]
     page = _page(make_run(tmp_path / "run", trials, campaign=CAMPAIGN.replace("question: Which of the two?", question)))
     tags = {tag for tag, _ in _Elements(page).elements}
     attributes = {name for _, each in _Elements(page).elements for name in each}

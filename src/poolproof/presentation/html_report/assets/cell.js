@@ -37,10 +37,14 @@ P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettle
 P.cellFindings = (cell) => {
   const found = cell.x.map((number) => P.data.findings[number]);
   const notes = found.filter(([, effect]) => effect === "notes");
+  const block = (what) => ([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
+    P.make("p", {}, P.make("code", {}, rule), ` ${effect} ${what}: `, ...P.coded(message)),
+    P.quiet("fix: ", ...P.coded(fix)));
   P.byId("cell-findings").replaceChildren(
-    ...found.filter((each) => !notes.includes(each)).map(([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
-      P.make("p", {}, P.make("code", {}, rule), ` ${effect} it: `, ...P.coded(message)),
-      P.quiet("fix: ", ...P.coded(fix)))),
+    ...found.filter((each) => !notes.includes(each)).map(block("it")),
+    ...cell.o.flatMap(([names, verdict, numbers]) => [
+      P.make("p", {}, `${names}: `, P.make("span", { class: `v-${verdict}` }, `${P.data.marks[verdict]} ${verdict}`)),
+      ...numbers.map((number) => block(names)(P.data.findings[number]))]),
     notes.length ? P.make("details", { class: "behind" }, P.make("summary", {}, `${P.count(notes.length, "note")} (verdict unaffected)`),
       ...notes.map(([rule, , message]) => P.make("p", {}, P.make("code", {}, rule), " ", ...P.coded(message)))) : "");
 };

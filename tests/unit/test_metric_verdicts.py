@@ -1,0 +1,104 @@
+"""A run whose trials.jsonl gives metrics different verdicts: each output shows the verdict of the metric it shows."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import audited_object
+from poolproof.foreign.audit.runs import audit_run
+from poolproof.presentation.export.columns import csv_text
+from poolproof.presentation.export.rows import table_of
+from poolproof.presentation.html_report.cells import cell_rows, finding_key, shown_findings
+from poolproof.presentation.terminal.audited import audited_lines
+from poolproof.presentation.terminal.progress import RunProgress
+from poolproof.presentation.terminal.table import print_table
+from poolproof.results.compare.ranking import find_goal, rank
+from poolproof.results.query.session import open_runs
+from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.loading import LoadedRun, load_run
+from tests.unit.presentation.terminal.live_runs import screen_text
+from tests.unit.results.compare.making import make_run
+
+FINDING = {"rule": "write-vanished", "effect": "refutes", "message": "50 MiB went missing", "fix": "end_fsync=1"}
+
+
+@pytest.fixture(params=[("sound", {"bandwidth": "refuted"}), ("refuted", {"iops": "sound"})])
+def run(tmp_path: Path, request: pytest.FixtureRequest) -> LoadedRun:
+    """The bandwidth of layout `one` is refuted in its second trial, its IOPS are sound."""
+    path = make_run(tmp_path / "run", {("one", "reads"): (100, 101), ("pair", "reads"): (50, 51)})
+    lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
+    verdict, verdicts = request.param
+    for line in lines:
+        if (line["layout"], line["number"]) == ("one", 2):
+            line |= {"verdict": verdict, "verdicts": verdicts, "findings": [FINDING]}
+    (path / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return load_run(path)
+
+
+def test_the_table_shows_the_finding_with_its_metric(run: LoadedRun) -> None:
+    console = Console(width=200, file=io.StringIO())
+    with console.capture() as captured:
+        print_table(console, run.cells, None)
+    table, _, reasons = captured.get().partition("reads on one: ")
+    assert "refuted" not in table
+    heading, *_ = reasons.split("\n")
+    assert "bandwidth" in heading and heading.endswith("refuted")
+    assert reasons.count("50 MiB went missing") == 1
+
+
+def test_json_has_the_verdicts_of_other_metrics(run: LoadedRun) -> None:
+    one, pair = run_object(run.path, run.cells, None)["cells"]
+    assert (one["verdict"], one["verdicts"]["bandwidth"]) == ("sound", "refuted")
+    assert pair["verdicts"] == {}
+
+
+def test_a_csv_row_gives_the_reasons_of_its_metric(run: LoadedRun) -> None:
+    one = next(csv.DictReader(io.StringIO(csv_text(table_of(run)))))
+    assert (one["verdict"], one["counts"], one["rules"], one["why"]) == ("sound", "true", "", "")
+    assert (float(one["iops"]), float(one["rejected_bandwidth_bytes_per_s"])) == (100.5, 100.5 * 4096)
+
+
+def test_sql_gives_the_verdict_that_decides_whether_the_row_counts(run: LoadedRun) -> None:
+    with open_runs(run.path) as session:
+        for view in ("trials", "cells"):
+            found = session.ask(f"select distinct verdict, counts from {view} where layout = 'one'")
+            assert found.rows == [("sound", True)]
+        assert session.ask("select verdict, rule from findings").rows == [("sound", "write-vanished")]
+
+
+def test_the_page_shows_the_finding_with_its_metric(run: LoadedRun) -> None:
+    findings = [finding_key(finding) for cell in run.cells for finding in shown_findings(cell)]
+    one, _ = cell_rows(run, run.cells, {key: number for number, key in enumerate(findings)})
+    assert (one["v"], one["x"]) == ("sound", [])
+    assert [(verdict, numbers) for names, verdict, numbers in one["o"] if "bandwidth" in names.split(", ")] == [
+        ("refuted", [0])
+    ]
+    assert findings == [tuple(FINDING.values())]
+
+
+def test_a_ranking_counts_each_metric_by_its_verdict(run: LoadedRun) -> None:
+    goal = find_goal(run.campaign, "reads", None)
+    assert rank(run, goal, metric=None, effect=0.05).ranked[0].entry.layout == "one"
+    by_bandwidth = rank(run, goal, metric="bandwidth", effect=0.05)
+    assert [each.entry.layout for each in by_bandwidth.ranked] == ["pair"]
+    assert {each.layout: each.why for each in by_bandwidth.excluded}["one"] == "refuted (write-vanished)"
+
+
+def test_the_live_screen_shows_the_metric_of_the_workload(run: LoadedRun) -> None:
+    progress = RunProgress(run.campaign, run.trials)
+    assert progress.worst("one", "reads") == "sound"
+    assert not progress.news
+    assert "refuted" not in "\n".join(screen_text(progress))
+
+
+def test_an_audit_gives_the_verdicts_of_other_metrics(run: LoadedRun) -> None:
+    audited = audit_run(run.path, Context())[1]
+    verdicts = {"bandwidth": "refuted"} if audited.verdict == "sound" else {"iops": "sound"}
+    assert audited_object(audited)["verdicts"] == verdicts
+    ((metric, verdict),) = verdicts.items()
+    assert f"  {'IOPS' if metric == 'iops' else metric}: {verdict}" in list(audited_lines(audited, 100))
