@@ -86,10 +86,10 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
     assert result.share("read", "disks", "reads", "ssd") >= 0.95
     assert result.claims["read_share(disks, reads, ssd) = 50% ± 10%"] == "failed", "the source's conclusion"
     assert result.claims["read_share(disks, reads, ssd) >= 95%"] == "held"
-    assert "ZFS takes every file for a disk that does not turn" in result.notes("files", "reads")["mirror-of-files"]
+    assert "ZFS treats every file as a non-rotational disk" in result.notes("files", "reads")["mirror-of-files"]
     assert "ZFS sees that hdd is rotational and ssd is not" in result.notes("disks", "reads")["mirror-of-unlike-disks"]
     shown = " ".join(poolproof("show", str(result.path)).out.split())
-    assert "ZFS takes every file for a disk that does not turn" in shown
+    assert "ZFS treats every file as a non-rotational disk" in shown
     assert "ZFS sees that hdd is rotational and ssd is not" in shown
 
 

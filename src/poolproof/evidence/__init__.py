@@ -1,1 +1,1 @@
-"""What the counters of every layer showed during a trial."""
+"""The counters of every layer during a trial, and the facts about its target and test files."""

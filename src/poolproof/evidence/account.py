@@ -1,4 +1,4 @@
-"""The byte account of a trial: what the load and the disks moved in its window, in total and level by level."""
+"""The byte accounting of a trial: what the load and the disks moved in its window, in total and by level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,10 @@ BELOW = "below"
 
 @dataclass(frozen=True)
 class Window:
-    """The readings at the bounds of a trial. The ramp and start-up are before `start`; `drained` is after a sync."""
+    """The counters at the start of a trial's window, at its end, and after the final flush.
+
+    fio's start-up and its ramp are before `start`.
+    """
 
     start: CounterReading
     end: CounterReading
@@ -26,7 +29,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return what a counter file counted from the start to the end, and from the start to the drained reading."""
+        """Return the changes in a counter file: from the start to the end, and from the start to the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
@@ -34,14 +37,14 @@ class Window:
 
 @dataclass(frozen=True)
 class Idle:
-    """What the leaf devices did while no load was running, summed over the pauses of a layout."""
+    """What the leaf devices did while no load was running, summed over all pauses of a layout."""
 
     seconds: float = 0.0
     read_bytes: int = 0
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum with one more pause between two readings. Disks below leaf devices do not count."""
+        """Return the sum with one more pause. Counters after the first `leaf_count` are ignored (disks below)."""
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
             self.seconds + after.at_s - before.at_s,
@@ -52,10 +55,11 @@ class Idle:
 
 @dataclass(frozen=True)
 class CountingPoint:
-    """A place where bytes are counted: a layer by its word, a device, or the disk below a device.
+    """A level where bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth` is 1 under fio. The value is the sum of the sysfs `stat` files in `counters`; without any, it is from ZFS's
-    counters of the dataset `name`. `host`: the name of the host that has the files; empty: the run's main host.
+    `depth` is 1 directly below fio. The bytes are the sum of the sysfs `stat` files in `counters`. If there are none,
+    they come from ZFS's counters of the dataset `name`. `host`: the name of the host that has the files; empty for the
+    run's main host.
     """
 
     layer: str
@@ -94,7 +98,7 @@ def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
 def byte_account(
     fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], write_factor: float, window: Window, idle: Idle
 ) -> Account:
-    """Return the byte account. `fio_bytes` are the bytes read and written, as the load generator counted them."""
+    """Return the byte accounting. `fio_bytes`: the bytes that the load generator read and wrote."""
     return Account(
         fio_read_bytes=fio_bytes[0],
         fio_write_bytes=fio_bytes[1],
@@ -113,7 +117,7 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed each level, from fio down."""
+    """Return the bytes that passed each level, from fio down. Levels without counters are left out."""
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 

@@ -1,8 +1,8 @@
-"""The kernel's counters of block devices, read from sysfs at single moments and throughout a trial.
+"""The kernel's counters of block devices in sysfs: read once, or sampled throughout a trial.
 
-The fields of a `stat` file are those of the kernel's Documentation/block/stat.rst: reads, merged, sectors of 512 bytes,
-milliseconds; the same for writes; requests in flight, busy milliseconds, queue milliseconds; the same four for
-discards; flushes and their milliseconds. Older kernels print 11 or 15 of the 17.
+The fields of a `stat` file (Documentation/block/stat.rst) are: reads, merged reads, sectors of 512 bytes and
+milliseconds; the same four for writes; requests in flight, busy milliseconds and queue milliseconds; the same four for
+discards; flushes and their milliseconds. Older kernels print only 11 or 15 of these 17 fields.
 """
 
 import bisect
@@ -22,7 +22,10 @@ _SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared; `*_ios` are requests. Most drivers count `flush_ios` among `write_ios` too."""
+    """Totals since the device appeared, except `in_flight`, the current number of requests.
+
+    `*_ios` are requests. Most drivers count flushes in `write_ios` too.
+    """
 
     read_ios: int = 0
     read_bytes: int = 0
@@ -36,7 +39,7 @@ class Counters:
 
 
 def parse_counters(text: str) -> Counters | None:
-    """Return the counters in a `stat` file's text; None if it has none because the device is gone."""
+    """Parse the text of a `stat` file; None if it has too few fields, because the device is gone."""
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
         return None
@@ -54,23 +57,23 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """Return what happened between two readings; `in_flight` is that of the later one."""
+    """Return the changes between two samples; `in_flight` is that of the later one."""
     return _of_both(earlier, later, lambda first, second: second - first)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """Return the counters at a share (0 to 1) of the way between two readings, by linear interpolation."""
+    """Return the counters at a fraction (0 to 1) of the way between two samples, by linear interpolation."""
     return _of_both(earlier, later, lambda first, second: first + round((second - first) * share))
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Return counters with each total computed from both; `in_flight` is not a total and is that of the later one."""
+    """Return counters whose totals are computed from both samples; `in_flight` is that of the later one."""
     totals = vars(later).keys() - {"in_flight"}
     return replace(later, **{name: total(getattr(earlier, name), getattr(later, name)) for name in totals})
 
 
 class CounterFile(NamedTuple):
-    """A file of counters, and the name of the host that has it; empty: the run's main host."""
+    """A counter file. `host`: the name of the host that has it; empty for the run's main host."""
 
     host: str
     path: str
@@ -78,7 +81,7 @@ class CounterFile(NamedTuple):
 
 @dataclass(frozen=True)
 class CounterReading:
-    """All counters at one moment, one entry for each of the `files`.
+    """A sample of all counter files: one entry in `counters` for each entry in `files`.
 
     `at_s`: seconds since 1970, by the clock of the host that has the first file.
     """
@@ -90,10 +93,10 @@ class CounterReading:
 
 @dataclass
 class Sampler:
-    """Reads the counter files of leaves in its own thread while the context lasts; `readings` grows.
+    """Samples counter files in its own thread while the context is open, and appends to `readings`.
 
-    `files`: the leaves' counter files, then those of the disks below loop files, then `more`. Files of one host are
-    streamed. Files of several hosts are read again for each reading.
+    `files`: the counter files of the leaves, then of the disks below loop files, then `more`. Files on a single host
+    are streamed; files on several hosts are read again for each sample.
     """
 
     run_host: Host
@@ -127,7 +130,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Yield the files of several hosts until the context ends, or a host does not answer."""
+        """Yield the contents of the files on several hosts until the context ends or a host does not answer."""
         with contextlib.suppress(HostUnreachable):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -135,17 +138,17 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return each leaf's counter file, then those of the disks below loop files, then `more`, each once."""
+    """Return the counter files of the leaves, then of the disks below loop files, then `more`, without duplicates."""
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
 
 
 def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> CounterReading:
-    """Return the counters at this moment.
+    """Return the counters now.
 
     Raises:
-        FileMissing: a leaf is gone.
+        FileMissing: a counter file cannot be read, because its device is gone.
         HostUnreachable: the link broke.
     """
     files = counter_files(leaves, more)
@@ -157,7 +160,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the contents of the files at this moment, by the clock of the host that has the first one."""
+    """Return the contents of the files now, by the clock of the host that has the first file."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):
@@ -173,7 +176,7 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
-    """Return the counters at a moment, interpolated between two readings; outside them, the nearest reading."""
+    """Return the counters at a moment, interpolated between two samples; outside all samples, the nearest one."""
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:
         return readings[0]

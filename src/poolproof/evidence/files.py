@@ -14,7 +14,7 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
 
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
-    """Return every regular file under a directory, sorted.
+    """Return all regular files below a directory, sorted.
 
     Raises:
         CommandFailed: there is no such directory.
@@ -25,9 +25,9 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return size, holes and unwritten bytes of each file; None if the host can't report them.
+    """Return the size, hole bytes and unwritten bytes of each file. Unwritten bytes are None if `filefrag` fails.
 
-    A file has holes if its blocks are fewer than its bytes. A compressing file system also allocates fewer blocks.
+    Hole bytes have no allocated blocks. On a compressing file system, they include what compression saves.
     """
     rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
     return tuple(
@@ -37,7 +37,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Return the bytes of each file in the page cache; None if `fincore` fails."""
+    """Return how many bytes of each file are in the page cache; None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
         return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
@@ -46,7 +46,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return what a command prints, one line for each path. Many paths need several commands."""
+    """Return the output of a command, one line per path. Many paths are split over several commands."""
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 

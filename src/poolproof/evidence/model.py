@@ -1,4 +1,4 @@
-"""The evidence of one trial, as frozen values. Bytes are bytes, rates are per second, times are seconds."""
+"""The evidence of one trial, as frozen values. Sizes are in bytes, rates are per second, times are in seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 class LeafUse:
     """What one leaf device did in the window of a trial. `*_ios` are requests at the device, not I/Os of the load.
 
-    `write_bytes` were completed when the load ended, `drained_write_bytes` when everything it wrote had been flushed.
-    `below_*` are the bytes of the disk that holds a loop file, None without one. `latency_s` is the mean time of a
-    request at the device, None if there was none.
+    `write_bytes` had been written when the load ended, `drained_write_bytes` after the final flush. `below_*` are for
+    the disk that holds a loop file, None if there is none. `latency_s` is the mean time of a request at the device,
+    None if there was no request.
     """
 
     device: str
@@ -29,10 +29,10 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Account:
-    """The byte account: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
+    """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
-    `write_factor` is the expected write amplification: the bytes that the layout writes to its leaves for each byte of
-    data. `idle_*` are the rates of the leaves while fio was not running. They are not subtracted from the other values.
+    `write_factor` is the expected write amplification: how many bytes the layout writes to its leaves per byte of data.
+    `idle_*` are the rates of the leaves while fio was not running. They are not subtracted from the other values.
     """
 
     fio_read_bytes: int
@@ -49,22 +49,22 @@ class Account:
 
     @property
     def read_ratio(self) -> float | None:
-        """The bytes read by the leaves for each byte that fio read; None if fio read nothing."""
+        """The bytes that the leaves read per byte that fio read; None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The drained bytes of the leaves for each byte that they were expected to write; None if fio wrote nothing."""
+        """The drained bytes of the leaves per byte that they were expected to write; None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
 
 @dataclass(frozen=True)
 class TestFile:
-    """One test file before the trial. `resident_bytes` are its pages in RAM after the caches were dropped.
+    """A test file before the trial. `resident_bytes` are its pages in RAM after the caches were dropped.
 
     `unwritten_bytes` are allocated but were never written; `hole_bytes` are not allocated. Both read as zeros without
-    any disk I/O. None if the host can't report it.
+    any disk I/O. A value is None if the host cannot report it.
     """
 
     path: str
@@ -76,23 +76,24 @@ class TestFile:
 
 @dataclass(frozen=True)
 class MirrorSide:
-    """One side of a ZFS mirror: the names of the disks below it. `turns` is True if one is rotational, None if unknown.
+    """A side of a ZFS mirror, with the names of the disks below it.
 
-    `is_file` is True if the vdev is a file on a file system, not a block device.
+    `is_rotational`: True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a file on a file
+    system, not a block device.
     """
 
     devices: tuple[str, ...]
-    turns: bool | None
+    is_rotational: bool | None
     is_file: bool
 
 
 @dataclass(frozen=True)
 class ZfsFacts:
-    """What ZFS reports about the dataset or zvol under the test files. Properties are as `zfs get` prints them.
+    """What ZFS reports about the dataset or zvol below the test files.
 
-    `version` is as the module prints it ("2.2.4-1"). `has_log` and `has_cache` are True if a pool has a log or a cache
-    vdev. `mirrors` are the mirrors among the data vdevs. `pools` are names. `objsets` are the kstat files of the
-    datasets, below /proc/spl/kstat/zfs. A property is None if it was not read.
+    Properties are as `zfs get` prints them, `version` is as the module prints it ("2.2.4-1"); None if not read.
+    `has_log` and `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs.
+    `pools`: names. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
     """
 
     version: str | None = None
@@ -112,20 +113,22 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """What the test files are stored on, as the host reports it. A field is None if it is not known.
+    """What the test files are stored on, as the host reports it. A field is None if unknown.
 
-    `volatile`: RAM (tmpfs, ramfs, zram). `compression` is the property as set ("zstd:3", "lz4"), None for none.
-    `record_bytes` is the unit that a compressing or copy-on-write file system works in (ZFS recordsize, 128 KiB btrfs).
-    `loop_without_direct` names loop devices under the target that go through the page cache of the file below. `zfs` is
-    the ZFS below, even if it is under a zvol with another file system on it. `kernel` is its version, (6, 18).
+    `volatile`: RAM (tmpfs, ramfs, zram). `compression`: the property as set ("zstd:3", "lz4"), None if there is none.
+    `record_bytes`: the unit in which a compressing or copy-on-write file system works (recordsize on ZFS, 128 KiB on
+    btrfs). `loop_without_direct`: names of loop devices below the target that use the page cache of their backing file.
+    `zfs`: the ZFS below, even if it is below a zvol with another file system. `kernel`: its version, for example (6,
+    18).
 
-    Of the leaf devices: `rotational` if all are, `disks` is their number, `ceiling_*` the most that their links and
-    media can carry together, without RAM. `write_through`: none has a volatile write cache, so the kernel sends no
-    flushes. `discarded`: they were trimmed and not filled since. `zoned`: one is an SMR disk. `physical_block_bytes` is
-    the sector of the medium, `alignment_bytes` the smallest write that the layout sends to it (1 << ashift).
+    About the leaf devices: `rotational` if all are, `disks` is their number, and `ceiling_*` is the maximum rate of
+    their links and media together, without RAM. `write_through`: none has a volatile write cache, so the kernel sends
+    no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one is an SMR disk.
+    `physical_block_bytes`: the sector size of the medium. `alignment_bytes`: the smallest write that the layout sends
+    (1 << ashift).
 
-    `in_guest`: the host is a virtual machine, whose own host may cache below the counters. `dirty_limit_bytes`: the
-    kernel makes writers wait above this amount of dirty data. `md_bitmap`: an md array below has an internal
+    `in_guest`: the host is a virtual machine, and its hypervisor may cache below the counters. `dirty_limit_bytes`: the
+    amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array below has an internal
     write-intent bitmap.
     """
 
@@ -154,7 +157,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes that passed a dataset in the window, by its own counters (nread, nwritten), above the ARC."""
+    """The bytes that passed a dataset in the window, above the ARC, by its counters (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -165,8 +168,8 @@ class DatasetUse:
 class VdevUse:
     """A top-level vdev after the trial, from `zpool list -v`.
 
-    `section` is empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes` include parity
-    and count the copies of a mirror once.
+    `section` is empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes`
+    include parity but count the copies of a mirror once.
     """
 
     pool: str
@@ -178,11 +181,11 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The difference of the ZFS counters in the window of a trial: /proc/spl/kstat/zfs. None if not counted.
+    """The changes of the ZFS counters (/proc/spl/kstat/zfs) in the window of a trial. None if not counted.
 
-    `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later); `zil_slog_bytes` and
-    `zil_normal_bytes` from zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes; `l2_read_bytes` and
-    `l2_write_bytes` from arcstats. `vdevs` are as they were after the drain.
+    `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later). `zil_slog_bytes` and
+    `zil_normal_bytes` are zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
+    `vdevs` are as they were after the final flush.
     """
 
     direct_read_bytes: int | None = None
@@ -200,9 +203,9 @@ class ZfsUse:
 class Level:
     """The bytes that passed one level of the stack in the window.
 
-    `layer` is `fio`, a layer's word, `dataset`, `device` (a leaf device), or `below` (the disk that holds a loop file).
-    `depth` counts from 0, fio. `write_bytes` were written when fio ended, `drained_write_bytes` when everything was
-    flushed; the latter is None if the level is not counted then.
+    `layer` is `fio`, the word of a layer, `dataset`, `device` (a leaf device) or `below` (the disk that holds a loop
+    file). `depth` is 0 for fio. `write_bytes` had been written when fio ended, `drained_write_bytes` after the final
+    flush (None if the level is not counted then).
     """
 
     layer: str
@@ -215,7 +218,7 @@ class Level:
 
 @dataclass(frozen=True)
 class CpuUse:
-    """How one processor spent the time of a trial, as shares of 1.
+    """How one processor spent the time of a trial, as fractions of 1.
 
     `busy`: in programs and the kernel. `iowait`: idle while something waited for a disk. `steal`: taken by the
     hypervisor.
@@ -229,9 +232,9 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The host's memory in bytes and its processors: before the load, after it, and after everything was flushed.
+    """The host's memory in bytes before the load, after it and after the final flush, and its use of processors.
 
-    `dirty` includes data that is being written back.
+    `dirty_*` include data that is being written back.
     """
 
     cached_start_bytes: int
@@ -244,11 +247,11 @@ class HostUse:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was counted for one trial. `busy_with` is the background work of layers (resync, scrub).
+    """Everything that was counted for one trial. `busy_with`: background work of layers (resync, scrub).
 
-    `zfs` is the difference of ZFS's own counters. `levels` is the byte account by level, from fio down; levels of the
-    same depth are siblings. `host` is the memory and the processors of the measured host. `counters`: by how much the
-    counters of each source (`sources.py`) grew, by the names of source and counter.
+    `zfs`: the changes of ZFS's counters. `levels`: the byte accounting by level, from fio down; levels of the same
+    depth are siblings. `host`: the memory and the processors of the measured host. `counters`: how much the counters of
+    each source (`sources.py`) grew, by the names of source and counter.
     """
 
     account: Account | None

@@ -1,4 +1,4 @@
-"""Counters of the measured host that no other module reads: each module of this folder that defines `SOURCE`."""
+"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds some."""
 
 import functools
 import importlib
@@ -16,11 +16,11 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class CounterSource:
-    """Counters of the host, read before the load and again after everything that it wrote was flushed.
+    """Counters of the host, read before the load and again after the final flush.
 
-    The `files` are read, for example /proc/vmstat; or the `command` is run. `parse` returns the counters by name from
-    the texts of the files, in that order, or from the output of the command. The text is empty if the file or the
-    program does not exist; `parse` then returns no counters.
+    Either the `files` are read (for example /proc/vmstat), or the `command` is run. `parse` gets the text of each file,
+    or the output of the command, and returns the counters by name. If a file or the program does not exist, its text is
+    empty, and `parse` returns no counters.
     """
 
     name: str
@@ -31,14 +31,14 @@ class CounterSource:
 
 @functools.cache
 def all_sources() -> tuple[CounterSource, ...]:
-    """Return the sources sorted by name."""
+    """Return all counter sources, sorted by name."""
     names = (f"{evidence.__name__}.{found.name}" for found in pkgutil.iter_modules(evidence.__path__))
     found = (getattr(importlib.import_module(name), "SOURCE", None) for name in names)
     return tuple(sorted((each for each in found if isinstance(each, CounterSource)), key=lambda source: source.name))
 
 
 def read_sources(host: Host) -> Mapping[str, Values]:
-    """Return the counters of each source at this moment.
+    """Return the current counters, by the names of source and counter.
 
     Raises:
         HostUnreachable: the link broke.
@@ -56,7 +56,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return by how much each counter grew; a counter that is missing in one of the readings is left out."""
+    """Return how much each counter grew; a counter that is missing from one of the two samples is left out."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

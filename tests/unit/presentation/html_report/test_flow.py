@@ -57,7 +57,7 @@ def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
 
 def test_the_strongest_finding_that_explains_it_names_the_cause() -> None:
     flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
-    assert flow.lost.endswith(": nothing but zeros: not stored")
+    assert flow.lost.endswith(": only zeros, which are not stored")
     assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(": overwritten in memory, or shrunk on the way")
 
 
