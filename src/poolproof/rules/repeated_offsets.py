@@ -47,7 +47,7 @@ RULE = Rule(
     options=("randrepeat", "invalidate", "rw"),
     fixed_options={"randrepeat": "0"},
     in_result=_in_result,
-    explains_lost={"write": "overwritten in memory"},
+    explains_lost={"read": "already in RAM: an earlier run read the same offsets"},
     prepare="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
     "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --invalidate=0; counted $run; done",

@@ -156,6 +156,10 @@ def test_every_known_pitfall_has_a_rule() -> None:
     assert known - named == set()
 
 
+def test_repeated_offsets_explain_reads_that_reached_no_disk() -> None:
+    assert rule("repeated-offsets").explains_lost.keys() == {"read"}
+
+
 def test_an_unknown_rule_names_the_nearest() -> None:
     assert rule("loop-cache").id == "loop-cache"
     with pytest.raises(UsageError, match="did you mean `shared-file-numjobs`"):
