@@ -112,7 +112,7 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 
 
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
-    """Return the first argument, which must be a word in `known`. `what` says what the word is, such as `level`."""
+    """Return the first argument, which must be a word in `known`. Messages call it `what`, for example a level."""
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
         return first

@@ -49,7 +49,7 @@ _STOP = (
     '[ "$n" -lt 150 ] || { echo "autotierfs does not exit" >&2; exit 1; }; sleep 0.1; done; '
     'find "$3" -name adhoc.socket -delete'
 )
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)%")
+_PERCENTAGE = re.compile(r"(\d+(?:\.\d+)?)%")
 # a row of `autotier status`: name, size, quota, quota in per cent …; widths and units as in release 1.2
 _STATUS_ROW = re.compile(r"^(\S+)\s+[\d.]+\s*\w+\s+([\d.]+)\s*([KMGTPEZY]?)i?B\s+(\d+(?:\.\d+)?)\s*%", re.MULTILINE)
 _POWERS = " KMGTPEZY"
@@ -174,11 +174,11 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
     lines = ["[Global]", *(f"{key.replace('-', ' ').title()} = {value}" for key, value in spec.options)]
     lines += [f"Run Path = {state}"]
     for number, (tier, quota) in enumerate(zip(tiers, spec.quotas, strict=True), start=1):
-        lines += [f"[tier{number}]", f"Path = {tier.path}", f"Quota = {_written(quota)}"]
+        lines += [f"[tier{number}]", f"Path = {tier.path}", f"Quota = {_quota_text(quota)}"]
     return "\n".join(lines) + "\n"
 
 
-def _written(quota: Quota) -> str:
+def _quota_text(quota: Quota) -> str:
     """Format a quota without an exponent, which autotier cannot parse: it would use 100 %."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
@@ -209,9 +209,9 @@ def _difference(quota: Quota, found: ReportedQuota) -> str | None:
 
 
 def _quota(reading: StageReader, argument: Argument, text: str) -> Quota:
-    share = _SHARE.fullmatch(text)
-    if share is not None and 0 < float(share[1]) <= 100:
-        return Quota(percent=float(share[1]))
+    percentage = _PERCENTAGE.fullmatch(text)
+    if percentage is not None and 0 < float(percentage[1]) <= 100:
+        return Quota(percent=float(percentage[1]))
     try:
         return Quota(size_bytes=parse_size(text))
     except ValueError:

@@ -53,7 +53,7 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check a layer's program: `ask` is a command that returns at once if it is healthy, `end` stops it."""
+    """How to check a layer's program: `ask` returns at once if the program is healthy, and `end` ends the program."""
 
     program: str
     ask: tuple[str, ...]

@@ -34,8 +34,8 @@ def recorded_settings() -> Mapping[str, str]:
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
     """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
 
-    There are none for tmpfs, network file systems, FUSE and ZFS. If the file system is on a partition, the partition is
-    returned, because its counters exclude the other partitions of the disk.
+    A file system can be on several devices or on none (tmpfs, network file systems, FUSE, ZFS). A partition is returned
+    instead of its disk, because the partition's counters exclude the other partitions.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -66,7 +66,7 @@ def compression_of(mount: Mount) -> str | None:
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the size in bytes of the unit that the file system compresses; None if unknown or without compression."""
+    """Return the size in bytes of the unit that the file system compresses; None if unknown or if there is none."""
     layer = _layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 

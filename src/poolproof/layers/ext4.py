@@ -65,7 +65,7 @@ class Ext4Layer(FileSystemLayer):
     vocabulary = _WORDS
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Return the steps that wipe old signatures and make the file system. mke2fs would leave those of btrfs."""
+        """Return the steps that make the file system. Signatures are wiped first: mke2fs leaves a btrfs superblock."""
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
         argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
@@ -106,7 +106,7 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if the root directory was created less than two days ago. `stat` prints 0 or - if the time is unknown."""
+    """True if the root directory was created less than two days ago, False if `stat` does not know (0 or -)."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdigit() and int(now) - int(born) < _LAZY_S

@@ -158,7 +158,7 @@ class LvmLayer(Layer[Lvm]):
         )
 
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
-        """Return the write amplification; that of full stripes for raid5 and raid6, and of one write for a cache.
+        """Return the write amplification, assuming full stripes for raid5 and raid6 and a single write for a cache.
 
         A write-back cache writes data once or twice. A write-through cache always writes to the slow device, and to the
         fast one only if the block is cached.
@@ -194,9 +194,9 @@ class LvmLayer(Layer[Lvm]):
         return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """A fast device counts only if it may have data that the slow device lacks.
+        """Return how many disks may fail. A fast device counts only if it may have data that the slow device lacks.
 
-        In the default mode of lvmcache(7), writethrough, it does not.
+        With writethrough, the default in lvmcache(7), the slow device has all data.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -209,7 +209,7 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return equal numbers for RAID and stripes, otherwise numbers in proportion to the device sizes.
+        """Return equal byte counts for RAID and stripes, otherwise byte counts in proportion to the device sizes.
 
         The copies in a cache are not counted.
         """

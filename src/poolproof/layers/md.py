@@ -146,7 +146,7 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """Return the write amplification, for raid4, raid5 and raid6 that of full stripes. Smaller writes cost more."""
+        """Return the write amplification, assuming full stripes for raid4 to raid6. Smaller writes cost more."""
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -155,9 +155,10 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return the capacity without superblock, bitmap and reshape space: 128 MiB, or 1 % plus 1 MiB if that is less.
+        """Return the capacity minus space for superblock, bitmap and a reshape.
 
-        If `size=` is given, at most that much of each device is used.
+        Each device has less of these two: 128 MiB, or 1 % plus 1 MiB. If `size=` is given, at most that much of each
+        device is used.
         """
         used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
@@ -172,13 +173,13 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Spares do not count: one helps only after the array has been rebuilt onto it."""
+        """Return how many disks may fail. A spare does not count: it helps only after the array is rebuilt onto it."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return equal numbers for all active devices, md(4); for linear, numbers in proportion to device sizes."""
+        """Return equal byte counts for all active devices, md(4), or in proportion to the device sizes for linear."""
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
         count, active = len(built.inputs), len(built.spec.active(built.inputs))
@@ -191,7 +192,7 @@ class MdLayer(Layer[Md]):
         return None if action in (None, "idle", "frozen") else f"md is running a {action} of {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the background work of md arrays whose own names are in `disks`."""
+        """Return the background work of the md arrays whose names are in `disks`."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
 

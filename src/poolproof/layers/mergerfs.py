@@ -118,7 +118,7 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 
 
 def _checked(path: str) -> str:
-    """Return the path. Raises a HostError if mergerfs would interpret it, because it has a `:`, a `=` or a wildcard."""
+    """Return the path. Raises a HostError if it contains `:`, `=` or a wildcard, which mergerfs would interpret."""
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
             f"mergerfs cannot use {path} as a branch: it interprets `:`, `=` and wildcards", "rename the directory"

@@ -26,7 +26,7 @@ _STAT = (
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    If poolproof did not build the volume above several leaves, such as a directory on a RAID, they are left out.
+    Leaves that share a volume which poolproof did not build, such as a directory on a RAID, are left out.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))

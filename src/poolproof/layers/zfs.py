@@ -152,7 +152,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def become(
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """Return steps that attach all new leaf vdevs and wait for the resilver before they detach old ones."""
+        """Return the steps: attach all new leaf vdevs, wait for the resilver, then detach the old ones."""
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
         return (
@@ -166,11 +166,11 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Return the factor for data vdevs, the smallest one if they differ. Writes to a log vdev are extra."""
+        """Return the smallest write amplification of the data vdevs, without the extra writes to log vdevs."""
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return the space without labels and metaslab rounding (32 MiB per device), slop space and 5 % for metadata.
+        """Return the space left after labels and metaslab rounding (32 MiB per device), slop space and 5 % metadata.
 
         Slop space is 1/32 of the pool, but at least 128 MiB and at most half the pool or 128 GiB: spa_get_slop_space()
         in OpenZFS.
@@ -181,7 +181,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return the redundancy of the weakest data, special or dedup vdev. `copies` does not survive disk failures."""
+        """Return how many disks may fail in the weakest data, special or dedup vdev. `copies` does not help here."""
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
@@ -244,8 +244,8 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
         """Return the bytes of file data in the ARC. The layout's pools share the ARC, so all but the first return 0.
 
-        None if other pools are imported. All pools of the run (`poolproof-LABEL-…`) belong to the same layout, because
-        only one layout is built at a time.
+        None if other pools are imported. All pools of the run (`poolproof-LABEL-…`) belong to this layout, because only
+        one layout is built at a time.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()

@@ -48,7 +48,7 @@ class Vdev:
     spares: int = 0
 
     @property
-    def _share(self) -> tuple[int, int]:
+    def _data_fraction(self) -> tuple[int, int]:
         """The fraction of the written bytes that is data: numerator and denominator. A mirror's copies count once."""
         match self.kind:
             case "raidz":
@@ -60,22 +60,22 @@ class Vdev:
     def write_factor(self, inputs: Sequence[float]) -> float:
         """Return the bytes written to leaves per byte of data; for raidz and draid, in full stripes."""
         factors = [inputs[member] for member in self.members]
-        data, total = self._share
+        data, total = self._data_fraction
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data
 
     def capacity_bytes(self, inputs: Sequence[int]) -> int:
         smallest = min(inputs[member] for member in self.members)
-        data, total = self._share
+        data, total = self._data_fraction
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
         """Return the bytes on each member if the vdev stores `data_bytes` of data."""
-        data, total = self._share
+        data, total = self._data_fraction
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
         """Return the bytes of data in a vdev's allocation. zpool includes parity, but counts a mirror's copies once."""
-        data, total = self._share
+        data, total = self._data_fraction
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
