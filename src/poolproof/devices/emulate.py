@@ -36,9 +36,10 @@ def model_named(name: str) -> ModelKind:
 
 
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
-    """Return the plan for an emulated disk on loop device `loop`; its data goes to `ram_dir` if `in_ram`.
+    """Return the plan for an emulated disk on loop device `loop`.
 
-    Raises a CampaignError for an unknown model, and a HostError if root or a program is missing.
+    The disk's data is stored in `ram_dir` if `in_ram`, otherwise in `state_dir`. Raises a CampaignError for an unknown
+    model, and a HostError if root or a program is missing.
     """
     name, model = device.name, model_named(source.model)
     require(site, f"{name} (an emulated disk)", *PROGRAMS)

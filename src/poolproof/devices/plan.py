@@ -65,5 +65,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return how to get the versions, recorded with the run, of the programs behind a device of this kind."""
+    """Return how to get the program versions that are recorded if a run uses a device of this kind."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

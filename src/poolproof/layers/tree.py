@@ -178,7 +178,7 @@ def plan_of(top: BuiltNode) -> TreePlan:
 
 
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
-    """Return the steps that flush a layer. Block devices below another layer have no dirty pages and are not synced."""
+    """Return the steps that flush a layer. A block device under another layer has no dirty pages and is not synced."""
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
     return plan.flush or (_sync(plan.volume),)
@@ -331,7 +331,7 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
 
 
 def _mean_factor(inputs: Iterable[Node], factors: list[float], written: Mapping[str, int]) -> float:
-    """Return all inputs' leaf bytes divided by their data bytes, which are an input's leaf bytes over its factor."""
+    """Return the leaf bytes of all inputs divided by their data bytes (leaf bytes / factor of each input)."""
     leaf_bytes = [sum(written.get(name, 0) for name in devices(below)) for below in inputs]
     data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
     return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)

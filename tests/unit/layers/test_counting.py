@@ -61,7 +61,7 @@ class RecordedHost:
         raise AssertionError((paths, interval_s))
 
 
-NO_PACKAGE = "Debian has no package for it: install it as its project describes, or use another host: --on user@host"
+NO_PACKAGE = "install what is missing as its project describes, or use another host: --on user@host"
 
 
 def find(path: str) -> tuple[str, ...]:

@@ -51,15 +51,15 @@ class HddParameters:
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """The most bytes and the most writes that fit in the cache. Any further write waits for space."""
+    """The capacity of the write cache, in bytes and in writes. Further writes wait for space."""
 
     retry_share: float = 0.0
     """The fraction of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """The least and the most that retries add to an access. Disk Survey, "Disk error recovery" (2012): Seagate states
-    up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
+    """The minimum and maximum time that retries add to an access. Disk Survey, "Disk error recovery" (2012): Seagate
+    states up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) empties the write cache."""
+        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) waits for the whole cache."""
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
         self._cache.append(_Write(work_s, length, offset + length))
@@ -169,7 +169,7 @@ class Hdd:
         return front - self._p.look_ahead_bytes <= offset <= front + self._p.skip_bytes
 
     def _read_on(self, now_s: float, end: int) -> float:
-        """Return when a read up to `end` completes that continues the stream. Data ahead arrives at the media rate."""
+        """Return the completion time of a read that continues the stream up to `end`, at the media rate."""
         assert self._front is not None
         rate = self.media_rate(self._front.offset)
         front = _Front(self._front.offset, max(self._front.at_s, now_s - self._p.look_ahead_bytes / rate))
@@ -184,7 +184,7 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return the seconds from the end of the previous write until the head is in position for this one."""
+        """Return how many seconds the head needs to get into position for a write, after the writes in the cache."""
         if self._cache:
             tail = self._cache[-1].end
             if abs(offset - tail) <= self._p.skip_bytes:
