@@ -9,7 +9,6 @@ from poolproof.campaign.yaml import read_campaign
 from poolproof.devices.emulated.model import MODELS
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.tree import resolve
-from poolproof.load.fio.job import JobFile
 from poolproof.load.fio.jobs import jobs_of
 from poolproof.load.fio.parse_only import check_values
 
@@ -27,8 +26,8 @@ def test_the_campaign_can_be_planned(path: Path) -> None:
     models = {device.source.model for device in campaign.devices if isinstance(device.source, Emulated)}
     assert models <= set(MODELS)
     host = LocalHost()
-    jobs = [job for workload in campaign.workloads for job in jobs_of(workload, campaign.measure.longest_s, host).jobs]
-    check_values(JobFile(tuple(jobs)), host)
+    jobs = [job for workload in campaign.workloads for job in jobs_of(workload, campaign.measure.longest_s, host)]
+    check_values(tuple(jobs), host)
 
 
 def test_there_are_experiments() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.jobs import on_bare_disk
 from poolproof.load.fio.load import load_of, part_of
 
@@ -18,7 +18,7 @@ def job(**options: str) -> Job:
 
 
 def alone(of: Job, size_bytes: int | None = 1024 * MIB) -> Job:
-    (placed,) = on_bare_disk(JobFile((of,)), "/dev/loop7", size_bytes).jobs
+    (placed,) = on_bare_disk((of,), "/dev/loop7", size_bytes)
     return placed
 
 
@@ -56,9 +56,9 @@ def test_blocks_are_whole_sectors(option: str, asked: str, found: str) -> None:
     st.integers(64, 4096),
 )
 def test_no_two_clones_share_a_byte_and_all_fit_on_the_disk(sections: list[tuple[int, int]], disk_mib: int) -> None:
-    jobs = JobFile(tuple(job(numjobs=str(clones), size=f"{mib}m", offset="3m") for clones, mib in sections))
+    jobs = tuple(job(numjobs=str(clones), size=f"{mib}m", offset="3m") for clones, mib in sections)
     placed = on_bare_disk(jobs, "/dev/loop7", disk_mib * MIB)
-    extents = sorted((extent.start, extent.end) for each in placed.jobs for extent in part_of(each).extents)
+    extents = sorted((extent.start, extent.end) for each in placed for extent in part_of(each).extents)
     assert len(extents) == sum(clones for clones, _ in sections)
     assert all(before[1] <= after[0] for before, after in pairwise(extents))
     assert extents[-1][1] <= disk_mib * MIB
@@ -66,8 +66,8 @@ def test_no_two_clones_share_a_byte_and_all_fit_on_the_disk(sections: list[tuple
 
 
 def test_what_fits_keeps_its_size_and_what_does_not_shrinks_alike() -> None:
-    jobs = JobFile((job(size="300m"), job(size="100m", numjobs="3")))
+    jobs = (job(size="300m"), job(size="100m", numjobs="3"))
     large = on_bare_disk(jobs, "/dev/loop7", None)
-    assert [part_of(each).size_bytes for each in large.jobs] == [300 * MIB, 100 * MIB]
+    assert [part_of(each).size_bytes for each in large] == [300 * MIB, 100 * MIB]
     small = on_bare_disk(jobs, "/dev/loop7", 60 * MIB)
-    assert [part_of(each).size_bytes for each in small.jobs] == [30 * MIB, 10 * MIB]
+    assert [part_of(each).size_bytes for each in small] == [30 * MIB, 10 * MIB]

@@ -9,7 +9,7 @@ from poolproof.campaign.flags import campaign_from_flags, parse_workload_flag
 from poolproof.campaign.model import Measure, Until, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.local import LocalHost
-from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobs import ADDED, file_set, fill_job, jobs_of, lasting, on_device, placed
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.model import Load
@@ -33,7 +33,7 @@ def workload(text: str) -> Workload:
     return one
 
 
-def jobs(text: str) -> JobFile:
+def jobs(text: str) -> Jobs:
     return jobs_of(workload(text), 3.0, HOST)
 
 
@@ -173,19 +173,19 @@ def test_a_fixed_number_of_trials_is_made_whatever_they_say() -> None:
 
 
 def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
-    (added,) = jobs("rw=randread,bs=16k").jobs
+    (added,) = jobs("rw=randread,bs=16k")
     assert {name: added.options[name] for name in ADDED} == {name: value for name, (value, _) in ADDED.items()}
     assert added.options["runtime"] == "3s"
-    (own,) = jobs("rw=write,bs=16k,direct=0,ioengine=psync,size=8m,randrepeat=1,refill_buffers=0,time_based=0").jobs
+    (own,) = jobs("rw=write,bs=16k,direct=0,ioengine=psync,size=8m,randrepeat=1,refill_buffers=0,time_based=0")
     assert [own.options[name] for name in ADDED] == ["psync", "0", "8m", "0", "1", "0"]
     assert "runtime" not in own.options, "a job that is not time-based ends when its work is done"
 
 
 @pytest.mark.parametrize(("asked_s", "said"), [(3.0, "3s"), (2.5, "2500ms"), (0.2, "200ms"), (8.7031, "8703ms")])
 def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: float, said: str) -> None:
-    (job,) = jobs_of(workload("rw=randread,bs=16k"), asked_s, HOST).jobs
+    (job,) = jobs_of(workload("rw=randread,bs=16k"), asked_s, HOST)
     assert job.options["runtime"] == said
-    assert lasting(JobFile((job,)), asked_s).jobs[0].options["runtime"] == said
+    assert lasting((job,), asked_s)[0].options["runtime"] == said
     assert part_of(job).runtime_s == pytest.approx(asked_s, abs=0.001)
 
 
@@ -198,7 +198,7 @@ def test_a_short_trial_is_reported_as_often_as_its_figure_needs_samples() -> Non
 
 
 def test_the_files_are_where_poolproof_puts_them() -> None:
-    (job,) = placed(jobs("rw=read,bs=1m"), "/mnt/x").jobs
+    (job,) = placed(jobs("rw=read,bs=1m"), "/mnt/x")
     assert job.options["directory"] == "/mnt/x"
     for outside in ("directory=/srv", "filename=/etc/passwd", "filename=../up", "filename=a:/dev/sda"):
         with pytest.raises(CampaignError, match=r"outside the layout|sets `directory`"):
@@ -206,7 +206,7 @@ def test_the_files_are_where_poolproof_puts_them() -> None:
 
 
 def test_the_fill_job_lays_out_the_same_files_and_nothing_else() -> None:
-    (fill,) = fill_job(placed(jobs("rw=randwrite,bs=4k,numjobs=4,size=32m,offset_increment=1m,iodepth=8"), "/m")).jobs
+    (fill,) = fill_job(placed(jobs("rw=randwrite,bs=4k,numjobs=4,size=32m,offset_increment=1m,iodepth=8"), "/m"))
     assert fill.options == {
         "directory": "/m",
         "size": "32m",
@@ -225,7 +225,7 @@ def test_the_fill_job_lays_out_the_same_files_and_nothing_else() -> None:
     [("size=64k", "65536"), ("size=1m,nrfiles=100", "1m"), ("size=8m,filesize=4k-8k,nrfiles=4", "4096")],
 )
 def test_files_smaller_than_the_block_that_fills_them(options: str, block: str) -> None:
-    (fill,) = fill_job(placed(jobs(f"rw=read,bs=4k,{options}"), "/m")).jobs
+    (fill,) = fill_job(placed(jobs(f"rw=read,bs=4k,{options}"), "/m"))
     assert fill.options["bs"] == block
 
 
@@ -242,10 +242,10 @@ def test_workloads_share_their_files_unless_they_spoil_them() -> None:
 
 
 def test_on_a_block_device_all_clones_share_the_device() -> None:
-    (job,) = on_device(jobs("rw=read,bs=1m,numjobs=8,nrfiles=4,size=64m"), "/dev/loop7").jobs
+    (job,) = on_device(jobs("rw=read,bs=1m,numjobs=8,nrfiles=4,size=64m"), "/dev/loop7")
     assert job.options["filename"] == "/dev/loop7"
     assert "nrfiles" not in job.options and "directory" not in job.options
-    assert load_of(JobFile((job,))).shares_one_file
+    assert load_of((job,)).shares_one_file
 
 
 def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() -> None:
@@ -263,9 +263,9 @@ def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
 
 
 def test_a_job_keeps_its_name_only_among_several() -> None:
-    assert [job.name for job in jobs("rw=read,bs=1m").jobs] == ["job"]
+    assert [job.name for job in jobs("rw=read,bs=1m")] == ["job"]
     postgres = jobs_of(workload("postgres"), Measure().longest_s, HOST)
-    assert len({job.name for job in postgres.jobs}) == len(postgres.jobs) == 2
+    assert len({job.name for job in postgres}) == len(postgres) == 2
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from poolproof.evidence.model import Evidence, LeafUse, Target, ZfsFacts
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
@@ -47,7 +47,7 @@ _RATES = st.one_of(st.none(), st.floats(0, 1e12))
 
 def _jobs() -> st.SearchStrategy[Load]:
     job = st.builds(Job, st.sampled_from(["a", "/dev/sdb"]), st.fixed_dictionaries({}, optional=_OPTIONS))
-    return st.lists(job, max_size=3).map(lambda jobs: load_of(JobFile(tuple(jobs))))
+    return st.lists(job, max_size=3).map(lambda jobs: load_of(tuple(jobs)))
 
 
 def _leaves() -> st.SearchStrategy[tuple[LeafUse, ...]]:

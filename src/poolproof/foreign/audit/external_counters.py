@@ -39,7 +39,7 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
     if len({block.name for block in after}) > 1:
-        jobs = found.made.jobs.jobs if found.made is not None else ()
+        jobs = found.made.jobs if found.made is not None else ()
         paths = [path for job in jobs for path in (job.filename, job.directory) if path]
         after = [block for block in after if any(block.name in re.split(r"[/:]", path) for path in paths)]
     return after[0] if after else None

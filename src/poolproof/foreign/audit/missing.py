@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.external_counters import counted_nothing
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import part_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand
@@ -26,15 +26,15 @@ _NOTHING_COUNTED = (
 )
 
 
-def jobs_of(made: SourceCommand | None, result: Outcome) -> JobFile:
+def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
     """Return the jobs to judge, with values assumed for options that the source cannot show; empty if it has no job."""
     if made is None:
-        return JobFile(())
+        return ()
     if made.origin == "header":
-        return JobFile(tuple(_with(job, _assumed_for_header(job)) for job in made.jobs.jobs))
+        return tuple(_with(job, _assumed_for_header(job)) for job in made.jobs)
     if made.origin == "printed options":
-        jobs = [_with(job, _assumed_for_printed(job, result)) for job in made.jobs.jobs]
-        return JobFile(tuple(_in_phases(jobs, result)))
+        jobs = [_with(job, _assumed_for_printed(job, result)) for job in made.jobs]
+        return tuple(_in_phases(jobs, result))
     return made.jobs
 
 
@@ -113,7 +113,7 @@ def _about_the_job(made: SourceCommand | None) -> Iterator[str]:
         yield "the command: fio's output does not show direct, size or the file names"
     elif made.origin == "printed options":
         yield "the command: fio does not print options without a value, such as refill_buffers"
-    variables = sorted({name for job in made.jobs.jobs for name, value in job.options.items() if "$" in value})
+    variables = sorted({name for job in made.jobs for name, value in job.options.items() if "$" in value})
     if variables:
         yield f"the values of the variables in {', '.join(variables)}"
 

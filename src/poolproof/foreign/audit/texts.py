@@ -77,7 +77,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         find_disk_rates(text),
         find_statements(text, [(found.line, found.last_line) for found in results]),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
-        frozenset(command.line for command in commands if not command.jobs.jobs),
+        frozenset(command.line for command in commands if not command.jobs),
     )
     return tuple(judge_result(found, context, surroundings) for found in results)
 
@@ -107,7 +107,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
     """Return the audit of a judged result."""
     found, case, judgement = judged.found, judged.case, judged.judgement
     reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
-    given = [job.name for job in found.made.jobs.jobs] if found.made else []
+    given = [job.name for job in found.made.jobs] if found.made else []
     return Audited(
         source=source,
         line=found.line,

@@ -109,7 +109,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
     """Return the options that all jobs of the result share; only the name of the first job if no options are known."""
-    jobs = found.made.jobs.jobs if found.made is not None else ()
+    jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]
         return {"name": names[0]} if names else {}

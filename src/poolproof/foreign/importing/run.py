@@ -137,7 +137,7 @@ def _log_names(record: Record) -> Iterator[str]:
 def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
     """Yield (job name, log path) for each log option of each job. The path may be empty."""
     made = record.judged.found.made
-    jobs = [*(made.jobs.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
+    jobs = [*(made.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
     for job in jobs:
         for option in _LOG_OPTIONS:
             value = job.text(option)

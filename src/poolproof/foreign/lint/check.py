@@ -28,7 +28,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
     units = source.units
     found = [each for unit in units for each in _unit_findings(source, unit, targets, fio)]
-    if not any(unit.jobs.jobs or unit.files for unit in units):
+    if not any(unit.jobs or unit.files for unit in units):
         found += _without_jobs(source, units)
     return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.line, _RANK[each.severity])))
 
@@ -49,7 +49,7 @@ def _unit_findings(
 
 def _unknown_variables(source: Source, unit: Unit) -> Iterator[Diagnostic]:
     found = []
-    for job in unit.jobs.jobs:
+    for job in unit.jobs:
         for name, variable in unknown_in(job).items():
             setting = f"{name}={job.options[name]}"
             message = (

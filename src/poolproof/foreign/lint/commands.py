@@ -45,7 +45,7 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
         place = place_of_fio(["fio" if _FIO_VARIABLE.fullmatch(word.text) else word.text for word in words])
         if place is not None:
             unit = _unit(words[place + 1 :], words[place].line)
-            if unit.jobs.jobs or unit.files or unit.problems or unit.unknown_words:
+            if unit.jobs or unit.files or unit.problems or unit.unknown_words:
                 yield unit
         elif depth < _MAX_DEPTH:
             for word in words:

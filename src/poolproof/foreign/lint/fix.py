@@ -101,11 +101,11 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 
 def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
     """Return the text with the changes (by the job's index in the unit); None if they cannot be made in place."""
-    if unit.sections is None or any(job >= len(unit.jobs.jobs) for job in changes):
+    if unit.sections is None or any(job >= len(unit.jobs) for job in changes):
         return None
     needed: dict[int, Changes] = {}
     for job, wanted in changes.items():
-        options = unit.jobs.jobs[job].options
+        options = unit.jobs[job].options
         needed[job] = {name: value for name, value in wanted.items() if options.get(name) != value}
     edits: list[_Edit] = []
     for section, of_section in _by_section(unit.sections, needed):

@@ -46,7 +46,7 @@ class Targets(Protocol):
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
     """Return the jobs of the unit, grouped by target. Without `targets`, all targets are unknown."""
     groups: dict[Target | None, list[int]] = {}
-    places = [files_of(job) for job in unit.jobs.jobs]
+    places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):
         target = None if place is None or targets is None else targets.target(place)
         groups.setdefault(target, []).append(number)

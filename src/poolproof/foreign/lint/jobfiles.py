@@ -39,7 +39,7 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
     )
     sections = tuple(_sections(text, start))
     # There are fewer sections than jobs if an included file has sections.
-    is_complete = sum(not section.is_shared for section in sections) == len(read.jobs.jobs)
+    is_complete = sum(not section.is_shared for section in sections) == len(read.jobs)
     return Unit("job file", first_line, read.jobs, read.problems, sections=sections if is_complete else None)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import SEVERITIES, Unit
 from poolproof.foreign.lint.variables import possible_jobs
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.rules.catalogue import all_rules
@@ -27,7 +27,7 @@ def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFind
     """Return the rules' findings for the unit, in line order."""
     found: list[LocatedFinding] = []
     for group in groups:
-        jobs = JobFile(tuple(unit.jobs.jobs[place] for place in group.jobs))
+        jobs = tuple(unit.jobs[place] for place in group.jobs)
         possible = possible_jobs(jobs, has_unknown_words=bool(unit.unknown_words))
         cases = [Case(load_of(filled), evidence=group.evidence, target=group.target) for filled in possible]
         for rule in all_rules():
@@ -51,7 +51,7 @@ def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> 
         places = [blamed[number]] if len(first) == len(blamed) else blamed
         yield LocatedFinding(
             _common_finding(rule, finding, [found[number] for found in others]),
-            _line(unit, [unit.jobs.jobs[group.jobs[place]] for place in places], rule),
+            _line(unit, [unit.jobs[group.jobs[place]] for place in places], rule),
             tuple(group.jobs[place] for place in places),
             tuple(_changes(rule, cases, place) for place in places),
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import Problem
 from poolproof.rules.model import Effect
 
@@ -62,7 +62,7 @@ class Unit:
 
     form: Form
     line: int
-    jobs: JobFile
+    jobs: Jobs
     problems: tuple[Problem, ...] = ()
     files: tuple[str, ...] = ()
     sections: tuple[JobSection, ...] | None = None

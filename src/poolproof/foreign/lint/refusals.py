@@ -46,10 +46,10 @@ class InstalledFio:
 
     def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
         """Return fio's complaints about option values in the unit's jobs."""
-        names = [self.names(job.engine) for job in unit.jobs.jobs]
+        names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
             return ()
-        to_check = [_to_check(job, known or frozenset()) for job, known in zip(unit.jobs.jobs, names, strict=True)]
+        to_check = [_to_check(job, known or frozenset()) for job, known in zip(unit.jobs, names, strict=True)]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:
@@ -90,7 +90,7 @@ def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> It
 def _refused_values(unit: Unit) -> Iterator[tuple[int, str]]:
     """Yield the line and the reason for each value that fio refuses, except values with an unknown variable."""
     found: dict[tuple[int, str], None] = {}
-    for job in unit.jobs.jobs:
+    for job in unit.jobs:
         for name, value in job.options.items():
             why = None if UNKNOWN.search(value) else refusal(name, value)
             if why is not None:
@@ -104,7 +104,7 @@ def _problem(
     source: str, unit: Unit, problem: Problem, fio: InstalledFio | None, *, may_exist: bool
 ) -> Iterator[Diagnostic]:
     if problem.option is not None and fio is not None:
-        names = [fio.names(job.engine) for job in unit.jobs.jobs]
+        names = [fio.names(job.engine) for job in unit.jobs]
         if any(problem.option in known for known in names if known is not None):
             return  # this fio has the option, although the tables do not list it
     if problem.is_certain or not may_exist:
@@ -121,11 +121,11 @@ def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> boo
     """
     here = (fio and fio.version) or ""
     another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))
-    return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs.jobs)
+    return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs)
 
 
 def _complaint(source: str, unit: Unit, complaint: Complaint, fio: InstalledFio) -> Diagnostic:
-    job, name = unit.jobs.jobs[complaint.place], complaint.name
+    job, name = unit.jobs[complaint.place], complaint.name
     line = job.lines.get(name, unit.line)
     if not complaint.is_known:
         here = fio.version or "the installed fio"

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
 """A variable or command substitution, in a script or a job file, that was not replaced by its value."""
@@ -54,12 +54,12 @@ def unknown_in(job: Job) -> Mapping[str, str]:
     return {name: match[0] for name, match in found if match is not None}
 
 
-def possible_jobs(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile]:
+def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
     """Yield the jobs with several values for each unknown option, varying one option at a time.
 
     If everything is known, the jobs are yielded once, unchanged.
     """
-    names = sorted({name for job in jobs.jobs for name in unknown_in(job)})
+    names = sorted({name for job in jobs for name in unknown_in(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
     yield _filled(jobs, first, {})
     for name in names:
@@ -69,10 +69,10 @@ def possible_jobs(jobs: JobFile, *, has_unknown_words: bool) -> Iterator[JobFile
         yield from (_filled(jobs, first, more) for more in _POSSIBLE_OPTIONS)
 
 
-def _filled(jobs: JobFile, values: Mapping[str, str], more: Mapping[str, str]) -> JobFile:
+def _filled(jobs: Jobs, values: Mapping[str, str], more: Mapping[str, str]) -> Jobs:
     filled = []
-    for job in jobs.jobs:
+    for job in jobs:
         unknown = unknown_in(job)
         options = {name: values[name] if name in unknown else value for name, value in job.options.items()}
         filled.append(replace(job, options={**options, **more}) if unknown or more else job)
-    return JobFile(tuple(filled))
+    return tuple(filled)

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import MOST_PROBLEMS, JobDraft, Problem, unknown_option
 from poolproof.load.fio.option_names import (
     ALIASES,
@@ -46,7 +46,7 @@ class Command:
     all its options in order.
     """
 
-    jobs: JobFile
+    jobs: Jobs
     files: tuple[str, ...] = ()
     program: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -58,7 +58,7 @@ class Command:
     @property
     def runs(self) -> bool:
         """True if the command has jobs or job files, so that fio does I/O."""
-        return bool(self.jobs.jobs or self.files)
+        return bool(self.jobs or self.files)
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
@@ -103,7 +103,7 @@ def read_arguments(
                 current.early |= current.options.keys()
             current.put(option.name, option.value, number)
     return Command(
-        JobFile(tuple(draft.job(shared) for draft, shared in drafts)),
+        tuple(draft.job(shared) for draft, shared in drafts),
         tuple(files),
         tuple(program),
         tuple(problems),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.json_output import find_documents
 from poolproof.load.fio.pairing import FoundResult, pair
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -56,7 +56,7 @@ def _lone_document(text: str) -> FoundResult | None:
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
     """Return a JSON document as a result of the jobs whose options it lists. Clones of a job count as one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
-    jobs = JobFile(tuple(_cached_job(*job) for job in printed))
+    jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
     return FoundResult(replace(result, notes=()), line, last_line, "json", made, is_cut_off)
 
@@ -129,7 +129,7 @@ def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceComm
         Job(job.name, {**job.options, "numjobs": str(clones[job.name])} if job.name in clones else job.options)
         for job in headers
     )
-    return SourceCommand(JobFile(jobs), "header", line) if jobs else None
+    return SourceCommand(jobs, "header", line) if jobs else None
 
 
 def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> list[FoundResult]:

@@ -17,7 +17,7 @@ from poolproof.campaign.model import JobSpec
 from poolproof.campaign.names import did_you_mean
 from poolproof.errors import CampaignError, FioError, PoolproofError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.option_names import ALIASES, DEFAULT_ENGINE, canonical, engine_name
 from poolproof.load.fio.option_values import ENGINE_WORDS
 from poolproof.process import ProgramMissing
@@ -141,12 +141,12 @@ def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
     return names | engine_options(host, engine) | {alias for alias, name in ALIASES.items() if name in names}
 
 
-def check_options(jobs: Sequence[JobSpec], host: Host) -> JobFile:
+def check_options(jobs: Sequence[JobSpec], host: Host) -> Jobs:
     """Return the jobs with canonical option names. If an option is repeated, the last one counts, as in fio.
 
     Raises CampaignError if the host's fio does not have an option, and the errors of `known_options`.
     """
-    return JobFile(tuple(_checked(job, host) for job in jobs))
+    return tuple(_checked(job, host) for job in jobs)
 
 
 def _checked(job: JobSpec, host: Host) -> Job:

@@ -100,11 +100,8 @@ class Job:
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
-@dataclass(frozen=True)
-class JobFile:
-    """The jobs of one fio run, in order."""
-
-    jobs: tuple[Job, ...]
+Jobs = tuple[Job, ...]
+"""The jobs of one fio run, in order."""
 
 
 def split_filenames(text: str) -> tuple[str, ...]:
@@ -112,14 +109,14 @@ def split_filenames(text: str) -> tuple[str, ...]:
     return tuple(name.strip().replace("\\:", ":") for name in _UNESCAPED_COLON.split(text) if name.strip())
 
 
-def render(jobs: JobFile) -> str:
+def render(jobs: Jobs) -> str:
     """Return the job file as text. Options that all jobs share are in `[global]`.
 
     Raises CampaignError if a name or value contains a line break, `#` or `;`, which a job file cannot express.
     """
-    shared = _shared(jobs.jobs)
+    shared = _shared(jobs)
     sections = [("global", shared)] if shared else []
-    for job in jobs.jobs:
+    for job in jobs:
         if job.name in ("", "global") or any(mark in job.name for mark in ("]", *_FORBIDDEN)):
             hint = "letters, digits, dashes and dots are safe"
             raise CampaignError(f"{job.name!r} cannot be the name of a fio job", hint)

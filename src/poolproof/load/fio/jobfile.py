@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.option_names import ALL_NAMES, canonical, nearest
 from poolproof.load.fio.quantity import evaluate, kb_base_of
 
@@ -94,7 +94,7 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
 class ReadJobFile:
     """The jobs in a file, and its problems in line order."""
 
-    jobs: JobFile
+    jobs: Jobs
     problems: tuple[Problem, ...] = ()
 
 
@@ -115,7 +115,7 @@ def read_job_file(
     reader = _Reader(environment or {}, machine or {}, include)
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
-    return ReadJobFile(JobFile(jobs), tuple(reader.problems[:MOST_PROBLEMS]))
+    return ReadJobFile(jobs, tuple(reader.problems[:MOST_PROBLEMS]))
 
 
 class _Reader:

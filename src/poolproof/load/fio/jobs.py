@@ -7,7 +7,7 @@ from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.load.fio.installed import check_options
-from poolproof.load.fio.job import Job, JobFile, split_filenames
+from poolproof.load.fio.job import Job, Jobs, split_filenames
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.quantity import attempt, parse_bytes, parse_range
 from poolproof.units import format_size
@@ -51,17 +51,17 @@ _SIZE = re.compile(r"(?<![/\w.])[\w.]+")  # in bs=4k,8k, bsrange=1k-8k, bssplit=
 _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increment", "direct", "bs_unaligned"})
 
 
-def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
+def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
 
     Raises CampaignError if the host's fio does not know an option, or if only poolproof may set it. Raises FioError if
     the host has no fio, or its fio is too old.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
-    given = check_options(specs, host).jobs
+    given = check_options(specs, host)
     names = ["job"] if len(given) == 1 else [job.name for job in given]
-    jobs = JobFile(tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True)))
-    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs.jobs):
+    jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))
+    if len(load_of(jobs).phases) > 1 and any(part_of(job).ramp_s for job in jobs):
         raise _refusal(
             workload,
             "stonewall",
@@ -71,17 +71,17 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> JobFile:
     return jobs
 
 
-def placed(jobs: JobFile, directory: str) -> JobFile:
+def placed(jobs: Jobs, directory: str) -> Jobs:
     """Return the jobs with their files in `directory`, a path on the host."""
     return _with(jobs, {"directory": directory.replace(":", "\\:")})
 
 
-def on_device(jobs: JobFile, path: str) -> JobFile:
+def on_device(jobs: Jobs, path: str) -> Jobs:
     """Return the jobs on a block device that all clones share."""
     return _with(jobs, {"filename": path}, without=_NAMES_FILES)
 
 
-def lasting(jobs: JobFile, seconds: float) -> JobFile:
+def lasting(jobs: Jobs, seconds: float) -> Jobs:
     """Return the jobs with a runtime of `seconds`."""
     return _with(jobs, {"runtime": _runtime_text(seconds)})
 
@@ -93,11 +93,11 @@ def danger(job: Job) -> str:
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
 
 
-def _with(jobs: JobFile, changes: dict[str, str], without: tuple[str, ...] = ()) -> JobFile:
+def _with(jobs: Jobs, changes: dict[str, str], without: tuple[str, ...] = ()) -> Jobs:
     def changed(job: Job) -> Job:
         return Job(job.name, {name: value for name, value in job.options.items() if name not in without} | changes)
 
-    return JobFile(tuple(map(changed, jobs.jobs)))
+    return tuple(map(changed, jobs))
 
 
 def _with_engine(spec: JobSpec) -> JobSpec:
@@ -179,7 +179,7 @@ def _check_size(job: Job, workload: Workload) -> None:
         )
 
 
-def fill_job(jobs: JobFile) -> JobFile:
+def fill_job(jobs: Jobs) -> Jobs:
     """Return jobs that write the same files completely, with new data: fio's layout pass refills every block.
 
     A job that reads makes fio lay out its files first; with `create_only`, fio stops after that (fio's HOWTO).
@@ -190,15 +190,14 @@ def fill_job(jobs: JobFile) -> JobFile:
         shape = {name: job.options[name] for name in _SHAPE if name in job.options}
         return Job(job.name, {**shape, **layout, "bs": _fill_block(job)})
 
-    return JobFile(tuple(map(filling, jobs.jobs)))
+    return tuple(map(filling, jobs))
 
 
-def device_fill_job(path: str, size_bytes: int) -> JobFile:
+def device_fill_job(path: str, size_bytes: int) -> Jobs:
     """Return the job that writes the first `size_bytes` of a block device once, with new data."""
+    target = {"filename": path, "size": str(size_bytes)}
     options = {"rw": "write", "bs": "1m", "direct": "1", "ioengine": "libaio", "iodepth": "8"}
-    return JobFile(
-        (Job("fill", {"filename": path, "size": str(size_bytes), **options, "refill_buffers": "1", "end_fsync": "1"}),)
-    )
+    return (Job("fill", {**target, **options, "refill_buffers": "1", "end_fsync": "1"}),)
 
 
 def _fill_block(job: Job) -> str:
@@ -208,7 +207,7 @@ def _fill_block(job: Job) -> str:
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
 
 
-def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
+def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads with the same name share the files.
 
     A workload that leaves compressible data or holes gets separate files. With `writers_apart`, all other workloads
@@ -216,12 +215,12 @@ def file_set(workload: Workload, jobs: JobFile, *, writers_apart: bool) -> str:
     reads depends on how the file was written.
     """
     owner = ""
-    if any(_changes_data(job) for job in jobs.jobs):
+    if any(_changes_data(job) for job in jobs):
         owner = f"{workload.name},"
-    elif writers_apart and any(part_of(job).writes for job in jobs.jobs):
+    elif writers_apart and any(part_of(job).writes for job in jobs):
         owner = "written,"
-    several = len(jobs.jobs) > 1
-    shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs.jobs})
+    several = len(jobs) > 1
+    shapes = sorted({f"{job.name}," * several + _shape_of(job) for job in jobs})
     return re.sub(r"[/:\\]", "_", owner + "+".join(shapes))
 
 
@@ -236,14 +235,14 @@ def _changes_data(job: Job) -> bool:
     return "trim" in job.rw or (part_of(job).writes and compresses)
 
 
-def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
+def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     """Return the jobs on a bare disk of `size_bytes`. If it is None, the disk is assumed to be large enough.
 
     As with the files of a layout, each clone has a separate region; the regions follow each other from the start of the
     disk. If they do not fit, all of them shrink in proportion. A block size that is not a multiple of the sector size
     is impossible with direct I/O. It is rounded up to whole pages (4 KiB), which a file system would write for it.
     """
-    aligned = [_in_whole_sectors(job) for job in jobs.jobs]
+    aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
     for job, length in zip(aligned, _lengths(aligned, size_bytes), strict=True):
         clones = part_of(job).clones
@@ -255,7 +254,7 @@ def on_bare_disk(jobs: JobFile, path: str, size_bytes: int | None) -> JobFile:
         other = {name: value for name, value in job.options.items() if name not in _REPLACED}
         regions.append(Job(job.name, other | region))
         start += length * clones
-    return JobFile(tuple(regions))
+    return tuple(regions)
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:

@@ -9,21 +9,21 @@ import math
 from functools import partial
 
 from poolproof.load.fio import option_names, quantity
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.quantity import attempt
 from poolproof.load.model import Extent, Load, LoadPart
 
 _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
-def load_of(jobs: JobFile) -> Load:
+def load_of(jobs: Jobs) -> Load:
     """Return the load that consists of the jobs, one part per job."""
-    return Load(tuple(map(part_of, jobs.jobs)))
+    return Load(tuple(map(part_of, jobs)))
 
 
-def jobs_of(load: Load) -> JobFile:
+def jobs_of(load: Load) -> Jobs:
     """Return the fio jobs of a load."""
-    return JobFile(tuple(map(job_of, load.parts)))
+    return tuple(map(job_of, load.parts))
 
 
 def job_of(part: LoadPart) -> Job:

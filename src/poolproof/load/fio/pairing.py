@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import load_of, part_of
 from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.model import Load, LoadPart
@@ -90,7 +90,7 @@ def _above(
 
 
 def _same_jobs(command: SourceCommand, other: SourceCommand) -> bool:
-    mine, others = ([(job.name, job.options) for job in each.jobs.jobs] for each in (command, other))
+    mine, others = ([(job.name, job.options) for job in each.jobs] for each in (command, other))
     return mine == others
 
 
@@ -131,7 +131,7 @@ def _below(
 
 
 def _fits(result: FoundResult, command: SourceCommand) -> bool:
-    jobs, load, parts = command.jobs.jobs, load_of(command.jobs), result.result.parts
+    jobs, load, parts = command.jobs, load_of(command.jobs), result.result.parts
     by_name = {job.name: job for job in jobs}
     named = [part for part in parts if part.name and not part.name.startswith("group ")]
     if not all(part.name in by_name and _has_clones(load, jobs, part.clones) for part in named):
@@ -142,7 +142,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
         candidates = [each for each in load.parts if each.name == part.name] or list(load.parts)
         if not (_has_variables(jobs) or _fits_blocks(part, candidates)) or not _fits_time(part, candidates):
             return False
-    printed = result.made.jobs.jobs if result.made else ()
+    printed = result.made.jobs if result.made else ()
     is_header = result.made is not None and result.made.origin == "header"
     return all(_same_job(job, by_name[job.name], is_header=is_header) for job in printed if job.name in by_name)
 
@@ -202,19 +202,19 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
     return printed.rw == given.rw and same_engine and part.depth == other.depth and same_block
 
 
-def _with_directions(result: Outcome, jobs: JobFile) -> Outcome:
+def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
     """Move values to the direction that the jobs imply, if the text names no direction or the wrong one.
 
     A single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of all
     directions in the fields for reads.
     """
-    if not jobs.jobs or _has_variables(jobs.jobs):
+    if not jobs or _has_variables(jobs):
         return result
     return replace(result, parts=tuple(_moved(part, jobs) for part in result.parts))
 
 
-def _moved(part: PartOutcome, jobs: JobFile) -> PartOutcome:
-    named = [job for job in jobs.jobs if job.name == part.name] or jobs.jobs
+def _moved(part: PartOutcome, jobs: Jobs) -> PartOutcome:
+    named = [job for job in jobs if job.name == part.name] or jobs
     unified = [(job.text("unified_rw_reporting") or "0").strip() in ("1", "mixed") for job in named]
     directions = list(part.directions)
     if directions == ["read"] and all(unified):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.fio.job import Job, JobFile, render
+from poolproof.load.fio.job import Job, Jobs, render
 from poolproof.load.fio.option_values import refusal
 from poolproof.process import Completed
 
@@ -42,18 +42,18 @@ class Complaint:
     is_known: bool = True
 
 
-def check_values(jobs: JobFile, host: Host) -> None:
+def check_values(jobs: Jobs, host: Host) -> None:
     """Raise CampaignError with fio's message if the host's fio refuses an option or a value of the jobs."""
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
     lines = (completed.stderr.strip() or completed.stdout.strip()).splitlines()
     complaint = "; ".join(line.strip() for line in lines if not line.startswith("fio: job"))[:1000]
-    options = {option for job in jobs.jobs for option in job.options}
+    options = {option for job in jobs for option in job.options}
     # fio names the option: `fio: failed parsing rw=randrea`, `iodepth: min value out of range`
     words = (word for line in lines for word in re.findall(r"\b(\w+)(?==|:)", line))
     option = next((word for word in words if word in options), "")
-    reasons = (refusal(option, job.options[option]) for job in jobs.jobs if option in job.options)
+    reasons = (refusal(option, job.options[option]) for job in jobs if option in job.options)
     reason = next(filter(None, reasons), "")
     raise CampaignError(
         f"fio refuses the workload: {complaint or f'exit code {completed.returncode}'}",
@@ -61,7 +61,7 @@ def check_values(jobs: JobFile, host: Host) -> None:
     ).concerning(option)
 
 
-def check_each(jobs: Mapping[str, JobFile], host: Host) -> None:
+def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
     """Check the jobs of several workloads, by workload name, in one call, because fio is slow to start.
 
     Raises CampaignError as `check_values` does. Brackets in a section name become parentheses (`grid(bs=4k)`), because
@@ -70,9 +70,9 @@ def check_each(jobs: Mapping[str, JobFile], host: Host) -> None:
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
         for name, each in jobs.items()
-        for job in each.jobs
+        for job in each
     ]
-    check_values(JobFile(tuple(sections)), host)
+    check_values(tuple(sections), host)
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:

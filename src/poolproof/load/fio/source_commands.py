@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.load.fio.commandline import Command, read_command
-from poolproof.load.fio.job import JobFile
+from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.option_names import ALL_NAMES
 from poolproof.load.fio.plain_lines import Line, plain_lines
@@ -34,7 +34,7 @@ class SourceCommand:
     value.
     """
 
-    jobs: JobFile
+    jobs: Jobs
     origin: Origin
     line: int
     text: str = ""
@@ -50,7 +50,7 @@ def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
     commands = [
         SourceCommand(command.jobs, "command", command.line, command.text)
         for command in _commands(numbered)
-        if command.jobs.jobs
+        if command.jobs
     ]
     return sorted([*commands, *_job_files(numbered)], key=lambda command: command.line)
 
@@ -65,7 +65,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
         if len(joined) <= _LONGEST_COMMAND and _FIO_WORD.search(joined) and _OPTION_OR_FILE.search(joined):
             inline = [read_command(span, number) for span in _INLINE.findall(joined)]
             for command in inline if any(inline) else [read_command(joined, number)]:
-                if command is not None and (command.jobs.jobs or _names_job_files(command)):
+                if command is not None and (command.jobs or _names_job_files(command)):
                     yield replace(command, last_line=numbered[last][0])
         at = last + 1
 
@@ -87,7 +87,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
         if is_job_file:
             text = "\n".join(line for _, line in numbered[first:at])
             jobs = read_job_file(text, first_line=numbered[first][0]).jobs
-            if jobs.jobs:
+            if jobs:
                 yield SourceCommand(jobs, "job file", numbered[first][0], text)
 
 

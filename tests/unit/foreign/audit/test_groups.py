@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.texts import audit_text
-from tests.unit.load.fio.test_whole import _ONE_AFTER_THE_OTHER, _SIDE_BY_SIDE
+from tests.unit.load.fio.test_merge_groups import _ONE_AFTER_THE_OTHER, _SIDE_BY_SIDE
 
 
 @pytest.mark.parametrize("text", [_ONE_AFTER_THE_OTHER, _SIDE_BY_SIDE])

@@ -1,4 +1,4 @@
-"""Results and commands inside other people's text."""
+"""Results and commands in posts, mail and scripts."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ and read again:
 """
 
 
-def test_each_fragment_has_the_nearest_command_that_fits() -> None:
+def test_each_fragment_is_matched_with_the_nearest_fitting_command() -> None:
     found = find_results(POST)
     assert [(result.line, result.made.line if result.made else None) for result in found] == [(6, 3), (10, 8), (14, 3)]
     assert found[0].made is not None and load_of(found[0].made.jobs).sharers == 8
@@ -39,74 +39,74 @@ def test_each_fragment_has_the_nearest_command_that_fits() -> None:
     assert found[0].made.origin == "command"
 
 
-def test_a_command_that_contradicts_the_result_did_not_make_it() -> None:
+def test_a_command_that_contradicts_the_result_is_not_matched() -> None:
     (result,) = find_results(
         "fio --name=w --rw=write --size=1g\n\n read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     )
     assert result.made is None
 
 
-def test_clones_that_differ_tell_commands_apart() -> None:
+def test_commands_are_distinguished_by_the_number_of_clones() -> None:
     block = "j: (groupid=0, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     commands = "".join(f"fio --name=j --rw=read --group_reporting --numjobs={clones}\n" for clones in (4, 2))
     (result,) = find_results(commands + block)
     assert result.made is not None and load_of(result.made.jobs).clones == 4
 
 
-def test_a_header_is_all_that_is_known_where_no_command_is() -> None:
+def test_without_a_command_the_header_is_used() -> None:
     text = (CAPTURED / "3.33-client.txt").read_text()
     (result,) = find_results(text)
     assert result.made is not None and result.made.origin == "header"
-    assert result.made.jobs.jobs[0].rw == "randread"
+    assert result.made.jobs[0].rw == "randread"
 
 
-def test_a_job_file_above_a_result_made_it() -> None:
+def test_a_job_file_above_a_result_is_matched() -> None:
     text = "Job:\n\n```\n[global]\nioengine=libaio\nrw=read\n\n[seq]\nbs=1m\nsize=1g\n```\n\n" + (
         "seq: (groupid=0, jobs=1): err= 0: pid=1: Sat\n  read: IOPS=10, BW=10.0MiB/s (10.5MB/s)(1024MiB/102400msec)\n"
     )
     (result,) = find_results(text)
     assert result.made is not None and result.made.origin == "job file" and result.made.line == 4
-    assert part_of(result.made.jobs.jobs[0]).block_bytes == 1 << 20
+    assert part_of(result.made.jobs[0]).block_bytes == 1 << 20
     assert [made.line for made in source_commands(plain_lines(text))] == [4]
 
 
-def test_other_peoples_sections_are_no_job_files() -> None:
+def test_other_ini_sections_are_not_job_files() -> None:
     assert source_commands(plain_lines("[Tier 1]\nPath = /cache\nQuota = 20 %\n[x]\nname=3\n")) == []
 
 
-def test_json_in_markdown_has_its_lines_and_its_options() -> None:
+def test_json_in_markdown_has_line_numbers_and_options() -> None:
     text = f"Look:\n\n```json\n{ETCD}```\n\nNice, isn't it?\n"
     (result,) = find_results(text)
     assert (result.format, result.line, result.last_line) == ("json", 4, 3 + ETCD.count("\n"))
     assert result.made is not None and result.made.origin == "printed options"
-    assert part_of(result.made.jobs.jobs[0]).commits_each_write
+    assert part_of(result.made.jobs[0]).commits_each_write
 
 
-def test_json_in_html() -> None:
+def test_json_in_html_is_found() -> None:
     escaped = ETCD.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     (result,) = find_results(f"<html><body><p>See</p>\n<pre><code>{escaped}</code></pre></body></html>")
     assert result.result.parts[0].syncs == 911
 
 
-def test_json_quoted_in_mail() -> None:
+def test_json_quoted_in_mail_is_found() -> None:
     (result,) = find_results("> On Sunday:\n" + "".join(f"> {line}\n" for line in ETCD.splitlines()))
     assert result.result.parts[0].syncs == 911
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.75, 0.9])
-def test_json_that_is_cut_off_keeps_what_stands_before_the_cut(share: float) -> None:
+def test_cut_off_json_has_the_values_before_the_cut(share: float) -> None:
     (result,) = find_results("```\n" + ETCD[: int(len(ETCD) * share)] + "\n```\n")
     assert result.is_cut_off
     write = result.result.parts[0].write
     assert write is None or (write.io_bytes, write.ios) == (2095300, 911)
 
 
-def test_a_whole_dashboard_of_minified_json() -> None:
+def test_minified_json_is_found() -> None:
     (result,) = find_results(json.dumps(json.loads(ETCD)))
     assert result.result.parts[0].syncs == 911
 
 
-def test_reports_of_one_running_job_count_once() -> None:
+def test_several_reports_of_one_run_count_once() -> None:
     (result,) = find_results((CAPTURED / "3.33-status-interval.txt").read_text())
     read = result.result.parts[0].read
     assert read is not None and (read.runtime_ms or 0) > 1900
@@ -117,32 +117,32 @@ def test_two_runs_of_the_same_job_count_twice() -> None:
     assert len(find_results(ETCD + later)) == 2
 
 
-def test_colours_and_progress_lines_do_no_harm() -> None:
-    figures = "  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
-    (result,) = find_results(f"\x1b[32m$ fio --name=a --rw=read\x1b[0m\r\nJobs: 1 (f=1)\r{figures}")
+def test_colours_and_progress_lines_are_ignored() -> None:
+    rate = "  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
+    (result,) = find_results(f"\x1b[32m$ fio --name=a --rw=read\x1b[0m\r\nJobs: 1 (f=1)\r{rate}")
     assert result.line == 2 and result.made is not None and result.made.line == 1
 
 
-def test_commands_in_scripts_have_their_lines() -> None:
+def test_commands_in_scripts_have_line_numbers() -> None:
     script = "#!/bin/sh\nset -e\nfio --name=a \\\n  --rw=read\n# fio is good\nfio job.fio\n"
     assert [(found.line, found.last_line) for found in find_commands(script)] == [(3, 4), (6, 6)]
 
 
-def test_a_command_that_a_forum_wrapped_is_whole() -> None:
+def test_a_command_wrapped_by_a_forum_is_joined() -> None:
     (command,) = find_commands("C:> fio.exe --name=a --rw=read\n--bs=4k --size=1G\nand then\n--numjobs=4\n")
-    assert dict(command.jobs.jobs[0].options) == {"rw": "read", "bs": "4k", "size": "1G"}
+    assert dict(command.jobs[0].options) == {"rw": "read", "bs": "4k", "size": "1G"}
     assert (command.line, command.last_line) == (1, 2)
 
 
-def test_printed_options_win_over_a_command_for_another_file() -> None:
+def test_printed_options_are_preferred_to_a_command_for_another_file() -> None:
     (result,) = find_results(f"fio --name=etcd --rw=write --bs=2300 --ioengine=sync --size=8m --fdatasync=1\n{ETCD}")
     assert result.made is not None and result.made.origin == "printed options"
     (result,) = find_results(
         f"fio --name=etcd --rw=write --bs=2300 --ioengine=sync --size=2m --fdatasync=1 --thread\n{ETCD}"
     )
-    assert result.made is not None and result.made.origin == "command" and result.made.jobs.jobs[0].flag("thread")
+    assert result.made is not None and result.made.origin == "command" and result.made.jobs[0].flag("thread")
 
 
-def test_text_without_fio_has_nothing() -> None:
+def test_text_without_fio_has_no_results() -> None:
     assert find_results("A pool of two disks reads at 24 GB/s, says its owner.\n") == ()
     assert find_commands("You start fio with --numjobs=8 and wait.\n") == ()

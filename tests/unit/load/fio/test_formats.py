@@ -1,4 +1,4 @@
-"""One run in all of fio's formats gives the same figures, as far as each prints them; a cut-off one gives fewer."""
+"""All formats of one run have the same values, as far as they print them. Cut-off output has fewer values."""
 
 import shutil
 import subprocess
@@ -13,7 +13,7 @@ from poolproof.load.fio.json_output import read_json
 from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import read_text
 from poolproof.load.outcome import Outcome
-from tests.unit.load.fio.same_figures import Figures, figures_of, job_figures
+from tests.unit.load.fio.flat_numbers import Numbers, job_numbers, numbers_of
 
 CAPTURED = Path(__file__).parent / "captured"
 ALL_FORMATS = [
@@ -31,14 +31,14 @@ def captured(name: str) -> str:
 
 
 def read_terse(text: str) -> Outcome:
-    """All terse lines of a text as one result."""
+    """Return all terse lines of a text as one result."""
     found = [result for line in text.splitlines() if (result := read_terse_line(line)) is not None]
     assert found
     return Outcome(version=found[0].version, parts=tuple(job for result in found for job in result.parts))
 
 
-def assert_agree(printed: Figures, truth: Figures, *, fewest: int) -> None:
-    """Every figure printed is the true one, to 3 significant digits (fio's num2str) or a whole microsecond."""
+def assert_agree(printed: Numbers, truth: Numbers, *, fewest: int) -> None:
+    """Check printed values to 3 significant digits (fio's num2str) or a whole microsecond."""
     shared = [path for path in printed if path in truth and not path.endswith(".jobs")]
     assert len(shared) >= fewest
     for path in shared:
@@ -50,23 +50,23 @@ def assert_agree(printed: Figures, truth: Figures, *, fewest: int) -> None:
 
 
 @pytest.mark.parametrize("name", ALL_FORMATS)
-def test_normal_output_says_what_json_says(name: str) -> None:
+def test_normal_output_agrees_with_json(name: str) -> None:
     (text,) = read_text(captured(name))
-    assert_agree(figures_of(text), figures_of(read_json(captured(name))), fewest=60)
+    assert_agree(numbers_of(text), numbers_of(read_json(captured(name))), fewest=60)
 
 
 @pytest.mark.parametrize("name", ALL_FORMATS)
-def test_terse_output_says_what_json_says(name: str) -> None:
+def test_terse_output_agrees_with_json(name: str) -> None:
     terse = read_terse(captured(name))
-    assert_agree(figures_of(terse), figures_of(read_json(captured(name))), fewest=59)
+    assert_agree(numbers_of(terse), numbers_of(read_json(captured(name))), fewest=59)
 
 
-def test_si_units_and_bits() -> None:
+def test_si_units_and_bits_are_converted() -> None:
     (text,) = read_text(captured("3.33-bits-1000.txt"))
-    assert_agree(figures_of(text), figures_of(read_json(captured("3.33-bits-1000.txt"))), fewest=20)
+    assert_agree(numbers_of(text), numbers_of(read_json(captured("3.33-bits-1000.txt"))), fewest=20)
 
 
-def test_a_group_tells_its_clones_and_its_syncs() -> None:
+def test_a_group_has_its_number_of_clones_and_syncs() -> None:
     (text,) = read_text(captured("3.33-all-formats-group.txt"))
     (job,) = text.parts
     assert (job.name, job.clones, text.version) == ("mix", 2, "fio-3.33")
@@ -75,12 +75,12 @@ def test_a_group_tells_its_clones_and_its_syncs() -> None:
     assert text.disks[0].name == "vda" and text.disks[0].utilisation_percent == 56.10
 
 
-def test_each_job_of_a_run_has_its_block() -> None:
+def test_each_job_of_a_run_is_a_part() -> None:
     (text,) = read_text(captured("3.33-all-formats.txt"))
     assert [job.clones for job in text.parts] == [1, 1]
 
 
-def test_output_through_a_client_names_the_host_in_its_header() -> None:
+def test_output_of_a_client_has_the_name_of_the_host() -> None:
     (text,) = read_text(captured("3.33-client.txt"))
     assert text.parts[0].name == "cl" and text.parts[0].read is not None and text.parts[0].read.ios == 1024
     assert read_json(captured("3.33-client.json")).parts[0].read is not None
@@ -97,29 +97,29 @@ TERSE = next(line for line in captured("3.33-terse-v5.txt").splitlines() if line
 
 
 def known_values(results: tuple[Outcome, ...]) -> set[float]:
-    return {value for result in results for job in result.parts for value in job_figures(job).values()}
+    return {value for result in results for job in result.parts for value in job_numbers(job).values()}
 
 
 WHOLE = known_values(read_text(NORMAL)) | {0.0, 1.0}
 
 
 @given(st.integers(0, len(NORMAL)))
-def test_what_is_cut_off_is_missing_and_never_wrong(length: int) -> None:
+def test_values_after_a_cut_are_missing_and_never_wrong(length: int) -> None:
     for result in read_text(NORMAL[:length]):
-        truth = job_figures(read_text(NORMAL)[0].parts[0])
-        for path, value in job_figures(result.parts[0]).items():
+        truth = job_numbers(read_text(NORMAL)[0].parts[0])
+        for path, value in job_numbers(result.parts[0]).items():
             rounding = 0.01 if "bandwidth" in str(path) else 0  # fio prints it twice, in MiB/s and in MB/s
             assert value == pytest.approx(truth[path], rel=rounding, abs=0), path
 
 
 @given(st.sets(st.integers(0, NORMAL.count("\n"))))
-def test_lines_that_are_missing_invent_no_figure(missing: set[int]) -> None:
+def test_missing_lines_cause_no_wrong_values(missing: set[int]) -> None:
     kept = "\n".join(line for number, line in enumerate(NORMAL.split("\n")) if number not in missing)
     assert known_values(read_text(kept)) <= WHOLE
 
 
 @given(st.integers(0, len(NORMAL)), st.integers(0, 200), st.text(max_size=30))
-def test_no_damage_makes_a_traceback(start: int, length: int, inserted: str) -> None:
+def test_damaged_output_raises_nothing(start: int, length: int, inserted: str) -> None:
     damaged = NORMAL[:start] + inserted + NORMAL[start + length :]
     assert len(find_results(damaged)) <= 4
 
@@ -146,13 +146,13 @@ EVERYTHING = "\n".join(captured(name) for name in ("3.33-etcd.json", "3.33-terse
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(EVERYTHING)), st.sampled_from(TOKENS), st.integers(0, 50)), max_size=6))
-def test_no_odd_word_anywhere_makes_a_traceback(changes: list[tuple[int, str, int]]) -> None:
+def test_replaced_words_raise_nothing(changes: list[tuple[int, str, int]]) -> None:
     text = EVERYTHING
     for place, token, removed in changes:
         text = text[:place] + token + text[place + removed :]
     for found in find_results(text):
         assert found.line <= found.last_line
-        assert all(abs(value) < 1e30 for value in figures_of(found.result).values())
+        assert all(abs(value) < 1e30 for value in numbers_of(found.result).values())
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=400))
@@ -161,14 +161,14 @@ def test_no_text_makes_a_traceback(text: str) -> None:
 
 
 @given(st.integers(0, len(TERSE)))
-def test_a_terse_line_that_is_cut_off_is_none_or_true(length: int) -> None:
+def test_a_cut_off_terse_line_is_none_or_correct(length: int) -> None:
     whole, part = read_terse_line(TERSE), read_terse_line(TERSE[:length])
     assert whole is not None
     assert part is None or part.parts == whole.parts
 
 
 @given(st.integers(0, 120), st.text(max_size=8))
-def test_a_terse_field_that_is_damaged_makes_no_traceback(place: int, field: str) -> None:
+def test_a_damaged_terse_field_raises_nothing(place: int, field: str) -> None:
     fields = TERSE.split(";")
     fields[place] = field
     result = read_terse_line(";".join(fields))
@@ -176,12 +176,12 @@ def test_a_terse_field_that_is_damaged_makes_no_traceback(place: int, field: str
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: no fresh run in all formats")
-def test_a_fresh_run_says_the_same_in_all_formats(tmp_path: Path) -> None:
+def test_all_formats_of_a_new_run_agree(tmp_path: Path) -> None:
     job = ["--name=fresh", "--rw=randrw", "--bs=4k", "--size=4m", "--numjobs=2", "--fdatasync=16"]
     command = ["fio", *job, f"--directory={tmp_path}", "--output-format=normal,terse,json+", "--terse-version=5"]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    truth = figures_of(read_json(said))
+    truth = numbers_of(read_json(said))
     (text,) = read_text(said)
     terse = read_terse(said)
-    assert_agree(figures_of(text), truth, fewest=60)
-    assert_agree(figures_of(terse), truth, fewest=60)
+    assert_agree(numbers_of(text), truth, fewest=60)
+    assert_agree(numbers_of(terse), truth, fewest=60)

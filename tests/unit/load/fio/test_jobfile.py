@@ -1,4 +1,4 @@
-"""fio's job files."""
+"""Parsing of fio's job files."""
 
 import re
 import shutil
@@ -13,45 +13,45 @@ from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import part_of
 
 
-def test_global_options_hold_for_the_sections_below() -> None:
+def test_global_options_apply_to_the_sections_below() -> None:
     read = read_job_file("[global]\nbs=8k\ndirect=1\n[a]\nrw=write\n[global]\nsize=1g\n[b]\nbs=16k\n")
-    first, second = read.jobs.jobs
+    first, second = read.jobs
     assert (part_of(first).block_bytes, part_of(first).direct, part_of(first).size_bytes) == (8192, True, None)
     assert (part_of(second).block_bytes, part_of(second).direct, part_of(second).size_bytes) == (16384, True, 1 << 30)
     assert read.problems == ()
 
 
-def test_lines_are_kept() -> None:
-    first = read_job_file("; a comment\n[global]\nbs=8k\n\n[a]\nrw=write\n").jobs.jobs[0]
+def test_jobs_and_options_have_line_numbers() -> None:
+    first = read_job_file("; a comment\n[global]\nbs=8k\n\n[a]\nrw=write\n").jobs[0]
     assert (first.line, first.lines["bs"], first.lines["rw"]) == (5, 3, 6)
 
 
 def test_comments_end_a_value_and_the_last_of_a_repeated_option_counts() -> None:
-    first = read_job_file("[a]\nrw=write ; no\nsize=1g # yes\nsize=2g\n# x\n  ; y\nfilename=/mnt/a#b\n").jobs.jobs[0]
+    first = read_job_file("[a]\nrw=write ; no\nsize=1g # yes\nsize=2g\n# x\n  ; y\nfilename=/mnt/a#b\n").jobs[0]
     assert (first.rw, part_of(first).size_bytes, first.filename) == ("write", 2 << 30, "/mnt/a")
 
 
-def test_a_blank_after_the_equals_sign_belongs_to_the_value_as_in_fio() -> None:
-    assert part_of(read_job_file("[a]\nbs = 4k\n").jobs.jobs[0]).block_bytes == 4
+def test_a_space_after_the_equals_sign_belongs_to_the_value() -> None:
+    assert part_of(read_job_file("[a]\nbs = 4k\n").jobs[0]).block_bytes == 4
 
 
-def test_variables_and_machine_facts() -> None:
+def test_variables_and_machine_facts_are_substituted() -> None:
     text = "[a]\nsize=${SIZE}\nfilename=${DIR}/x\nbs=8*$pagesize\nnumjobs=$ncpus\n"
-    first = read_job_file(text, environment={"SIZE": "1g"}, machine={"pagesize": 4096}).jobs.jobs[0]
+    first = read_job_file(text, environment={"SIZE": "1g"}, machine={"pagesize": 4096}).jobs[0]
     assert (part_of(first).size_bytes, first.filename, part_of(first).block_bytes) == (1 << 30, "${DIR}/x", 32768)
     assert first.text("numjobs") == "$ncpus" and part_of(first).clones == 1
 
 
-def test_include_reads_another_file_in_place() -> None:
+def test_include_inserts_another_file() -> None:
     read = read_job_file("[a]\ninclude more.fio\nrw=write\n", include={"more.fio": "iodepth=4\nrw=read\n"}.get)
-    assert (part_of(read.jobs.jobs[0]).depth, read.jobs.jobs[0].rw, read.jobs.jobs[0].lines["iodepth"]) == (
+    assert (part_of(read.jobs[0]).depth, read.jobs[0].rw, read.jobs[0].lines["iodepth"]) == (
         4,
         "write",
         2,
     )
 
 
-def test_a_file_that_includes_itself_ends() -> None:
+def test_a_file_that_includes_itself_is_not_read_forever() -> None:
     read = read_job_file("[a]\ninclude me\n", include={"me": "include me\n"}.get)
     assert "cannot be read" in read.problems[0].message
 
@@ -64,21 +64,21 @@ def test_a_file_that_includes_itself_ends() -> None:
         ("[a]\ninclude nowhere\n", 2, "cannot be read"),
     ],
 )
-def test_what_fio_would_refuse_is_a_problem_with_its_line(text: str, line: int, message: str) -> None:
+def test_mistakes_are_problems_with_a_line_number(text: str, line: int, message: str) -> None:
     (problem,) = read_job_file(text).problems
     assert problem.line == line and message in problem.message
 
 
-def test_a_file_written_by_us_reads_back() -> None:
+def test_a_rendered_job_file_is_read_back_unchanged() -> None:
     read = read_job_file("[global]\nbs=8k\n[a]\nrw=write\nstonewall\n[b]\nrw=read\n")
     again = read_job_file(render(read.jobs))
-    assert [dict(job.options) for job in again.jobs.jobs] == [dict(job.options) for job in read.jobs.jobs]
+    assert [dict(job.options) for job in again.jobs] == [dict(job.options) for job in read.jobs]
 
 
 @given(st.text())
 def test_no_text_makes_a_traceback(text: str) -> None:
     read = read_job_file(text)
-    assert len(read.jobs.jobs) <= text.count("[")
+    assert len(read.jobs) <= text.count("[")
 
 
 LINES = [
@@ -106,7 +106,7 @@ def test_the_installed_fio_reads_the_same_options(lines: list[str]) -> None:
     theirs = re.findall(r" handle_option=(\w+), ptr=(.*)", said.stdout)
     ours = [line.split(";")[0].split("#")[0].strip() for line in lines if "=" in line] + ["rw=read"]
     assert sorted(f"{name}={value}" for name, value in theirs) == sorted(ours)
-    assert len(read_job_file(text).jobs.jobs) == 1 + sum(line in ("[a]", "[b b]") for line in lines)
+    assert len(read_job_file(text).jobs) == 1 + sum(line in ("[a]", "[b b]") for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,6 @@ def test_the_installed_fio_reads_the_same_options(lines: list[str]) -> None:
         ("[global]\nsize=1g\nkb_base=1000\n[a]\nkb_base=1024\n", 10**9),
     ],
 )
-def test_kb_base_comes_first_in_its_section_and_after_the_globals(text: str, size: int) -> None:
-    """fio sorts the options of a section by priority, and copies the globals with their sizes read (init.c)."""
-    assert part_of(read_job_file(text).jobs.jobs[0]).size_bytes == size
+def test_kb_base_affects_its_section_but_not_global_options(text: str, size: int) -> None:
+    """fio sorts a section's options by priority, and copies global options after it has read their sizes (init.c)."""
+    assert part_of(read_job_file(text).jobs[0]).size_bytes == size

@@ -1,4 +1,4 @@
-"""fio's JSON: captured documents, and what may stand around them."""
+"""fio's JSON output: captured documents, alone and with other text around them."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def captured(name: str) -> str:
     return (CAPTURED / name).read_text()
 
 
-def test_figures_of_a_mixed_run() -> None:
+def test_values_of_a_mixed_run_are_read() -> None:
     result = read_json(captured("3.33-randrw-two-clones.json+"))
     assert (result.version, len(result.parts), result.timestamp_ms) == ("fio-3.33", 2, 1795293299416)
     first = result.parts[0]
@@ -31,26 +31,26 @@ def test_figures_of_a_mixed_run() -> None:
     assert result.disks[0].name == "vda" and result.disks[0].read_requests == 100564
 
 
-def test_a_group_is_one_entry_for_all_its_clones() -> None:
+def test_a_group_is_one_part_with_all_its_clones() -> None:
     result = read_json(captured("3.33-randrw-json.json"))
     assert [job.clones for job in result.parts] == [3]
     assert result.parts[0].job_runtime_ms == 3000
 
 
-def test_syncs_are_counted_where_fio_counts_them() -> None:
+def test_syncs_of_synchronous_engines_are_counted() -> None:
     etcd = read_json(captured("3.33-etcd.json")).parts[0]
     assert etcd.syncs == 911
     assert etcd.sync is not None and etcd.sync.percentiles_ns[99.0] == 171008.0
     assert etcd.read is None and etcd.write is not None and etcd.write.ios == 911
 
 
-def test_latency_that_was_not_measured_has_no_figures() -> None:
+def test_latency_that_was_not_measured_has_no_values() -> None:
     job = read_json(captured("3.33-gtod-unified.json")).parts[0]
     assert job.read is None and job.mixed is not None and job.mixed.ios == 256
     assert job.mixed.clat is not None and job.mixed.clat.samples == 0 and job.mixed.clat.mean_ns is None
 
 
-def test_a_stream_holds_several_documents_and_the_last_one_counts() -> None:
+def test_the_last_of_several_documents_counts() -> None:
     text = captured("3.33-status-interval.txt")
     results = read_json_stream(text)
     ios = [job.read.ios or 0 for result in results for job in result.parts if job.read]
@@ -58,7 +58,7 @@ def test_a_stream_holds_several_documents_and_the_last_one_counts() -> None:
     assert read_json(text) == results[-1]
 
 
-def test_a_document_that_is_cut_off_is_named_and_the_ones_before_are_kept() -> None:
+def test_a_cut_off_document_is_noted_and_earlier_documents_are_read() -> None:
     results = read_json_stream(captured("3.33-status-interval.txt")[:-500])
     assert len(results) == 2
     assert any("cut off" in note for note in results[-1].notes)
@@ -72,7 +72,7 @@ def test_lines_around_a_document_are_notes() -> None:
     assert around.parts == read_json(captured("3.33-etcd.json")).parts
 
 
-def test_lines_of_stderr_inside_a_document_do_no_harm() -> None:
+def test_lines_of_stderr_inside_a_document_are_notes() -> None:
     lines = captured("3.33-etcd.json").splitlines()
     lines.insert(40, "fio: pid=12, got signal=2")
     result = read_json("\n".join(lines))
@@ -80,14 +80,14 @@ def test_lines_of_stderr_inside_a_document_do_no_harm() -> None:
     assert result.parts == read_json(captured("3.33-etcd.json")).parts
 
 
-def test_nan_is_no_figure() -> None:
+def test_nan_is_read_as_none() -> None:
     document = json.loads(captured("3.33-etcd.json"))
     text = json.dumps(document, indent=2).replace('"bw_dev": 0.0', '"bw_dev": -nan')
     job = read_json(text).parts[0]
     assert job.write is not None and job.write.bandwidth_stddev_bytes is None
 
 
-# The layout of fio 2.x: add_ddir_status_json in stat.c of fio 2.1.11 and 2.15; figures chosen so that they agree.
+# The layout of fio 2.x: add_ddir_status_json in stat.c of fio 2.1.11 and 2.15; values chosen so that they agree.
 FIO_2: dict[str, Any] = {
     "fio version": "fio-2.15",
     "timestamp": 1479710051,
@@ -115,7 +115,7 @@ FIO_2: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_fio_2_counts_in_kib_and_microseconds() -> None:
+def test_fio_2_values_in_kib_and_microseconds_are_converted() -> None:
     result = read_json(json.dumps(FIO_2))
     read = result.parts[0].read
     assert read is not None and result.parts[0].write is None
@@ -126,14 +126,14 @@ def test_fio_2_counts_in_kib_and_microseconds() -> None:
     assert result.timestamp_ms == 1479710051000
 
 
-def test_bins_by_index_of_fio_2() -> None:
+def test_fio_2_bin_indexes_become_latencies() -> None:
     document = json.loads(json.dumps(FIO_2))
     document["jobs"][0]["read"]["clat"]["bins"] = {"FIO_IO_U_PLAT_BITS": 6, "100": 3, "200": 1, "201": 0}
     read = read_json(json.dumps(document)).parts[0].read
     assert read is not None and read.clat is not None and read.clat.bins_ns == {100_000: 3, 290_000: 1}
 
 
-def test_clients_are_kept_and_their_sum_is_left_out() -> None:
+def test_clients_are_parts_and_their_total_is_not() -> None:
     job = FIO_2["jobs"][0]
     document = {
         "fio version": "fio-2.6",
@@ -149,7 +149,7 @@ def test_clients_are_kept_and_their_sum_is_left_out() -> None:
 @pytest.mark.parametrize(
     "text", ["", "fio: looks like your file system does not support direct=1", "{}", '{"a": 1}', "["]
 )
-def test_text_without_a_document_is_an_error_that_quotes_it(text: str) -> None:
+def test_text_without_a_document_is_quoted_in_the_error(text: str) -> None:
     with pytest.raises(FioError, match="fio"):
         read_json(text)
 
@@ -160,7 +160,7 @@ def test_no_text_makes_a_traceback(text: str) -> None:
 
 
 @given(st.integers(0, 18000), st.integers(0, 18000), st.text(max_size=20))
-def test_no_damage_makes_a_traceback_or_an_invented_job(start: int, end: int, inserted: str) -> None:
+def test_a_damaged_document_raises_only_fio_errors_and_invents_no_job(start: int, end: int, inserted: str) -> None:
     text = captured("3.33-status-interval.txt")
     damaged = text[:start] + inserted + text[end:]
     for result in read_json_stream(damaged):

@@ -1,4 +1,4 @@
-"""Clones summed. The truth is fio's own group_reporting of the same run, and the raw latencies that it logged."""
+"""Merged clones, compared with fio's group_reporting of the same run and the latencies in its logs."""
 
 import math
 import statistics
@@ -27,7 +27,7 @@ def measured(values: list[int]) -> Latency:
     return Latency(samples=len(values), mean_ns=statistics.fmean(values), bins_ns=bins)
 
 
-def test_three_clones_give_what_fio_gives_for_their_group() -> None:
+def test_merged_clones_agree_with_group_reporting() -> None:
     group = read_json((CAPTURED / "3.33-group-of-three.json+").read_text()).parts[0]
     merged = merge_latency(clone(number) for number in (1, 2, 3))
     assert merged is not None and group.clones == 3 and group.read is not None and group.read.clat is not None
@@ -38,7 +38,7 @@ def test_three_clones_give_what_fio_gives_for_their_group() -> None:
 
 
 @pytest.mark.parametrize("name", ["3.33-group-of-three.json+", "3.33-randrw-two-clones.json+"])
-def test_percentiles_follow_from_the_histogram_by_fios_rule(name: str) -> None:
+def test_percentiles_from_the_histogram_agree_with_fio(name: str) -> None:
     for job in read_json((CAPTURED / name).read_text()).parts:
         for direction in filter(None, (job.read, job.write)):
             assert direction.clat is not None
@@ -47,7 +47,7 @@ def test_percentiles_follow_from_the_histogram_by_fios_rule(name: str) -> None:
             )
 
 
-def test_bytes_and_rates_of_clones() -> None:
+def test_bytes_of_clones_are_added_and_divided_by_the_longest_runtime() -> None:
     jobs = read_json((CAPTURED / "3.33-randrw-two-clones.json+").read_text()).parts
     both = merge_jobs(jobs)
     assert both.clones == 2 and both.read is not None
@@ -56,7 +56,7 @@ def test_bytes_and_rates_of_clones() -> None:
     assert both.read.clat is not None and both.read.clat.samples == sum(both.read.clat.bins_ns.values())
 
 
-def test_a_percentile_without_a_histogram_is_what_was_printed_or_unknown() -> None:
+def test_a_percentile_without_a_histogram_is_as_printed_or_unknown() -> None:
     printed = Latency(samples=10, percentiles_ns={99.0: 5.0})
     assert percentile(printed, 99) == 5.0
     assert percentile(printed, 99.9) is None
@@ -64,14 +64,14 @@ def test_a_percentile_without_a_histogram_is_what_was_printed_or_unknown() -> No
     assert merged is not None and merged.samples == 20 and merged.percentiles_ns == {}
 
 
-def test_what_one_part_does_not_know_the_whole_does_not_know() -> None:
+def test_a_value_unknown_for_one_clone_is_unknown_for_all() -> None:
     whole = merge_direction([Direction(io_bytes=5, bandwidth_bytes=1.0), Direction(bandwidth_bytes=2.0)])
     assert whole is not None and whole.io_bytes is None and whole.bandwidth_bytes == 3.0
     assert merge_direction([None, None]) is None
     assert merge_latency([None, Latency(samples=0)]) is None
 
 
-def test_no_jobs_is_no_result() -> None:
+def test_merging_no_jobs_is_an_error() -> None:
     with pytest.raises(ValueError, match="no job"):
         merge_jobs([])
 
@@ -80,7 +80,7 @@ latencies = st.lists(st.integers(1, 10**10), min_size=1, max_size=60)
 
 
 @given(st.lists(latencies, min_size=1, max_size=4))
-def test_merging_parts_equals_measuring_the_whole(parts: list[list[int]]) -> None:
+def test_merging_parts_equals_measuring_them_together(parts: list[list[int]]) -> None:
     merged = merge_latency([measured(part) for part in parts])
     whole = measured([value for part in parts for value in part])
     assert merged is not None and merged.bins_ns == whole.bins_ns
@@ -95,13 +95,13 @@ def test_a_percentile_is_within_bin_precision_of_the_exact_one(values: list[int]
 
 
 @given(st.integers(0, 1855))
-def test_a_bins_value_lies_in_the_bin(index: int) -> None:
+def test_the_value_of_a_bin_is_in_the_bin(index: int) -> None:
     assert bin_of(bin_value(index)) == bin_value(index)
     assert bin_value(index) < bin_value(index + 1)
 
 
 @given(st.integers(0, 10**12))
-def test_a_bin_stands_for_its_values_to_one_part_in_128(latency: int) -> None:
+def test_bin_values_are_accurate_to_one_part_in_128(latency: int) -> None:
     assert abs(bin_of(latency) - latency) <= latency * RELATIVE_ERROR
 
 

@@ -1,4 +1,4 @@
-"""fio's reading of values. The tables were measured: `fio --debug=parse --parse-only` of fio 3.33 prints `out=`."""
+"""Values as fio reads them. The tables are from `fio --debug=parse --parse-only` of fio 3.33, which prints `out=`."""
 
 import re
 import shutil
@@ -32,12 +32,12 @@ def test_bytes_are_read_as_fio_reads_them(text: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_no_number_of_bytes_is_refused(text: str) -> None:
+def test_an_invalid_number_of_bytes_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         quantity.parse_bytes(text)
 
 
-def test_kb_base_1000_turns_the_units_round() -> None:
+def test_kb_base_1000_swaps_the_meaning_of_kb_and_kib() -> None:
     assert quantity.parse_bytes("1g", kb_base=1000) == 1_000_000_000
     assert quantity.parse_bytes("1GiB", kb_base=1000) == 1 << 30
 
@@ -53,7 +53,7 @@ def test_thinktime_is_in_microseconds_without_a_suffix() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), [("20%", 20), ("100%", 100), ("20", None), ("4k", None), ("%", None)])
-def test_percentages(text: str, expected: int | None) -> None:
+def test_percentages_are_parsed(text: str, expected: int | None) -> None:
     assert quantity.parse_percent(text) == expected
 
 
@@ -72,11 +72,11 @@ K4, K8, K16 = SizeRange(4096, 4096), SizeRange(8192, 8192), SizeRange(16384, 163
         ("4k-16k", BlockSizes(K4, K16, K16)),
     ],
 )
-def test_block_sizes_of_the_three_directions(text: str, expected: BlockSizes) -> None:
+def test_block_sizes_are_parsed_for_three_directions(text: str, expected: BlockSizes) -> None:
     assert quantity.parse_block_sizes(text) == expected
 
 
-def test_block_ranges_and_splits() -> None:
+def test_block_ranges_and_splits_are_parsed() -> None:
     assert quantity.parse_block_ranges("16k-4k,8k-32k").read == SizeRange(4096, 16384)
     assert quantity.parse_block_ranges("4k-16k,8k-32k").write == SizeRange(8192, 32768)
     assert quantity.parse_block_split("4k/50:64k/").read == SizeRange(4096, 65536)
@@ -88,17 +88,17 @@ def test_block_ranges_and_splits() -> None:
     ("text", "expected"),
     [("(4k*2)", 8192), ("(2*3)k", 6144), ("(1g/(3+1))", 1 << 28), ("(7%4)", 3), ("(2^10)", 1024), ("(0-1+2)", 1)],
 )
-def test_arithmetic_in_parentheses(text: str, expected: int) -> None:
+def test_arithmetic_in_parentheses_is_evaluated(text: str, expected: int) -> None:
     assert quantity.parse_bytes(text) == expected
 
 
-def test_arithmetic_of_times() -> None:
+def test_arithmetic_of_times_is_evaluated() -> None:
     assert quantity.parse_time_us("(2*3)") == 6_000_000
     assert quantity.parse_time_us("(2*3ms)") == 6_000
 
 
 @given(st.text(max_size=40))
-def test_no_text_makes_anything_but_a_value_error(text: str) -> None:
+def test_arbitrary_text_raises_only_value_errors(text: str) -> None:
     for parse in (
         quantity.parse_bytes,
         quantity.parse_time_us,
@@ -115,7 +115,7 @@ def test_no_text_makes_anything_but_a_value_error(text: str) -> None:
 
 
 @given(st.from_regex(r"\([0-9+*/^%()km -]{0,30}", fullmatch=True))
-def test_no_expression_makes_anything_but_a_value_error(text: str) -> None:
+def test_arbitrary_expressions_raise_only_value_errors(text: str) -> None:
     try:
         assert quantity.parse_bytes(text) >= 0
     except ValueError:
@@ -125,7 +125,7 @@ def test_no_expression_makes_anything_but_a_value_error(text: str) -> None:
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: its own reading cannot be asked for")
 @settings(max_examples=40, deadline=None)
 @given(st.from_regex(r"[0-9]{1,4}(x|X|[kKmMgGtp]?(i?[bB]?)[a-z0-9:,+./]{0,2})?", fullmatch=True))
-def test_the_installed_fio_reads_the_same(text: str) -> None:
+def test_the_installed_fio_reads_the_same_values(text: str) -> None:
     said = subprocess.run(
         ["fio", "--debug=parse", "--parse-only", "--name=x", f"--iodepth={text}"],
         capture_output=True, text=True, timeout=20, check=False,

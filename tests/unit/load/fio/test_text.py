@@ -1,4 +1,4 @@
-"""fio's normal output of many releases, and the fragments that people quote."""
+"""Normal output of several fio releases, and fragments as people quote them."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from poolproof.load.fio.text import read_text
 from poolproof.load.fio.text_lines import amount, number
 from poolproof.load.outcome import Direction
 
-# The layout of fio 2.x: show_ddir_status in stat.c of fio 2.8; figures chosen so that they agree with each other.
+# The layout of fio 2.x: show_ddir_status in stat.c of fio 2.8; values chosen so that they agree with each other.
 FIO_2 = """\
 old: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=16
 fio-2.8-1-g87a0
@@ -42,7 +42,7 @@ def only_read(text: str) -> Direction:
     return result.parts[0].read
 
 
-def test_fio_2_counts_in_powers_of_1024_and_writes_kb() -> None:
+def test_fio_2_units_are_powers_of_1024() -> None:
     (result,) = read_text(FIO_2)
     (job,) = result.parts
     read = only_read(FIO_2)
@@ -57,13 +57,13 @@ def test_fio_2_counts_in_powers_of_1024_and_writes_kb() -> None:
     assert result.disks[0].read_requests == 39900
 
 
-def test_a_lone_line_of_one_direction_is_a_result() -> None:
+def test_a_single_rate_line_is_a_result() -> None:
     read = only_read("    read: IOPS=24.4k, BW=23.9GiB/s (25.6GB/s)(800GiB/33516msec)")
     assert (read.io_bytes, read.iops, read.runtime_ms, read.ios) == (800 << 30, 24400.0, 33516, None)
     assert read.bandwidth_bytes == pytest.approx(25.6e9)
 
 
-def test_a_lone_line_of_latency_keeps_its_direction_open() -> None:
+def test_a_single_latency_line_has_no_direction() -> None:
     (result,) = read_text("    clat (usec): min=2, max=548443, avg=45148.97, stdev=80640.79")
     (job,) = result.parts
     assert job.read is None and job.write is None
@@ -71,20 +71,20 @@ def test_a_lone_line_of_latency_keeps_its_direction_open() -> None:
     assert job.mixed.iops is None
 
 
-def test_a_line_that_is_cut_off_gives_what_it_still_says() -> None:
+def test_a_cut_off_line_gives_the_values_before_the_cut() -> None:
     read = only_read("  read: IOPS=4174, BW=4175MiB/s (4378M")
     assert (read.iops, read.bandwidth_bytes, read.io_bytes) == (4174, 4175 << 20, None)
     assert only_read("  read: IOPS=4174, BW=41").bandwidth_bytes is None
     assert read_text("  read: IOPS=41") == ()
 
 
-def test_a_quoted_sum_without_its_runtime() -> None:
+def test_a_quoted_total_without_a_runtime_is_read() -> None:
     (result,) = read_text("WRITE: bw=374MiB/s (392MB/s), 374MiB/s-374MiB/s (392MB/s-392MB/s), io=21.9GiB (23.6GB),")
     write = result.parts[0].write
     assert write is not None and write.bandwidth_bytes == 392e6 and write.runtime_ms is None
 
 
-def test_quotations_apart_are_results_apart() -> None:
+def test_separate_quotations_are_separate_results() -> None:
     first = "read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)"
     text = f"{first}\nand then\nwrite: IOPS=5, BW=20KiB/s (20kB/s)(200KiB/10000msec)"
     assert [(job.read is None, job.write is None) for result in read_text(text) for job in result.parts] == [
@@ -98,7 +98,7 @@ def test_two_groups_of_clones_pasted_together_are_two_runs() -> None:
     assert [result.parts[0].name for result in read_text(block.format("a") + block.format("b"))] == ["a", "b"]
 
 
-def test_groups_of_one_run_stay_together() -> None:
+def test_groups_of_one_run_are_one_result() -> None:
     block = "{}: (groupid={}, jobs=4): err= 0: pid=1: Sat\n  read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)\n"
     (result,) = read_text(block.format("a", 0) + block.format("b", 1))
     assert [job.name for job in result.parts] == ["a", "b"]
@@ -110,7 +110,7 @@ def test_an_error_and_a_description_belong_to_the_job() -> None:
     assert result.parts[0].error == 5
 
 
-def test_percentiles_of_one_priority_are_not_those_of_the_direction() -> None:
+def test_percentiles_of_one_priority_are_ignored() -> None:
     text = """\
   read: IOPS=10, BW=40KiB/s (41kB/s)(400KiB/10000msec)
     clat percentiles (usec):
@@ -122,7 +122,7 @@ def test_percentiles_of_one_priority_are_not_those_of_the_direction() -> None:
     assert clat is not None and clat.percentiles_ns == {1.0: 24e3, 99.0: 90e3}
 
 
-def test_numbers_as_fio_prints_them() -> None:
+def test_numbers_are_parsed_as_fio_prints_them() -> None:
     assert number("1081.4k") == 1081400
     assert amount("3556Mbit", 1000) == 444_500_000
     assert amount("1024.0MB", 1024) == 1 << 30

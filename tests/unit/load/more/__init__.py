@@ -1,1 +1,1 @@
-"""Load generators that only tests have: a folder that is added to those of poolproof.load."""
+"""Load generators for tests. The tests add this folder to the path of `poolproof.load`."""

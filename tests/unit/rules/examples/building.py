@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import jobs_of, load_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
@@ -160,5 +160,5 @@ def named(name: str, options: str) -> Case:
 
 def compressible(case: Case) -> Case:
     """Return the same case with jobs whose data compresses to half, as requested."""
-    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in jobs_of(case.load).jobs)
-    return replace(case, load=load_of(JobFile(tuple(options))))
+    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in jobs_of(case.load))
+    return replace(case, load=load_of(tuple(options)))

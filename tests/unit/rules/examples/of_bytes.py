@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from poolproof.evidence import model
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
@@ -101,9 +101,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "drop-caches-without-sync": (
         Example(
-            Case(load_of(JobFile((Job("a", {"rw": "read", "exec_prerun": "echo 3 > drop_caches"}),)))),
+            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "echo 3 > drop_caches"}),))),
             "suspects",
-            Case(load_of(JobFile((Job("a", {"rw": "read", "exec_prerun": "sync; echo 3 > drop_caches"}),)))),
+            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "sync; echo 3 > drop_caches"}),))),
         ),
     ),
     "invalidate-is-not-cold": (

@@ -1,4 +1,4 @@
-"""A load generator that runs a Python script: it writes one file and syncs it, and prints what it did as JSON."""
+"""A load generator that runs a Python script, which writes and syncs one file and prints its results as JSON."""
 
 import json
 import re
@@ -32,7 +32,7 @@ _LIMIT_S = 60.0
 
 @dataclass
 class SilentReport:
-    """The report of a program that says nothing while it runs."""
+    """The report of a program that reports nothing while it runs."""
 
     begun_at_s: float = 0.0
     statuses: list[Status] = field(default_factory=list)
@@ -51,7 +51,7 @@ class SilentReport:
 
 
 class Toy:
-    """A `LoadGenerator`. `source` of its one part is the path of its file."""
+    """A `LoadGenerator` whose loads have one part. The part's `source` is the path of its file."""
 
     name = "toy"
     programs: tuple[str, ...] = ()

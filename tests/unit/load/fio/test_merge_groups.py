@@ -1,4 +1,4 @@
-"""A run as one: figures as fio sums them itself, groups one after the other (fio 3.33, null engine, rate=50m)."""
+"""Groups of a run merged into one result. Captured from fio 3.33 with the null engine and rate=50m."""
 
 import pytest
 
@@ -42,42 +42,42 @@ def _read(text: str) -> Outcome:
     return result
 
 
-def test_fios_own_sum_of_a_group_is_taken() -> None:
+def test_totals_that_fio_printed_for_a_group_are_used() -> None:
     read = metrics_of(_read(_SIDE_BY_SIDE)).directions["read"]
     assert (read.bandwidth_bytes, read.io_bytes, read.runtime_ms) == (79.4e6, 150 * _MIB, 1981)
 
 
-def test_groups_that_follow_each_other_are_no_sum_of_rates() -> None:
+def test_rate_of_successive_groups_is_total_bytes_over_total_time() -> None:
     read = metrics_of(_read(_ONE_AFTER_THE_OTHER)).directions["read"]
     assert (read.io_bytes, read.runtime_ms) == (150 * _MIB, 2962)
     assert read.bandwidth_bytes == pytest.approx(150 * _MIB / 2.962)
 
 
-def test_each_group_is_as_fio_sums_it() -> None:
+def test_each_group_has_the_rate_that_fio_printed() -> None:
     rates = [each.bandwidth_bytes for each in group_directions(_read(_ONE_AFTER_THE_OTHER), "read") if each]
     assert rates == [52.9e6, 53.4e6]
 
 
 def _job(name: str, group: int, start_ms: int | None, *, kind: str = "read") -> PartOutcome:
-    figures = Direction(io_bytes=100, ios=10, runtime_ms=1000, bandwidth_bytes=100.0, iops=10.0)
+    values = Direction(io_bytes=100, ios=10, runtime_ms=1000, bandwidth_bytes=100.0, iops=10.0)
     job = PartOutcome(name, group=group, job_start_ms=start_ms, job_runtime_ms=1000)
-    return PartOutcome(**{**vars(job), kind: figures})
+    return PartOutcome(**{**vars(job), kind: values})
 
 
 @pytest.mark.parametrize(("second", "rate"), [(1000, 100.0), (1010, 100.0), (3, 200.0), (None, 100.0)])
-def test_groups_that_ran_at_once_count_side_by_side(second: int | None, rate: float) -> None:
+def test_rates_of_groups_are_added_only_if_they_ran_at_the_same_time(second: int | None, rate: float) -> None:
     read = direction_of(Outcome("", (_job("a", 0, 0), _job("b", 1, second))), "read")
     assert read is not None
     assert (read.bandwidth_bytes, read.io_bytes) == (rate, 200)
 
 
-def test_directions_of_different_groups_stay_apart() -> None:
+def test_different_directions_of_two_groups_are_not_mixed() -> None:
     together = merge_outcome(Outcome("", (_job("a", 0, None), _job("b", 1, None, kind="write"))))
     assert together.read is not None and together.write is not None
     assert (together.read.bandwidth_bytes, together.write.bandwidth_bytes) == (100.0, 100.0)
 
 
-def test_a_rate_over_groups_is_not_guessed() -> None:
+def test_rate_over_groups_without_bytes_is_unknown() -> None:
     bare = Direction(bandwidth_bytes=5e6)
     read = direction_of(Outcome("", (PartOutcome("a", read=bare), PartOutcome("b", read=bare, group=1))), "read")
     assert read is not None and read.bandwidth_bytes is None

@@ -1,4 +1,4 @@
-"""A load generator is one folder: nothing else knows fio, and a second one needs no change elsewhere."""
+"""A load generator is one folder: other code does not depend on fio, and a second generator needs no other change."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ def _imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def test_only_fio_foreign_texts_and_rules_about_fio_know_fio() -> None:
+def test_only_foreign_texts_and_rules_about_fio_import_fio() -> None:
     knowing = {
         str(path.relative_to(_SOURCE))
         for path in _SOURCE.rglob("*.py")
@@ -47,7 +47,7 @@ def test_generators_are_found_by_their_folders() -> None:
     assert described("x", {"rw": "randwrite", "blocksize": "8k"}).block_bytes == 8192
 
 
-def test_a_workload_names_its_generator() -> None:
+def test_a_workload_selects_its_generator() -> None:
     (plain,) = parse_workload_flag("rw=read,bs=1m")
     (named,) = parse_workload_flag("rw=read,bs=1m,generator=fio")
     assert generator_for(plain) is generator_for(named) is GENERATOR
@@ -56,7 +56,7 @@ def test_a_workload_names_its_generator() -> None:
         generator_for(unknown)
 
 
-def test_a_second_generator_is_one_folder(tmp_path: Path) -> None:
+def test_a_second_generator_needs_only_one_folder(tmp_path: Path) -> None:
     target, run = tmp_path / "target", tmp_path / "run"
     target.mkdir()
     argv = [

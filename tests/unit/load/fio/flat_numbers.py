@@ -1,23 +1,23 @@
-"""Results as flat tables of figures, to compare what different formats say of the same run."""
+"""Results as flat tables of numbers, to compare different formats of the same run."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from poolproof.load.outcome import Outcome, PartOutcome
 
-Figures = dict[str, float]
+Numbers = dict[str, float]
 
 
-def figures_of(result: Outcome) -> Figures:
-    """Every number of a result that is known, by its path: `0.read.clat.percentiles_ns.99.0`."""
-    found: Figures = {}
+def numbers_of(result: Outcome) -> Numbers:
+    """Return all known numbers in a result, by path: `0.read.clat.percentiles_ns.99.0`."""
+    found: Numbers = {}
     for number, job in enumerate(result.parts):
         found.update(_numbers(job, str(number)))
     return found
 
 
-def job_figures(job: PartOutcome) -> Figures:
-    """Every number of one job that is known, by its path."""
+def job_numbers(job: PartOutcome) -> Numbers:
+    """Return all known numbers in one job, by path."""
     return dict(_numbers(job, ""))
 
 

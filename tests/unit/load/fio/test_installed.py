@@ -1,4 +1,4 @@
-"""Options are checked against the fio that is installed."""
+"""The installed fio: its version, and checks of options and values against it."""
 
 import shutil
 
@@ -14,7 +14,7 @@ from poolproof.load.fio.installed import (
     known_options,
     parse_version,
 )
-from poolproof.load.fio.job import Job, JobFile, render
+from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.parse_only import check_values
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
@@ -30,18 +30,18 @@ HOST = LocalHost()
         ("fio-3.19-dirty", (3, 19, 0)),
     ],
 )
-def test_versions(text: str, expected: tuple[int, int, int]) -> None:
+def test_versions_are_parsed(text: str, expected: tuple[int, int, int]) -> None:
     version = parse_version(text)
     assert version is not None
     assert (version.major, version.minor, version.patch) == expected
 
 
-def test_what_is_no_version() -> None:
+def test_text_without_a_version_is_none() -> None:
     assert parse_version("geojson 1.2") is None
     assert FioVersion(3, 9) < FioVersion(3, 10)
 
 
-def test_a_host_without_fio_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_a_host_without_fio_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(FioError, match="not installed") as caught:
         fio_version(LocalHost())
@@ -49,16 +49,16 @@ def test_a_host_without_fio_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatc
 
 
 @needs_fio
-def test_aliases_and_prefixes_become_first_names() -> None:
+def test_aliases_and_prefixes_become_canonical_names() -> None:
     spec = JobSpec("a", (("readwrite", "randread"), ("blocksize", "4k"), ("time_base", "1"), ("bs", "8k")))
     jobs = check_options([spec], HOST)
-    assert dict(jobs.jobs[0].options) == {"rw": "randread", "time_based": "1", "bs": "8k"}
+    assert dict(jobs[0].options) == {"rw": "randread", "time_based": "1", "bs": "8k"}
 
 
 @needs_fio
-def test_options_of_an_engine_are_known_to_its_jobs_only() -> None:
+def test_engine_options_are_accepted_only_with_that_engine() -> None:
     spec = JobSpec("a", (("ioengine", "io_uring"), ("sqthread_poll", "1")))
-    assert check_options([spec], HOST).jobs[0].text("sqthread_poll") == "1"
+    assert check_options([spec], HOST)[0].text("sqthread_poll") == "1"
     with pytest.raises(CampaignError, match="sqthread_poll"):
         check_options([JobSpec("b", (("sqthread_poll", "1"),))], HOST)
 
@@ -67,21 +67,21 @@ def test_options_of_an_engine_are_known_to_its_jobs_only() -> None:
 @pytest.mark.parametrize(
     ("wrong", "right"), [("iodepht", "iodepth"), ("randsead", "randseed"), ("blocksise", "blocksize")]
 )
-def test_a_mistaken_option_brings_the_nearest_right_word(wrong: str, right: str) -> None:
+def test_a_misspelt_option_gets_the_nearest_name_as_a_hint(wrong: str, right: str) -> None:
     with pytest.raises(CampaignError, match=wrong) as caught:
         check_options([JobSpec("a", ((wrong, "1"),))], HOST)
     assert f"`{right}`" in caught.value.hint
 
 
 @needs_fio
-def test_a_prefix_of_several_is_refused() -> None:
+def test_an_ambiguous_prefix_is_refused() -> None:
     with pytest.raises(CampaignError, match="iodept") as caught:
         check_options([JobSpec("a", (("iodept", "1"),))], HOST)
     assert "iodepth" in caught.value.hint
 
 
 @needs_fio
-def test_an_engine_that_fio_lacks() -> None:
+def test_an_engine_that_fio_does_not_have_is_refused() -> None:
     with pytest.raises(FioError, match="nosuch"):
         known_options(HOST, "nosuch")
     with pytest.raises(FioError, match="`libiao`; did you mean `libaio`"):
@@ -89,30 +89,30 @@ def test_an_engine_that_fio_lacks() -> None:
 
 
 @needs_fio
-def test_values_are_checked_by_fio_itself() -> None:
-    check_values(JobFile((Job("a", {"rw": "randread", "size": "1m"}),)), HOST)
+def test_values_that_fio_refuses_are_an_error() -> None:
+    check_values((Job("a", {"rw": "randread", "size": "1m"}),), HOST)
     with pytest.raises(CampaignError, match="rw=randred"):
-        check_values(JobFile((Job("a", {"rw": "randred"}),)), HOST)
+        check_values((Job("a", {"rw": "randred"}),), HOST)
     with pytest.raises(CampaignError, match="iodepth: min value out of range: -4"):
-        check_values(JobFile((Job("a", {"rw": "randread", "iodepth": "-4"}),)), HOST)
+        check_values((Job("a", {"rw": "randread", "iodepth": "-4"}),), HOST)
 
 
-def test_a_job_file_has_what_is_shared_first() -> None:
-    jobs = JobFile((Job("a", {"bs": "4k", "rw": "read"}), Job("b", {"bs": "4k", "rw": "write", "stonewall": ""})))
+def test_shared_options_are_in_the_global_section() -> None:
+    jobs = (Job("a", {"bs": "4k", "rw": "read"}), Job("b", {"bs": "4k", "rw": "write", "stonewall": ""}))
     assert render(jobs) == "[global]\nbs=4k\n\n[a]\nrw=read\n\n[b]\nrw=write\nstonewall\n"
 
 
-def test_one_job_is_one_section() -> None:
-    assert render(JobFile((Job("a", {"bs": "4k", "time_based": ""}),))) == "[a]\nbs=4k\ntime_based\n"
+def test_a_single_job_has_no_global_section() -> None:
+    assert render((Job("a", {"bs": "4k", "time_based": ""}),)) == "[a]\nbs=4k\ntime_based\n"
 
 
 @pytest.mark.parametrize("value", ["/mnt/a#b", "/mnt/a;b", "two\nlines"])
-def test_what_a_job_file_would_cut_is_refused(value: str) -> None:
+def test_a_value_that_a_job_file_would_cut_is_refused(value: str) -> None:
     with pytest.raises(CampaignError, match="filename"):
-        render(JobFile((Job("a", {"filename": value}),)))
+        render((Job("a", {"filename": value}),))
 
 
 @pytest.mark.parametrize("name", ["global", "", "a]b", "a#b"])
-def test_a_name_that_no_section_can_have_is_refused(name: str) -> None:
+def test_a_name_that_is_not_a_valid_section_name_is_refused(name: str) -> None:
     with pytest.raises(CampaignError, match="name of a fio job"):
-        render(JobFile((Job(name, {"rw": "read"}),)))
+        render((Job(name, {"rw": "read"}),))

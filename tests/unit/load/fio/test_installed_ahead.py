@@ -1,4 +1,4 @@
-"""Questions to fio that are asked while something else is done."""
+"""Queries of the installed fio in the background."""
 
 import shutil
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not i
 
 
 class _Counting(LocalHost):
-    """This machine, and all that was run on it."""
+    """This machine, with a list of the commands that were run on it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -25,14 +25,14 @@ class _Counting(LocalHost):
 
 
 @needs_fio
-def test_what_was_asked_ahead_is_asked_once() -> None:
+def test_a_query_that_was_asked_ahead_is_not_repeated() -> None:
     host = _Counting()
     ask_ahead(host, "libaio")
     assert "iodepth" in known_options(host, "libaio")
     assert sorted(host.asked) == ["fio --cmdhelp=all", "fio --enghelp=libaio", "fio --version"]
 
 
-def test_a_question_that_went_wrong_ahead_is_told_to_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_query_asked_ahead_reaches_the_next_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     host = LocalHost()
     ask_ahead(host, "libaio")

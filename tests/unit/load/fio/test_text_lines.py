@@ -1,4 +1,4 @@
-"""Numbers that look like fio's and are none: the line says nothing then, and the rest of the run is read."""
+"""Lines with text that looks like a number but is not: the line is ignored, and the rest of the run is read."""
 
 import pytest
 
@@ -18,7 +18,7 @@ Disk stats (read/write):
 
 @pytest.mark.parametrize("odd", [".0.0", "1..2", ".", "1.2.3"])
 @pytest.mark.parametrize("place", ["user", "depth", "util"])
-def test_what_is_no_number_is_passed_over(place: str, odd: str) -> None:
+def test_a_line_with_an_invalid_number_is_ignored(place: str, odd: str) -> None:
     (result,) = read_text(_RUN.format(**{"user": "0.20", "depth": "100.0", "util": "97.5", place: odd}))
     (job,) = result.parts
     assert job.read is not None and job.read.runtime_ms == 1981

@@ -1,10 +1,10 @@
-"""What the options of a job mean."""
+"""The meaning of a job's options."""
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.job import Job, JobFile
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of, part_of
 
 
@@ -12,7 +12,7 @@ def job(name: str = "j", /, **options: object) -> Job:
     return Job(name, {key: str(value) for key, value in options.items()})
 
 
-def test_the_defaults_are_those_of_fio() -> None:
+def test_defaults_are_those_of_fio() -> None:
     plain = job()
     assert (plain.rw, plain.engine, part_of(plain).block_bytes, part_of(plain).depth, part_of(plain).clones) == (
         "read",
@@ -48,7 +48,7 @@ def test_the_defaults_are_those_of_fio() -> None:
         ({"rw": "trimwrite"}, False, True, False),
     ],
 )
-def test_directions(options: dict[str, object], reads: bool, writes: bool, random: bool) -> None:
+def test_directions_follow_from_rw(options: dict[str, object], reads: bool, writes: bool, random: bool) -> None:
     one = job(**options)
     assert (part_of(one).reads, part_of(one).writes, part_of(one).is_random, part_of(one).is_mixed) == (
         reads,
@@ -58,7 +58,7 @@ def test_directions(options: dict[str, object], reads: bool, writes: bool, rando
     )
 
 
-def test_the_queue_counts_depth_only_where_the_engine_can_use_it() -> None:
+def test_queue_includes_depth_only_for_asynchronous_engines() -> None:
     assert part_of(job(ioengine="psync", iodepth=32, numjobs=4)).queue == 4
     assert part_of(job(ioengine="libaio", iodepth=32, numjobs=4)).queue == 128
     assert part_of(job(ioengine="psync", iodepth=32, io_submit_mode="offload")).queue == 32
@@ -75,7 +75,7 @@ def test_the_queue_counts_depth_only_where_the_engine_can_use_it() -> None:
         ({"atomic": 1}, True),
     ],
 )
-def test_direct(options: dict[str, object], expected: bool) -> None:
+def test_o_direct_follows_from_direct_buffered_and_atomic(options: dict[str, object], expected: bool) -> None:
     assert part_of(job(**options)).direct is expected
 
 
@@ -88,7 +88,7 @@ def test_block_sizes_are_those_of_the_directions_used() -> None:
     assert part_of(job(rw="read", bs="nonsense")).block_bytes == 4096
 
 
-def test_sizes() -> None:
+def test_sizes_are_read_in_bytes() -> None:
     assert part_of(job(size="1g")).size_bytes == 1 << 30
     assert part_of(job(size="50%")).size_bytes is None
     assert part_of(job(size="0")).size_bytes is None
@@ -110,12 +110,12 @@ def test_sizes() -> None:
         ({"sync_file_range": "write:8"}, True, False),
     ],
 )
-def test_durability(options: dict[str, object], syncs: bool, each: bool) -> None:
+def test_sync_options_are_recognized(options: dict[str, object], syncs: bool, each: bool) -> None:
     one = job(rw="write", **options)
     assert (part_of(one).syncs, part_of(one).commits_each_write) == (syncs, each)
 
 
-def test_the_more_frequent_of_two_syncs_counts() -> None:
+def test_the_more_frequent_of_fsync_and_fdatasync_counts() -> None:
     assert part_of(job(fsync=32, fdatasync=8)).sync_every == 8
 
 
@@ -131,16 +131,16 @@ def test_the_more_frequent_of_two_syncs_counts() -> None:
         ({}, False),
     ],
 )
-def test_fresh_buffers(options: dict[str, object], expected: bool) -> None:
+def test_options_that_refill_buffers_are_recognized(options: dict[str, object], expected: bool) -> None:
     assert part_of(job(**options)).refills_buffers is expected
 
 
 @pytest.mark.parametrize(("pattern", "zeros"), [("0", True), ("0x00", True), ("0xdeadbeef", False), ('"abcd"', False)])
-def test_zero_patterns(pattern: str, zeros: bool) -> None:
+def test_patterns_of_zeros_are_recognized(pattern: str, zeros: bool) -> None:
     assert part_of(job(buffer_pattern=pattern)).zero_buffers is zeros
 
 
-def test_times_and_pauses() -> None:
+def test_times_and_pauses_are_read() -> None:
     one = job(runtime="1m", ramp_time="500ms", time_based="", thinktime="10")
     assert (part_of(one).runtime_s, part_of(one).ramp_s, part_of(one).time_based, part_of(one).thinks) == (
         60.0,
@@ -156,11 +156,11 @@ def test_times_and_pauses() -> None:
     assert not part_of(job(gtod_reduce=1)).measures_latency
 
 
-def test_clones_that_walk_one_file_share_it() -> None:
+def test_clones_on_the_same_bytes_of_a_file_share_it() -> None:
     shared = job(filename="/dev/x", numjobs=8, size="10g")
     assert part_of(shared).shares_one_file
-    assert load_of(JobFile((shared,))).sharers == 8
-    assert load_of(JobFile((shared,))).unique_bytes == 10 << 30
+    assert load_of((shared,)).sharers == 8
+    assert load_of((shared,)).unique_bytes == 10 << 30
 
 
 @pytest.mark.parametrize(
@@ -172,58 +172,58 @@ def test_clones_that_walk_one_file_share_it() -> None:
         {"filename": "/dev/x", "numjobs": 4, "size": "25%", "offset_increment": "25%"},
     ],
 )
-def test_clones_with_bytes_of_their_own_share_nothing(options: dict[str, object]) -> None:
+def test_clones_on_separate_bytes_do_not_share_a_file(options: dict[str, object]) -> None:
     assert not part_of(job(**options)).shares_one_file
 
 
-def test_an_increment_that_is_too_small_leaves_an_overlap() -> None:
+def test_clones_overlap_if_the_increment_is_smaller_than_the_size() -> None:
     halves = job(filename="f", numjobs=4, size="1g", offset_increment="512m")
-    assert load_of(JobFile((halves,))).sharers == 2
-    assert load_of(JobFile((halves,))).unique_bytes == 5 << 29
+    assert load_of((halves,)).sharers == 2
+    assert load_of((halves,)).unique_bytes == 5 << 29
 
 
-def test_a_name_format_without_the_clone_is_shared() -> None:
+def test_a_filename_format_without_the_clone_number_is_a_shared_file() -> None:
     assert part_of(job(filename_format="data.$filenum", numjobs=2, size="1g")).shares_one_file
     assert not part_of(job(filename_format="data.$jobnum", numjobs=2, size="1g")).shares_one_file
 
 
-def test_sections_on_the_same_bytes_share_only_side_by_side() -> None:
+def test_jobs_on_the_same_bytes_share_a_file_only_if_they_run_at_once() -> None:
     writer, reader = job("w", rw="write", filename="f", size="1g"), job("r", rw="read", filename="f", size="1g")
     later = job("r", rw="read", filename="f", size="1g", stonewall="")
-    assert load_of(JobFile((writer, reader))).shares_one_file
-    assert not load_of(JobFile((writer, later))).shares_one_file
-    assert load_of(JobFile((writer, later))).unique_bytes == 1 << 30
+    assert load_of((writer, reader)).shares_one_file
+    assert not load_of((writer, later)).shares_one_file
+    assert load_of((writer, later)).unique_bytes == 1 << 30
 
 
-def test_sections_on_different_ranges_share_nothing() -> None:
+def test_jobs_on_different_ranges_do_not_share_a_file() -> None:
     low, high = job("a", filename="f", size="1g"), job("b", filename="f", size="1g", offset="1g")
-    assert not load_of(JobFile((low, high))).shares_one_file
-    assert load_of(JobFile((low, high))).unique_bytes == 2 << 30
+    assert not load_of((low, high)).shares_one_file
+    assert load_of((low, high)).unique_bytes == 2 << 30
     percents = [job(str(n), filename="/dev/x", size="25%", offset=f"{25 * n}%") for n in range(4)]
-    assert not load_of(JobFile(tuple(percents))).shares_one_file
-    assert load_of(JobFile(tuple(percents))).unique_bytes is None
+    assert not load_of(tuple(percents)).shares_one_file
+    assert load_of(tuple(percents)).unique_bytes is None
 
 
-def test_unique_bytes_count_every_file_of_every_clone() -> None:
-    assert load_of(JobFile((job(size="1g", numjobs=4),))).unique_bytes == 4 << 30
-    assert load_of(JobFile((job(size="1g", nrfiles=8),))).unique_bytes == 1 << 30
-    assert load_of(JobFile((job(size="1g", filesize="1m", nrfiles=8),))).unique_bytes == 8 << 20
-    assert load_of(JobFile((job(filename="a:b", size="1g"),))).unique_bytes == 1 << 30
-    assert load_of(JobFile((job(filename="/dev/x"),))).unique_bytes is None
+def test_unique_bytes_include_every_file_of_every_clone() -> None:
+    assert load_of((job(size="1g", numjobs=4),)).unique_bytes == 4 << 30
+    assert load_of((job(size="1g", nrfiles=8),)).unique_bytes == 1 << 30
+    assert load_of((job(size="1g", filesize="1m", nrfiles=8),)).unique_bytes == 8 << 20
+    assert load_of((job(filename="a:b", size="1g"),)).unique_bytes == 1 << 30
+    assert load_of((job(filename="/dev/x"),)).unique_bytes is None
 
 
-def test_phases_follow_each_other() -> None:
-    run = JobFile((job("a", runtime=10, numjobs=2), job("b", runtime=5), job("c", runtime=7, stonewall="")))
+def test_a_stonewall_starts_a_new_phase() -> None:
+    run = (job("a", runtime=10, numjobs=2), job("b", runtime=5), job("c", runtime=7, stonewall=""))
     assert (len(load_of(run).phases), load_of(run).queue, load_of(run).clones, load_of(run).asked_s) == (2, 3, 4, 17.0)
-    assert load_of(JobFile((job("a", runtime=10), job("b")))).asked_s is None
+    assert load_of((job("a", runtime=10), job("b"))).asked_s is None
 
 
-def test_a_job_named_after_a_device_works_on_it() -> None:
+def test_a_job_named_after_a_device_uses_the_device() -> None:
     assert part_of(job("/dev/sdb", numjobs=2)).shares_one_file
     assert job("/dev/sdb", filename="x").filenames == ("x",)
 
 
-def test_names_with_colons() -> None:
+def test_escaped_colons_belong_to_file_names() -> None:
     assert job(filename="a:b").filenames == ("a", "b")
     assert job(filename=r"/dev/disk/pci-0000\:00").filenames == ("/dev/disk/pci-0000:00",)
 
@@ -233,9 +233,9 @@ NAMES = ["rw", "bs", "size", "offset", "numjobs", "iodepth", "fsync", "runtime",
 
 @example({"offset": "10P", "size": "1"})
 @given(st.dictionaries(st.sampled_from(NAMES), st.text() | st.from_regex(r"[0-9]{1,22}[kmgp%:,-]?")))
-def test_no_value_makes_an_error(options: dict[str, str]) -> None:
+def test_arbitrary_values_raise_nothing(options: dict[str, str]) -> None:
     one = Job("j", options)
-    run = JobFile((one,))
+    run = (one,)
     load, part = load_of(run), part_of(one)
     assert load.queue >= 1 and part.block_bytes >= 0 and load.sharers >= 1
     assert load.unique_bytes is None or load.unique_bytes >= 0
