@@ -7,7 +7,7 @@ _SWAP = "[SWAP]"
 
 
 _USES = {
-    "lvm": ("holds the logical volume", "lvchange -an"),
+    "lvm": ("contains the logical volume", "lvchange -an"),
     "crypt": ("is open as", "cryptsetup close"),
     "raid": ("is a member of the array", "mdadm --stop"),
     "linear": ("is a member of the array", "mdadm --stop"),
@@ -24,29 +24,29 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
         raise refused
     if not permitted.intersection(disk.identities):
         raise GuardError(
-            f"{_called(disk)} would be overwritten, which is not permitted",
+            f"{_label(disk)} would be overwritten, which is not permitted",
             f"poolproof run … --wipe {disk.identity}",
         )
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
     """Return the error for a disk that is refused even if `--wipe` names it; None if the disk is free and empty."""
-    message, hint = _objection(disk)
-    return GuardError(f"{_called(disk)} {message}", hint) if message else None
+    message, hint = _obstacle(disk)
+    return GuardError(f"{_label(disk)} {message}", hint) if message else None
 
 
 def state(disk: BlockFacts) -> str:
     """Return the state of the disk in a few words, such as `free and empty` or `mounted at /srv/media: /dev/sda1`."""
-    return _objection(disk)[0].removeprefix("is ") or "free and empty"
+    return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 
-def _objection(disk: BlockFacts) -> tuple[str, str]:
+def _obstacle(disk: BlockFacts) -> tuple[str, str]:
     """Return why the disk is refused and what to type next; two empty strings if the disk is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
         return "is read-only", f"blockdev --report {disk.path}"
-    in_use = next((found for device in disk.tree() if (found := _use(disk, device)) is not None), None)
+    in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use
     pool = next((device for device in disk.tree() if device.file_system == "zfs_member"), None)
@@ -54,14 +54,14 @@ def _objection(disk: BlockFacts) -> tuple[str, str]:
         hint = f"zpool export {pool.label or 'POOL'}; if its data can be deleted: zpool labelclear {pool.path}"
         return f"is a member of {f'the ZFS pool {pool.label}' if pool.label else 'a ZFS pool'}", hint
     if disk.children:
-        return f"has partitions: {', '.join(child.path for child in disk.children)}", _erase(disk)
+        return f"has partitions: {', '.join(child.path for child in disk.children)}", _erase_hint(disk)
     if disk.signatures is None:
         return "has not been checked for signatures", f"sudo wipefs --no-act {disk.path}"
     content = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
-    return (f"is not empty: it contains {', '.join(content)}", _erase(disk)) if content else ("", "")
+    return (f"is not empty: it contains {', '.join(content)}", _erase_hint(disk)) if content else ("", "")
 
 
-def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
+def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
     """Return how `device` (the disk or a device on it) is in use and the command that frees it; None if it is free."""
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
@@ -78,10 +78,10 @@ def _use(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
     return f"is in use by {device.path} ({device.kind})", f"lsblk {disk.path}"
 
 
-def _erase(disk: BlockFacts) -> str:
+def _erase_hint(disk: BlockFacts) -> str:
     paths = " ".join(device.path for device in (*disk.children, disk))
     return f"to see what it contains: lsblk -f {disk.path}; if its data can be deleted: wipefs --all {paths}"
 
 
-def _called(disk: BlockFacts) -> str:
+def _label(disk: BlockFacts) -> str:
     return f"{disk.identity or disk.name} ({disk.path})"

@@ -125,7 +125,7 @@ class AutotierLayer(Layer[Autotier]):
         return LayerPlan(
             make=(
                 make_mount_point(point),
-                Step(f"make {state}", ("mkdir", "-p", state), undo=UndoTree(state)),
+                Step(f"create the directory {state}", ("mkdir", "-p", state), undo=UndoTree(state)),
                 Step(
                     "write the configuration of autotier",
                     ("tee", configuration),

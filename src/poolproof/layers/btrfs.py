@@ -145,8 +145,8 @@ class BtrfsLayer(Layer[Btrfs]):
         argv = ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"]
         listing = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
         found = [line.split("/") for line in listing.splitlines()]
-        own = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
-        return tuple(sorted(parts[-1] for parts in found if parts[4] == own))
+        uuid = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
+        return tuple(sorted(parts[-1] for parts in found if parts[4] == uuid))
 
     def copies_on_write(self, spec: Btrfs) -> bool:
         return "nodatacow" not in spec.mount

@@ -46,16 +46,16 @@ class DirLayer(Layer[Dir]):
 
     def plan(self, spec: Dir, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (directory,) = inputs
-        own = f"{directory.path.rstrip('/')}/poolproof-{site.label}-{name}"
+        folder = f"{directory.path.rstrip('/')}/poolproof-{site.label}-{name}"
         # with `count=0` and `nocache`, dd drops a whole file; fdatasync comes first, because dirty pages stay
         dd = ("dd", "of={}", "oflag=nocache", "conv=notrunc,fdatasync", "count=0", "status=none")
-        argv = ("find", own, "-xdev", "-type", "f", "-exec", *dd, ";")
-        drop = Step(f"write out the files in {own} and drop them from RAM", argv, timeout_s=_DROP_LIMIT_S)
+        argv = ("find", folder, "-xdev", "-type", "f", "-exec", *dd, ";")
+        drop = Step(f"write out the files in {folder} and drop them from RAM", argv, timeout_s=_DROP_LIMIT_S)
         return LayerPlan(
-            make=(Step(f"create the directory {own}", ("mkdir", own), undo=UndoTree(own)),),
+            make=(Step(f"create the directory {folder}", ("mkdir", folder), undo=UndoTree(folder)),),
             open=(),
             close=(drop,),
-            volume=self.volume(spec, own, inputs),
+            volume=self.volume(spec, folder, inputs),
         )
 
     def capacity_bytes(self, spec: Dir, inputs: Sequence[int]) -> int:

@@ -308,8 +308,8 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
     """Return the steps that create a thin pool on all devices and a thin volume of its size or of `virtualsize=`."""
-    whole = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
-    virtual = spec.value("virtualsize", f"{whole}b")
+    rounded = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
+    virtual = spec.value("virtualsize", f"{rounded}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
     create = lvm("lvcreate", paths, "--yes", "--quiet", "--name", _VOLUME, *volume)
     return (

@@ -15,9 +15,9 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
 
     If the result would have more than `longest` characters, a hash replaces NAME.
     """
-    whole = f"poolproof-{site.label}-{name}"
-    if len(whole) <= longest:
-        return whole
+    full = f"poolproof-{site.label}-{name}"
+    if len(full) <= longest:
+        return full
     return f"poolproof-{site.label}-{hashlib.sha256(name.encode()).hexdigest()[:_HASH_DIGITS]}"
 
 

@@ -185,8 +185,8 @@ def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
 
 
 def _sync(volume: Volume) -> Step:
-    whole = () if volume.is_block else ("--file-system",)
-    return Step(f"write out {volume.path}", ("sync", *whole, volume.path), timeout_s=_FLUSH_LIMIT_S, host=volume.host)
+    scope = () if volume.is_block else ("--file-system",)
+    return Step(f"write out {volume.path}", ("sync", *scope, volume.path), timeout_s=_FLUSH_LIMIT_S, host=volume.host)
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:

@@ -35,8 +35,8 @@ class Zvol:
     @property
     def copies_over_pool(self) -> float:
         """The volume's `copies` divided by the pool's; 1 if the volume inherits them."""
-        own = dict(self.properties).get("copies")
-        return 1.0 if own is None else int(own) / self.pool_copies
+        copies = dict(self.properties).get("copies")
+        return 1.0 if copies is None else int(copies) / self.pool_copies
 
 
 class ZvolLayer(Layer[Zvol]):

@@ -57,7 +57,7 @@ def test_an_unmounted_logical_volume_still_refuses() -> None:
     disk = server_disk("nvme0n1")
     volume = replace(disk.children[1].children[0], mount_points=())
     idle = replace(disk, children=(replace(disk.children[1], children=(volume,)),))
-    with pytest.raises(GuardError, match="holds the logical volume /dev/mapper/vg0-root"):
+    with pytest.raises(GuardError, match="contains the logical volume /dev/mapper/vg0-root"):
         check_disk(idle, _everything())
 
 

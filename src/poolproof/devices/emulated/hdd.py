@@ -116,7 +116,7 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) waits for the whole cache."""
+        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) waits for an empty cache."""
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
         self._cache.append(_Write(work_s, length, offset + length))
