@@ -1,1 +1,1 @@
-"""What the user asks for: the YAML file and the layout expressions become frozen values. Imports nothing above it."""
+"""Campaigns: YAML files and layout expressions, parsed into frozen values. Imports no package above this one."""

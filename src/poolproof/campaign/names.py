@@ -1,4 +1,4 @@
-"""Names in a campaign: which are valid, what the cells of a matrix are called, and which one a typo probably meant."""
+"""Names in a campaign: which are valid, how the cells of a matrix are named, and which name a typo probably meant."""
 
 import difflib
 import re

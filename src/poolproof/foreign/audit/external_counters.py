@@ -33,8 +33,8 @@ class ExternalCounters:
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
     """Return the first iostat block between a result's command (or else the result) and the next result or command.
 
-    The block must begin less than 60 lines below the result. If there are blocks of several pools, only pools that the
-    job names count. None if no block fits.
+    The block must begin less than 60 lines below the result. If there are blocks of several pools, the job must name
+    the block's pool. None if no block fits.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]

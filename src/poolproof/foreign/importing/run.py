@@ -107,7 +107,7 @@ class _WholeResults:
                     self._elsewhere[path.parts].add(folder)
 
     def owner_of(self, prefix: str) -> _Owner:
-        """Return which result the logs with this prefix (folder and common name) belong to.
+        """Return the owner of the logs with this prefix (folder and common name): `a result`, `unsure` or `none`.
 
         Logs belong to a result if its job names them, or if they have the same name and folder. Other logs in a folder
         with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
@@ -198,7 +198,7 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the job. If the source does not contain it, return the first one that it contains.
+    """Return the metric that suits the job, or else the first of IOPS, bandwidth and p99 that the source contains.
 
     The sync latency suits jobs that sync every write, bandwidth suits large sequential blocks, and IOPS suit all other
     jobs.

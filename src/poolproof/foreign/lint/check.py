@@ -57,7 +57,7 @@ def _unknown_variables(source: Source, unit: Unit) -> Iterator[Diagnostic]:
             )
             found.append((job.lines.get(name, unit.line), message))
     for line, word in unit.unknown_words:
-        found.append((line, f"{word} may contain any option; lint reports only what is true for every content"))
+        found.append((line, f"{word} may contain any option; lint reports only what is true for every value"))
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 

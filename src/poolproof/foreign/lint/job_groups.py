@@ -17,7 +17,7 @@ _MOST_NAMED = 64
 class JobFiles:
     """The paths of a job's files, and its directory ("" is fio's working directory).
 
-    `files` is empty if fio chooses the names in a way that lint does not predict.
+    `files` is empty if lint does not know the names that fio generates.
     """
 
     files: tuple[str, ...]

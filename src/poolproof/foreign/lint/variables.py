@@ -49,7 +49,7 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """Return the job's options with an unknown variable: the first such variable, by option name."""
+    """Return the job's options that contain an unknown variable, each with the first such variable."""
     found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
