@@ -125,7 +125,9 @@ class BtrfsLayer(Layer[Btrfs]):
         # naming every device avoids a scan, which a host without udev would need
         members = [f"device={path}" for path in paths[1:]]
         mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
-        return mounted(self.volume(spec, point, inputs), (_format(spec, paths),), mounting)
+        argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *long_options(spec.format), *paths)
+        make = Step(f"make btrfs {spec.data} on {', '.join(paths)}", argv, timeout_s=600, overwrites=tuple(paths))
+        return mounted(self.volume(spec, point, inputs), (make,), mounting)
 
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
         """Return the commit period, btrfs(5). Direct I/O writes data at once, but metadata only at the next commit."""
@@ -222,12 +224,6 @@ def _check_metadata(reading: StageReader, count: int) -> None:
             if profile.text not in _PROFILES:
                 raise arguments.unknown(reading, profile, "profile of btrfs", _PROFILES)
             _check_count(reading, profile, profile.text, count)
-
-
-def _format(spec: Btrfs, devices: Sequence[str]) -> Step:
-    named = long_options(spec.format)
-    argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *named, *devices)
-    return Step(f"make btrfs {spec.data} on {', '.join(devices)}", argv, timeout_s=600, overwrites=tuple(devices))
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:

@@ -147,8 +147,10 @@ class LvmLayer(Layer[Lvm]):
         group = kernel_name(site, name, longest=_LONGEST_NAME)
         node = f"/dev/{group}/{_VOLUME}"
         volume = self.volume(spec, node, inputs)
-        largest = max(device.size_bytes or 0 for device in inputs)
-        synced = (_await_sync(f"{group}/{_VOLUME}", paths, largest),) if spec.needs_sync else ()
+        limit_s = 300 + max(device.size_bytes or 0 for device in inputs) / _SLOWEST_SYNC_BYTES_PER_S
+        await_sync = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", _only(paths), f"{group}/{_VOLUME}")
+        sync = Step(f"wait until {group}/{_VOLUME} has synced its devices", await_sync, timeout_s=limit_s)
+        synced = (sync,) if spec.needs_sync else ()
         activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
         return LayerPlan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
@@ -328,12 +330,6 @@ def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
         lvm("lvconvert", paths, "--yes", "--quiet", *kind, *named, f"{group}/{_VOLUME}"),
         timeout_s=300,
     )
-
-
-def _await_sync(volume: str, paths: Sequence[str], device_bytes: int) -> Step:
-    limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
-    argv = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", _only(paths), volume)
-    return Step(f"wait until {volume} has synced its devices", argv, timeout_s=limit_s)
 
 
 def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:

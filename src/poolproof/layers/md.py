@@ -135,8 +135,9 @@ class MdLayer(Layer[Md]):
     def plan(self, spec: Md, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         node = f"/dev/md/{kernel_name(site, name, longest=_LONGEST_NAME)}"
         members = [device.path for device in inputs]
-        largest = max(device.size_bytes or 0 for device in inputs)
-        synced = (_await_sync(node, largest),) if spec.needs_sync else ()
+        limit_s = 300 + max(device.size_bytes or 0 for device in inputs) / _SLOWEST_SYNC_BYTES_PER_S
+        sync = Step(f"wait until {node} has synced its devices", ("sh", "-c", _AWAIT_SYNC, node), timeout_s=limit_s)
+        synced = (sync,) if spec.needs_sync else ()
         assemble = ("mdadm", "--assemble", "--quiet", node, *members)
         return LayerPlan(
             make=(wipe(members), _create(spec, node, members), await_block(node), *synced),
@@ -219,11 +220,6 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
         timeout_s=120,
         overwrites=tuple(members),
     )
-
-
-def _await_sync(node: str, device_bytes: int) -> Step:
-    limit_s = 300 + device_bytes / _SLOWEST_SYNC_BYTES_PER_S
-    return Step(f"wait until {node} has synced its devices", ("sh", "-c", _AWAIT_SYNC, node), timeout_s=limit_s)
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
