@@ -1,5 +1,6 @@
 """The evidence of one trial, as frozen values. Sizes are in bytes, rates are per second, times are in seconds."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -46,6 +47,11 @@ class Account:
     idle_s: float = 0.0
     idle_read_bytes_per_s: float = 0.0
     idle_write_bytes_per_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a damaged file: rules divide by the write amplification."""
+        if not 0 < self.write_factor < math.inf:
+            raise ValueError("write_factor must be positive")
 
     @property
     def read_ratio(self) -> float | None:

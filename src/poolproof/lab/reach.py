@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from poolproof import process
 from poolproof.campaign.model import Campaign, Device, Disk
 from poolproof.campaign.write import format_source
-from poolproof.errors import CampaignError, HostError
+from poolproof.errors import CampaignError, HostError, PoolproofError
 from poolproof.hosts.base import Host, Hosts, HostUnreachable
 from poolproof.hosts.local import reach
 from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, last_words, remove, this_process
@@ -44,14 +44,15 @@ def reach_host(name: str) -> Iterator[Host]:
 def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
     """Connect to further hosts of a run, and yield all of its hosts as one value.
 
-    With `warn`, a host that can't be reached is reported and left out. Otherwise raises as `reach_host`.
+    With `warn`, a host that can't be reached is reported and left out, also if its name is not a destination.
+    Otherwise raises as `reach_host`.
     """
     others: dict[str, Host] = {}
     with contextlib.ExitStack() as links:
         for name in sorted(set(names) - {"", main.name}):
             try:
                 others[name] = links.enter_context(reach_host(name))
-            except HostError as error:
+            except PoolproofError as error:
                 if warn is None:
                     raise
                 warn(error.message)

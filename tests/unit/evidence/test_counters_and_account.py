@@ -1,5 +1,6 @@
 """From the kernel's counters to the byte account: real `stat` lines, and arithmetic that can be checked by hand."""
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from poolproof.evidence.counters import (
     read_now,
     reading_at,
 )
+from poolproof.evidence.model import Account
 from poolproof.facts.block import Below
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
@@ -138,3 +140,9 @@ def test_counters_of_several_hosts_are_read_in_the_order_of_the_leaves(tmp_path:
         while len(sampler.readings) < 2:
             time.sleep(0.01)
     assert {tuple(each.read_ios for each in reading.counters) for reading in sampler.readings} == {(1, 2, 3)}
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, math.inf, math.nan])
+def test_a_write_amplification_of_a_damaged_file_is_refused(factor: float) -> None:
+    with pytest.raises(ValueError, match="write_factor"):
+        Account(0, 1, 0, 1, 1, factor, 1.0, 0.0)
