@@ -101,7 +101,7 @@ def test_a_click_on_the_map_opens_the_byte_accounting_of_that_cell(
 def test_a_refuted_cell_names_what_it_lost(opened: Opening, small_page: Path) -> None:
     page = opened(small_page)
     page.open_cell("one", "grid[rw=randread,bs=16k,sync=0]")
-    assert "100 MiB came from no disk" in page.text("#flow")
+    assert "100 MiB did not come from a disk" in page.text("#flow")
     assert "refutes it: 50 MiB went missing" in page.text("#cell-findings")
 
 
@@ -210,7 +210,7 @@ def test_unsettled_results_are_hollow_and_the_bars_name_their_confidence(opened:
     page.page.select_option("#metric", "iops")
     note = page.text("#layouts-note")
     assert "1 unsettled result is drawn hollow and unconnected, without an interval" in note
-    assert "Bars are 90 % intervals for workloads compared by it, 95 % for others." in note
+    assert "Bars are 90 % intervals for workloads compared by this metric, 95 % for others." in note
     points = page.chart("layouts-chart").locator("g.mark-symbol.role-mark path")
     fills = points.evaluate_all("all => all.map(it => getComputedStyle(it).fill)")
     assert sum(fill in ("none", "rgba(0, 0, 0, 0)") for fill in fills) == 1

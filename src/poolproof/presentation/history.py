@@ -1,7 +1,7 @@
-"""The page of many runs: what changed, when and with which versions.
+"""The history page: how the result of each cell changed from run to run, when, and with which versions.
 
-A cell is followed over runs of one campaign on one machine. A change is marked if `compare` of the run with the latest
-earlier one that has a result would say slower or faster.
+Only runs of the same campaign on the same machine are compared. A change is marked if `poolproof compare` with the
+latest earlier valid result would report slower or faster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,25 +35,25 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""Vega's own labels show 19:30 as 07:30, without the day."""
+"""Vega's default labels would show 19:30 as 07:30, without the day."""
 
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A run with its name in the list."""
+    """A run and the name under which the page lists it."""
 
     name: str
     run: LoadedRun
 
     @property
     def campaign(self) -> tuple[str, str]:
-        """Return the campaign and what identifies the machine: runs that share both are compared."""
+        """Return the campaign name and the machine id, or else the host name. Runs with the same pair are compared."""
         return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A result compared with the one before: the decision, the ratio of speeds, and the number of that earlier run."""
+    """How a result compares with an earlier one. `speed` is the speed ratio, `since` the number of the earlier run."""
 
     decision: ComparisonDecision
     speed: Interval
@@ -62,9 +62,9 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in one run, by the run's number. `reason`: why it has no result that can be compared.
+    """A cell in the run with number `run`. `reason` says why its result cannot be compared; empty if it can.
 
-    `change` is None for the first result and for one that does not count.
+    `change` is None if there is nothing to compare with, or if the result cannot be compared.
     """
 
     run: int
@@ -75,7 +75,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """A cell over its runs."""
+    """A cell in all of its runs, oldest first."""
 
     campaign: str
     machine: str
@@ -90,10 +90,12 @@ _Key = tuple[str, str, str, str]
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
-    """Write the page of these runs to `out`; return what it shows. `left_out` are sentences on what it does not show.
+    """Write the history page of the runs to `out` and return the histories that it shows.
+
+    `left_out` holds sentences about what the page does not show.
 
     Raises:
-        RunError: the page can't be written.
+        RunError: the page cannot be written.
     """
     ordered = in_order(runs)
     series = series_of(ordered)
@@ -119,12 +121,12 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
 
 
 def in_order(runs: Iterable[NamedRun]) -> tuple[NamedRun, ...]:
-    """Sort by date, then by name: the order in which `series_of` numbers the runs."""
+    """Return the runs sorted by date, then by name. `series_of` numbers them in this order."""
     return tuple(sorted(runs, key=lambda each: (each.run.record.begun_at, each.name)))
 
 
 def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
-    """Return every cell of the runs, which are in order."""
+    """Return the history of every cell. The runs must be sorted by `in_order`."""
     points: dict[_Key, list[Point]] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
     for number, named in enumerate(runs):
@@ -141,7 +143,7 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
 
 
 def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, ChangePoint]:
-    """Decide together about all cells that are compared with the same earlier run, as `compare` does."""
+    """Return the change of each cell. Cells compared with the same earlier run are tested together, as in `compare`."""
     groups: dict[int, dict[_Key, Difference]] = {}
     for key, each in now.items():
         if key in last and last[key][1].metric == each.metric:
@@ -155,7 +157,7 @@ def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measur
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """Yield for each run how it differs from the previous run of the same campaign and machine."""
+    """Yield, for each run, how it differs from the previous run of the same campaign on the same machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         earlier = before.get(named.campaign)
@@ -165,10 +167,10 @@ def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
 
 
 def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
-    """Return the chart of a cell, with dates on the x axis and the metric from 0.
+    """Return the chart of a cell, with dates on the x axis and the metric on the y axis, which starts at 0.
 
-    Intervals are bars, changes are triangles, and results that are not reliable are hollow. A point has `begun_at`,
-    `run`, `versions`, the fields of `RESULT`, and `change`: empty, slower or faster.
+    Intervals are bars, changes are triangles, and unreliable results are hollow. A point has `begun_at`, `run`,
+    `versions`, the fields of `RESULT`, and `change`: empty, `slower` or `faster`.
     """
     days = alt.Axis(labelOverlap=True, tickCount=8, labelExpr=_DAY_OR_TIME)
     y = alt.Y("value:Q", title=title(metric), axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5))
@@ -210,7 +212,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS`: as a list, because there are thousands of points."""
+    """Return the values of `_COLUMNS`. With thousands of points, tuples are much shorter than objects."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

@@ -1,1 +1,1 @@
-"""One file for each chart: Vega-Altair charts for the page, PNG, SVG and notebooks."""
+"""Vega-Altair charts for the report, pictures and notebooks, one module per chart."""

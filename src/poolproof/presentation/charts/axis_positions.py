@@ -1,4 +1,4 @@
-"""The position of a workload in a chart: its panel (mode, sync or async) and its place on the x axis."""
+"""Where a chart draws a workload: in which panel (mode, sync or async) and at which position on the x axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ from poolproof.units import canonical_size, parse_size
 _MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
 _SPELLINGS = {"readwrite": "rw", "blocksize": "bs"}
 _AXES = ("bs", "iodepth", "numjobs", "size", "rwmixread")
-"""The options that can be the axis, the first one that varies."""
+"""The options that can be the x axis; the first of them that varies is used."""
 _IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 
 @dataclass(frozen=True)
 class AxisPosition:
-    """`over` is the option on the axis, `at` its value; `order` sorts the values.
+    """Where a workload is drawn. `over` is the option on the x axis, `at` its value, and `order` the sort key.
 
-    `rest` is what else varies, so that lines of different queue depths stay separate; empty if nothing does.
+    `rest` holds the other options that vary, so that different queue depths get separate lines; empty if there are
+    none.
     """
 
     family: str
@@ -32,17 +33,17 @@ class AxisPosition:
 
     @property
     def panel(self) -> str:
-        """Return the name of the panel: `randread, async`."""
+        """Return the panel's name, such as `randread, async`."""
         return f"{self.mode}, {'sync' if self.sync else 'async'}"
 
     @property
     def group(self) -> str:
-        """Return the name of the workloads that differ only in panel and place: `grid, iodepth=4`."""
+        """Return the name shared by workloads that differ only in panel and x position, such as `grid, iodepth=4`."""
         return ", ".join(part for part in (self.family, self.rest) if part)
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return by name the workloads that are points of a curve: their family varies an option that has an order."""
+    """Return the position of each workload, by name, whose family varies one of `_AXES`: the points of a curve."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
@@ -54,7 +55,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
-    """Return the panels in order: async before sync, reads before writes."""
+    """Return the panel names in order: async before sync, then reads before writes."""
     by_panel = {place.panel: place for place in placed}
     return sorted(by_panel, key=lambda panel: (by_panel[panel].sync, _MODES.index(by_panel[panel].mode)))
 
@@ -85,13 +86,13 @@ def _mode(load: LoadPart) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return `bs` for `log.bs` of a job section and for `blocksize`."""
+    """Return an option without its job section and in one spelling: `bs` for both `log.bs` and `blocksize`."""
     option = key.rpartition(".")[2]
     return _SPELLINGS.get(option, option)
 
 
 def _size(value: str) -> str:
-    """Return a size in one spelling, so that `4096`, `4K` and `4k` are one place on the axis."""
+    """Return a size in one spelling, so that `4096`, `4K` and `4k` share a position on the axis."""
     try:
         return canonical_size(parse_size(value)).lower()
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""A metric over block size: a line for each layout, a panel for each mode, sync and async separately."""
+"""A metric over block size or another varied option: a line per layout, a panel per mode and sync or async."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ _ORDER = 4
 
 
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
-    """Return the points of all curves; none if no workload varies an option that makes an axis."""
+    """Return the points of all curves; empty if no workload varies an option that can be the x axis."""
     placed = places(run.campaign.workloads)
     rows = [
         (cell.layout, cell.workload, place.panel, place.at, place.order, place.group, *result)
@@ -34,9 +34,9 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw the panels of the rows, or all of them without rows. Values that were not measured keep their place.
+    """Draw the panels that occur in the rows, or all panels without rows. Unmeasured values keep their x position.
 
-    Points that differ in `rest` would be joined by one line: select by it first.
+    All rows must have the same `rest`, because a line would join points that differ in it.
     """
     placed = places(run.campaign.workloads).values()
     rows: list[dict[str, Any]] = data.values
@@ -81,12 +81,12 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale over the campaign's layouts, so that each looks the same in all charts."""
+    """Return a scale over all of the campaign's layouts, so that each layout looks the same in every chart."""
     return look.series_scale([layout.name for layout in run.campaign.layouts], among)
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """Draw intervals as bars. On a logarithmic scale, a bar that reaches 0 is drawn one decade down."""
+    """Draw intervals as bars. On a logarithmic scale, a bar that reaches 0 ends one decade below the value."""
     foot = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")
@@ -97,7 +97,7 @@ def _intervals(base: Any, scale: Scale) -> Any:
 
 
 def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw lines, interrupted at results that are not reliable."""
+    """Draw lines, interrupted at unreliable results."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -111,7 +111,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
         groupby=["layout", "panel", "rest"],
         frame=[None, 0],
     )
-    # Not `invalid`: if no point has a line, its axis would begin at null, which is 0, and break a log scale.
+    # Vega's `invalid` would not do: without any line its axis begins at null, which is 0, and breaks a log scale.
     return (
         segments.transform_filter("datum.line !== null")
         .mark_line(strokeWidth=2)
@@ -125,7 +125,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
 
 
 def _points(base: Any, run: LoadedRun) -> list[Any]:
-    """Draw points; results that do not count or are unsettled are hollow."""
+    """Draw points. Rejected and unsettled results are hollow."""
     shape = alt.Shape("layout:N", scale=_scale(run, look.SHAPES), legend=alt.Legend(title="layout"))
     return [
         base.transform_filter(f"datum.line {'!' if filled else '='}== null")

@@ -1,4 +1,4 @@
-"""The latency percentiles of a cell, with a mark for each trial."""
+"""The latency percentiles of a cell, with one mark per trial."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _rows(cell: Cell) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw on a logarithmic axis, because a p99.9 is often a hundred medians."""
+    """Draw on a logarithmic axis, because p99.9 is often a hundred times the median."""
     return (
         alt.Chart(data)
         .mark_point(size=80, strokeWidth=2, color=look.READ)

@@ -1,6 +1,7 @@
-"""Latency percentiles over time, each over intervals with enough I/Os for it.
+"""Latency percentiles over time.
 
-Neighbouring intervals are joined until ten I/Os are slower than the percentile, as the rule few-samples requires.
+Neighbouring intervals are joined until ten of their I/Os are slower than the percentile, as the rule few-samples
+requires.
 """
 
 from collections import Counter
@@ -24,7 +25,7 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile that is drawn: of I/Os, or of fsync and fdatasync calls (`sync_bins`)."""
+    """A percentile to draw, of I/Os (`bins`) or of fsync and fdatasync calls (`sync_bins`)."""
 
     name: str
     per_cent: float
@@ -43,9 +44,9 @@ _PERCENTILES = (
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
-    """Return the percentiles over at most `most_steps` intervals; nothing if none of them has enough I/Os.
+    """Return the percentiles over at most `most_steps` intervals; empty if there are too few I/Os for any percentile.
 
-    `start_s`: the start of the window, in seconds since 1970.
+    `start_s` is the start of the window, in seconds since 1970.
     """
     if not reported:
         return []
@@ -75,8 +76,9 @@ def _sum(intervals: Sequence[Mapping[int, int]]) -> Counter[int]:
 def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict[int, Counter[int]]:
     """Join neighbouring intervals until `SLOWER` I/Os are slower than the percentile.
 
-    Intervals map nanoseconds to numbers of I/Os. The result is by the number of the first interval that was joined. A
-    rest at the end joins the last ones; without enough I/Os the result is empty.
+    Each interval maps latencies in nanoseconds to numbers of I/Os. The result maps the index of the first interval in
+    each group to the sum of the group. Intervals left over at the end are added to the last group; if there are too
+    few I/Os for a single group, the result is empty.
     """
     needed = round(100 * SLOWER / (100 - per_cent))
     steps: dict[int, Counter[int]] = {}
@@ -119,8 +121,8 @@ def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
 CHART = TrialChart(
     name="latency-time",
     title="Latency percentiles over time",
-    description="Each step is the percentile of the I/Os that completed in it, and lasts until ten of them are slower "
-    "than the percentile.",
+    description="Each step shows the percentile of the I/Os that completed during the step. A step lasts until ten of "
+    "its I/Os are slower than the percentile.",
     section="time",
     columns=(Column("at_s", "time", "s"), Column("percentile", "percentile"), Column("seconds", "latency", "s")),
     draw=_draw,

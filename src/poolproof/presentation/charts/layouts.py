@@ -1,4 +1,4 @@
-"""A metric of every layout, with a panel for each workload; for workloads that are not points of a curve."""
+"""A metric of every layout, with a panel per workload, for workloads that are not points of a curve."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
-    """Draw results that do not count or are unsettled hollow, intervals as bars, and every axis from 0."""
+    """Draw rejected and unsettled results as hollow points, intervals as bars, and every axis from 0."""
     layouts = [layout.name for layout in run.campaign.layouts]
     x = alt.X(
         "value:Q",
@@ -56,7 +56,7 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale)
 CHART = MetricChart(
     name="layouts",
     title="Layouts",
-    description="No workload varies over block size here, so each workload has its own panel.",
+    description="No workload varies an option that has an axis, such as the block size, so each has its own panel.",
     columns=(Column("layout", "layout"), Column("workload", "workload"), *RESULT),
     rows=_rows,
     draw=_draw,

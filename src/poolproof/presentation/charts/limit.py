@@ -1,4 +1,4 @@
-"""How near each result is to the limit of its disks, if the same run measured them alone."""
+"""How close each result comes to the limit of its disks, if the run measured each disk alone."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 
 _FARTHEST = 3.0
-"""Bars end here, however large the share is; the label has the number."""
+"""The longest bar, as a share of the limit. A larger share is cut off here, but its label has the number."""
 _WIDTH = 240
 _ROOM_FOR_LABELS = 60
 
 
 def _rows(run: LoadedRun) -> list[Row]:
-    """Return the cells that count and have a limit."""
+    """Return the cells with a valid result and a limit."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     return [
         (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
@@ -29,7 +29,7 @@ def _rows(run: LoadedRun) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
-    """Draw a panel for each workload, a bar for each layout, and a line at the limit."""
+    """Draw a panel per workload, with a bar per layout and a line at the limit."""
     rows: list[dict[str, Any]] = data.values
     layouts = [layout.name for layout in run.campaign.layouts]
     shown = {row["layout"] for row in rows}
@@ -59,7 +59,7 @@ def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
 
 CHART = RunChart(
     name="limit",
-    title="share of the limit, from what each disk gave alone and the bytes it carries",
+    title="share of the limit, computed from what each disk delivers alone and the bytes it moves",
     section="limit",
     columns=(
         Column("layout", "layout"),

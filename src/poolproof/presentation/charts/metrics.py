@@ -1,4 +1,4 @@
-"""Results of any metric as charts draw and describe them: axis, value, interval, text."""
+"""How charts draw and describe results of any metric: axis, value, interval and text."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,10 +24,10 @@ RESULT = (
 )
 """The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
 
-A single trial and an unsettled result have no `low` and `high`.
+`low` and `high` are None for a single trial and for an unsettled result.
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled"
-"""A Vega expression: lines and filled points are only for results that count and are not unsettled."""
+"""A Vega expression, true for valid results that are settled. Only these get lines and filled points."""
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
@@ -47,9 +47,9 @@ def axis_value(value: float, metric: MetricId) -> float:
 
 
 def result_text(cell: Cell, metric: MetricId) -> str:
-    """Return the cell's result in any metric as text.
+    """Return the cell's result for a metric as text.
 
-    An unsettled one has the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
+    An unsettled result is given with its range: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
     """
     result = cell.result(metric)
     if result.interval is None:
@@ -62,7 +62,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 
 
 def interval_text(interval: Interval, metric: MetricId) -> str:
-    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`, or a note that a single trial has none."""
+    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`. A single trial has a note instead."""
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:
         return f"{mean} (one trial: no interval)"
@@ -70,9 +70,9 @@ def interval_text(interval: Interval, metric: MetricId) -> str:
 
 
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
-    """Return which intervals the results of a metric have, such as `95 % intervals`.
+    """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
 
-    A workload's own metric has the requested confidence; any other has 95 %, by Student's t.
+    For the metric that a workload is compared by it is the requested one, for any other metric 95 % (Student's t).
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -80,16 +80,16 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
         return f"{usual} intervals"
     if False not in is_own:
         return f"{requested} intervals"
-    return f"{requested} intervals for workloads compared by it, {usual} for others"
+    return f"{requested} intervals for workloads compared by this metric, {usual} for others"
 
 
 def confidence_text(measure: Measure) -> str:
-    """Return the confidence of the workloads' own metrics: `95 %` if none was requested."""
+    """Return the requested confidence, or `95 %` if the campaign does not set one."""
     return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
 
 
 def title(metric: MetricId) -> str:
-    """Return the title of the axis, which says which direction is better."""
+    """Return the axis title of a metric. It says which direction is better."""
     return metric_of(metric).axis_title
 
 
@@ -103,7 +103,7 @@ def label_expression(metric: MetricId) -> str:
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
     """Return a logarithmic axis of the field `seconds`, with labels at 1 and 3 of each decade.
 
-    Without these labels, Vega keeps the first label that has room, and drops the 10 for a 9.
+    By default Vega drops labels that do not fit, and may show a 9 instead of the 10 next to it.
     """
     labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
     scale = alt.Scale(type="log")

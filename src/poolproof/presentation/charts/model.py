@@ -1,6 +1,6 @@
-"""What a chart is: where it is shown, what its rows are and how it is drawn. Charts are found by their files.
+"""What a chart is: where it is shown, what its rows are and how it is drawn.
 
-A chart is one file in this folder that defines `CHART`. The page of a run, its pictures and notebooks find it by name.
+A chart is a module in this package that defines `CHART`. The report, the pictures and notebooks then find it.
 """
 
 import functools
@@ -19,7 +19,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The section of the page: a metric in all cells, a cell over time, a cell's disks, the run next to its limit."""
+"""The section of the report: a metric in all cells, a cell over time, a cell's disks, results vs their limits."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -30,7 +30,7 @@ _MOST_POINTS = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. `heading` and `unit` are for the table behind the chart; no heading means no column."""
+    """A field of the rows. `heading` and `unit` are for the table behind the chart, which omits empty headings."""
 
     field: str
     heading: str = ""
@@ -39,9 +39,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Lines:
-    """Rows of three columns in a compact form: lines by name over the same positions.
+    """Rows of three columns in a compact form: named lines over the same positions.
 
-    Each value makes the row (position, name, value). None makes no row: the line continues from its last value.
+    Each value stands for a row (position, name, value). None stands for no row, so the line stays at its last value.
     """
 
     at: Sequence[float | None]
@@ -52,13 +52,13 @@ class Lines:
 class Chart:
     """What all charts have in common.
 
-    `name` is the id in the page and part of the file name of pictures. `description` says how to read the chart.
-    `order` sorts the charts of a section. If `pivot` is set, the table behind the chart has the first column as rows
-    and the second as columns.
+    `name` is the id in the report and part of a picture's file name. `description` says how to read the chart.
+    `order` sorts the charts of a section. If `pivot` is set, the table behind the chart has a row for each value of
+    the first column and a column for each value of the second.
 
-    `draw` returns the Altair chart of the data, whose `values` are the rows as mappings. The run is for what is the
-    same in all cells, such as the names of the layouts. Except for charts of the run, the page asks for a chart without
-    rows, and its script fills them in. For a `MetricChart`, the metric and the scale follow.
+    `draw` returns the Altair chart for the data and the run. The data's `values` are the rows as mappings. The run
+    provides what is the same in all cells, such as the layout names. For a `MetricChart`, `draw` also gets the metric
+    and the scale. Unless the chart is a `RunChart`, the report draws it without rows and its script adds them.
     """
 
     name: str
@@ -72,29 +72,30 @@ class Chart:
     order: int = 100
 
     def records(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        """Return the rows as mappings."""
+        """Return the rows as mappings from field to value."""
         return [dict(zip((column.field for column in self.columns), row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of a whole run. Its pictures are one for each workload if the rows have a column `workload`."""
+    """A chart of a run. It has one picture per workload if the rows have a column `workload`, otherwise one."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellChart(Chart):
-    """A chart of one cell: the page shows that of the open cell."""
+    """A chart of one cell. The report shows it for the open cell."""
 
     rows: Callable[[Cell], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialChart(Chart):
-    """A chart of one trial over time: its first column is `at_s`, in seconds from the start of the window.
+    """A chart of one trial over time. The first column is `at_s`, in seconds from the start of the window.
 
-    The page shows that of the chosen trial; the time outside the window is shaded. `note` is a sentence above it.
+    The report shows it for the chosen trial, with the phases of the trial shaded. `note` returns a sentence to show
+    above the chart.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
@@ -104,11 +105,11 @@ class TrialChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChart(Chart):
-    """A chart of one metric in all cells. The reader of the page chooses the metric, and with them the rows.
+    """A chart of one metric in all cells. The reader of the report chooses the metric.
 
     The columns include `layout`, `workload` and those of `metrics.RESULT`. If there are columns `panel` and `rest`,
-    the reader can choose by them too, and each panel has a picture of its own; otherwise each workload has one.
-    `scales` are those that the reader can choose from. The page shows the chart if `is_shown` is true for the run.
+    the reader can also filter by them, and there is one picture per panel; otherwise there is one per workload.
+    The reader chooses the scale from `scales`. The report shows the chart if `is_shown` is true for the run.
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
@@ -123,7 +124,7 @@ Kind = TypeVar("Kind", bound=Chart)
 
 @functools.cache
 def all_charts() -> tuple[Chart, ...]:
-    """Return the `CHART` of every module in this package that has one, sorted by `order`."""
+    """Return the `CHART` of every module in this package that defines one, sorted by `order`."""
     names = [f"{charts.__name__}.{found.name}" for found in pkgutil.iter_modules(charts.__path__)]
     found = [getattr(importlib.import_module(name), "CHART", None) for name in names]
     return tuple(sorted((each for each in found if isinstance(each, Chart)), key=lambda each: (each.order, each.name)))
@@ -135,7 +136,7 @@ def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
 
 
 def chart_named(name: str) -> Chart:
-    """Return the chart of that name, for a notebook.
+    """Return the chart with that name, for notebooks.
 
     Raises:
         KeyError: there is no such chart.
@@ -144,9 +145,9 @@ def chart_named(name: str) -> Chart:
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return a chart as an Altair chart with the rows of a run, of one of its cells, or of the cell's first trial.
+    """Return the Altair chart of a run, of one of its cells, or of that cell's first trial with samples.
 
-    It is None if there is nothing to draw. Charts of cells and trials need the cell.
+    Charts of cells and trials need `cell`. None is returned if there is nothing to draw.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()
@@ -173,7 +174,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the Altair chart with these rows, also with none: the page fills those in."""
+    """Return the Altair chart of the rows. They may be empty: the report's script fills them in."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)
@@ -195,7 +196,7 @@ def rows_of(lines: Sequence[Lines]) -> list[Row]:
 
 
 def _shading(phases: Sequence[Phase]) -> Any:
-    """Draw the time around the window: grey, with the name of the phase."""
+    """Shade each phase in grey and label it with its name."""
     base = alt.Chart(alt.InlineData(values=[asdict(phase) for phase in phases], name="phases"))
     ends = {"x": alt.X("from_s:Q", title="seconds from the start of the window"), "x2": alt.X2("to_s:Q")}
     names = [

@@ -1,4 +1,4 @@
-"""The rate that fio reports and the rate of the disks over time, on one axis."""
+"""The rate that fio reports and the rates of the disks over time, on one axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _FIO, _READS, _WRITES = _SOURCES = ("fio", "disks, reads", "disks, writes")
 _MEGA = 1e6
 _DIGITS = 3
 _SHORTEST_INTERVAL = 0.5
-"""As a share of the interval before it."""
+"""As a fraction of the interval before."""
 
 
 def _lines(trial: TrialData) -> list[Lines]:
@@ -33,7 +33,7 @@ def _lines(trial: TrialData) -> list[Lines]:
 
 
 def _drain(trial: TrialData) -> Lines | None:
-    """Return the mean rate at which the disks wrote after the window."""
+    """Return the mean write rate of the disks after the window; None without a drain."""
     account = trial.account
     rate = _megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
     if not rate or not trial.has_drain:
@@ -42,7 +42,7 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _fio(trial: TrialData) -> Lines | None:
-    """Return the rates of fio's reports, or its mean if it made none while it ran."""
+    """Return the rates in fio's reports, or fio's mean rate if it reported none while it ran."""
     if trial.reports:
         return fio_line(trial.reports, trial.start_s, trial.most_points)
     mean = _megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
@@ -50,9 +50,9 @@ def _fio(trial: TrialData) -> Lines | None:
 
 
 def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lines:
-    """Return fio's rate by its own clock, because its last report is printed late.
+    """Return fio's rate over time, measured by fio's clock because its last report is printed late.
 
-    A last interval shorter than half of the one before it is joined with that one.
+    If the last interval is less than half as long as the one before, the two are joined.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
@@ -68,12 +68,12 @@ def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lin
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three digits; None without a duration."""
+    """Return a rate in MB/s, rounded to three digits; None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 
 def _steps(values: list[float | None]) -> list[float | None]:
-    """Repeat the last value, so that its step is as long as its interval."""
+    """Repeat the last value, so that the last step is as long as its interval."""
     return [*values, *values[-1:]] or [None]
 
 

@@ -1,4 +1,4 @@
-"""Per disk: its share of the bytes read, written and stored, and how busy it was; a slow disk is marked."""
+"""Each disk's share of the bytes read, written and stored, and how busy it was. Slow disks are marked."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _SLOW = "slow-leaf"
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return the shares of each disk, without directions in which fio moved nothing; the last one has the note."""
+    """Return the shares of each disk, except in directions in which fio moved no data. The last row has the note."""
     account = cell.account
     rows: list[Row] = []
     for leaf in cell.leaves:
@@ -35,7 +35,7 @@ def _rows(cell: Cell) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw a panel for each kind of share, with a bar for each disk."""
+    """Draw a panel per kind of share, with a bar per disk."""
     base = alt.Chart().encode(y=alt.Y("disk:N", title=None, sort=None))
     bars = base.mark_bar(height=14).encode(
         x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),

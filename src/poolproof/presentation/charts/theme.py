@@ -1,7 +1,7 @@
 """The look of every chart: colours that colour-blind readers can distinguish, in a light and a dark theme.
 
-Colours of layouts: Okabe and Ito (2008), Color Universal Design, without its yellow, which is invisible on white.
-Colours of factors: the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of colour
+Layout colours: Okabe and Ito (2008), Color Universal Design, without its yellow, which is invisible on white.
+Colours of the map: the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of colour
 blindness.
 """
 
@@ -16,7 +16,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 READ, WRITE, FIO = "#0072b2", "#d55e00", "#7f7f7f"
-"""Reads, writes, and what fio itself reports; the same in all charts."""
+"""The colours of reads, of writes, and of what fio itself reports; the same in all charts."""
 
 LIGHTER: Mapping[str, str] = {
     "#0072b2": "#4c8df6",
@@ -26,10 +26,10 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""The colours that replace others on a dark page."""
+"""Colours to replace on a dark page, with their replacements."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""From the best of a workload to a hundredth of it or less, in equal steps on a logarithmic scale."""
+"""From the best result of a workload to a hundredth of it or less, in equal steps on a logarithmic scale."""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {
@@ -39,22 +39,22 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
-    """Return a scale that gives each name one of `among`, starting again from the first when they run out."""
+    """Return a scale that assigns the values in `among` to the names in turn, starting over when they run out."""
     return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 
 def dash_scale(names: Sequence[str]) -> alt.Scale:
-    """Return a dash for each name: solid lines until the colours repeat."""
+    """Return a scale with a dash pattern for each name. Lines are solid until the colours repeat."""
     return series_scale(names, [dash for dash in DASHES for _ in SERIES])
 
 
 def seconds() -> alt.X:
-    """Return the time axis of charts of a trial; the page sets one domain for all of them."""
+    """Return the time axis of a trial's charts. The report's script gives all of them the same domain."""
     return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
 
 
 def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale, dashes: alt.Scale, height: int) -> Any:
-    """Return lines over the time of a trial, one for each value of the field `name`, with a legend above them."""
+    """Return a step chart over a trial's time, with a line per value of the field `name` and a legend above."""
     return (
         alt.Chart(data)
         .mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
@@ -69,7 +69,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return a tooltip of these fields as they are in the rows."""
+    """Return a tooltip that shows these fields unformatted."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 
@@ -102,7 +102,7 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def for_pages() -> dict[str, Any]:
-    """Return what a page's script needs to apply its theme to charts."""
+    """Return what a page's script needs to apply the light or dark theme to charts."""
     return {"themes": {"light": config("light"), "dark": config("dark")}, "lighter": dict(LIGHTER)}
 
 
@@ -112,9 +112,9 @@ def dressed(chart: Any) -> dict[str, Any]:
 
 
 def bare(chart: Any) -> dict[str, Any]:
-    """Return a chart as a Vega-Lite specification without a theme: the page applies its own.
+    """Return a chart as a Vega-Lite specification without a theme, which the page applies.
 
-    Its rows are in `data.values`, where the page's script replaces them.
+    The rows are in `data.values`, where the page's script replaces them.
     """
     made: dict[str, Any] = chart.to_dict(validate=False)  # validating takes half the time of a page; tests do it
     made.pop("config", None)

@@ -1,4 +1,4 @@
-"""What a chart may read of one trial: the counters' samples, fio's own reports, and latencies over time."""
+"""The data of one trial for charts: samples of the disks' counters, fio's reports, and latencies over time."""
 
 import bisect
 import functools
@@ -39,7 +39,7 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: fio's own totals after `ran_s` on fio's clock."""
+    """A line of series.jsonl: fio's totals after `ran_s` seconds on fio's clock."""
 
     at_s: float
     ran_s: float
@@ -48,7 +48,7 @@ class Report(msgspec.Struct):
 
 
 class LatencyLine(msgspec.Struct):
-    """A line of latency.jsonl. Times in seconds; bins: latency in nanoseconds → number of I/Os."""
+    """A line of latency.jsonl. Times are in seconds. Bins map a latency in nanoseconds to a number of I/Os."""
 
     at_s: float
     from_s: float
@@ -59,7 +59,7 @@ class LatencyLine(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a trial outside the window, or the warm-up; seconds from the start of the window."""
+    """A phase to shade: before the window, the warm-up, or the drain. Times are seconds from the window's start."""
 
     name: str
     from_s: float
@@ -68,10 +68,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class TrialData:
-    """The files of one trial.
+    """The data of one trial.
 
-    `start_s` is when the window began, in seconds since 1970. There is room for `most_points` points of a line, so
-    `samples` are at most one more, evenly spaced. The counters are totals, so no byte is lost.
+    `start_s` is when the window began, in seconds since 1970. A line can have at most `most_points` points, so
+    `samples` has at most one more, evenly spaced. Leaving samples out loses no bytes, because counters are totals.
     """
 
     directory: Path
@@ -83,12 +83,12 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """fio's own reports; empty if it made none while it ran."""
+        """fio's reports; empty if fio made none while it ran."""
         return _decoded(self.directory / "series.jsonl", Report)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
-        """The latencies of each interval that fio reported; empty if it reported them only at the end."""
+        """The latencies in each interval; empty if fio reported latencies only at the end."""
         return _decoded(self.directory / "latency.jsonl", LatencyLine)
 
     @property
@@ -98,17 +98,17 @@ class TrialData:
 
     @property
     def steps(self) -> Iterator[tuple[Sample, Sample]]:
-        """Each sample with the next one."""
+        """Pairs of consecutive samples."""
         return itertools.pairwise(self.samples)
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks still wrote for a while after fio had ended."""
+        """True if the disks continued to write for a noticeable time after fio had ended."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
     def phases(self) -> list[Phase]:
-        """The times that are shaded behind charts of this trial."""
+        """The phases to shade in the charts of this trial."""
         window_s, first_s = self.account.window_s, self.times_s[0]
         warmup_s = self.trial.settling.warmup_s if self.trial.settling else 0.0
         found = [Phase("before", first_s, 0.0)] if first_s < -_LONGEST_LEAD_S else []
@@ -117,7 +117,7 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
-    """Read the files of a trial; None if its disks were not counted, or samples.jsonl is missing or damaged."""
+    """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read."""
     directory = RunDirectory(run).trial_path(*trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample)
     if len(samples) < 2 or trial.account is None:
@@ -127,7 +127,7 @@ def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:
-    """Round to so many significant digits. None stays None; NaN and infinity become None."""
+    """Round to `digits` significant digits. None stays None; NaN and infinity become None."""
     if value is None or not math.isfinite(value):
         return None
     if value == 0:

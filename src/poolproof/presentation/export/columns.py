@@ -1,4 +1,4 @@
-"""A run as CSV (RFC 4180, UTF-8) and as Parquet: one line for each cell, with units in the column names."""
+"""Export of a run as CSV (RFC 4180, UTF-8) or Parquet: one row per cell, with units in the column names."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return the columns by name, each with the function that returns its value (text, number, bool or None)."""
+    """Return a function for each column name. It takes a row and returns text, a number, a bool or None."""
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {
@@ -71,13 +71,13 @@ def _account(name: str) -> Column:
 
 
 def csv_text(table: ExportTable) -> str:
-    """Return the complete CSV file; a value that was not measured is empty."""
+    """Return the complete CSV file. Values that were not measured are empty."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and one line for each row; text that a spreadsheet would run as a formula gets a leading `'`."""
+    """Return a header and one line per row. Text that a spreadsheet would run as a formula gets a leading `'`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(columns)
@@ -94,7 +94,7 @@ def _field(value: object) -> object:
 
 
 def parquet_bytes(table: ExportTable) -> bytes:
-    """Return the Parquet file.
+    """Return the run as a Parquet file.
 
     Raises:
         HostError: the extra `query` is not installed.
@@ -107,7 +107,7 @@ def parquet_bytes(table: ExportTable) -> bytes:
 
 
 def relation_of(table: ExportTable) -> "DuckDBPyRelation":
-    """Return one row per cell as a DuckDB relation, in memory.
+    """Return the cells as an in-memory DuckDB relation, one row per cell.
 
     Raises:
         HostError: the extra `query` is not installed.

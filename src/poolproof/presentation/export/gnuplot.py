@@ -1,7 +1,7 @@
-"""Data files for gnuplot and the scripts that plot them: the plots of the cache-and-log benchmark, with intervals.
+"""gnuplot data files and scripts: the plots of the cache-and-log benchmark, with confidence intervals added.
 
-The first six columns are those of that benchmark: `config bs read-iops write-iops read-bw write-bw`. Its plots are
-grouped by sync or async, then by mode.
+The first six columns are the same as in that benchmark: `config bs read-iops write-iops read-bw write-bw`. The plots
+are grouped in the same way: by sync or async, then by mode.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""gnuplot's numbers for filled points of distinct shapes; the hollow point of each shape has the number before it."""
+"""gnuplot point types with distinct filled shapes. The hollow version of each shape is the number before it."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -47,7 +47,10 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of one plot: a line for each layout over block size. `rest` are the other options that vary."""
+    """The rows of one plot, which draws a line over block size for each layout.
+
+    `rest` tells panels of the same mode apart, for example `iodepth-4`.
+    """
 
     sync: str
     mode: str
@@ -56,12 +59,12 @@ class Panel:
 
     @property
     def name(self) -> str:
-        """Return the name: `randread-sync`, or `randread-sync-iodepth-4` if another option varies."""
+        """Return the panel's name: `randread-sync`, or `randread-sync-iodepth-4` if another option varies."""
         return "-".join((self.mode, self.sync, *self.rest))
 
     @cached_property
     def lines(self) -> Mapping[str, list[ExportRow]]:
-        """Return the rows of each layout, from small to large blocks."""
+        """Return the rows of each layout, sorted by block size."""
         found: dict[str, list[ExportRow]] = {}
         for row in sorted(self.rows, key=lambda row: row.part.block_bytes):
             found.setdefault(row.cell.layout, []).append(row)
@@ -69,9 +72,9 @@ class Panel:
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
-    """Return the panels in the order of their first rows; every row is in one panel.
+    """Group the rows into panels, in the order of their first rows. Every row is in exactly one panel.
 
-    An option that varies is part of a panel's name, unless the panel's place and the block size determine its value.
+    An option that varies is part of the panel's name, unless its value follows from what the plot shows (`_shown`).
     """
     every = tuple(rows)
     families = {_family(row) for row in every}
@@ -95,18 +98,18 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return the properties of a row that a plot shows."""
+    """Return the properties of a row that its plot shows without naming other options."""
     return _family(row), row.cell.layout, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
 def _block_size(row: ExportRow) -> str:
-    """Return the block size: `16k`, or `4k-64k` for several."""
+    """Return the block size as text: `16k`, or `4k-64k` for a range."""
     sizes = dict.fromkeys(canonical_size(size).lower() for size in (row.part.block_bytes, row.part.max_block_bytes))
     return "-".join(sizes)
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the text of each file by its path, such as `sync/randread/randread-sync.dat`, and of its `.gnuplot`."""
+    """Return the text of each file by path, such as `sync/randread/randread-sync.dat` and its `.gnuplot` script."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -116,9 +119,9 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 
 
 def _data(panel: Panel, table: ExportTable) -> str:
-    """Return one block for each layout. A result that does not count is `NaN`.
+    """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    A comment gives the reason if a result does not count or did not converge.
+    The line above a row is a comment if its result was rejected or did not converge; it gives the reason.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -150,7 +153,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Return the ends of the interval. A single trial has none, so its bar has no length."""
+    """Return the interval's bounds as text. A single trial has no interval, so both bounds are its result."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low
@@ -178,7 +181,7 @@ def _plots(panel: Panel) -> Iterator[str]:
                 continue
             parts = list(_parts(panel, at))
             if not parts:
-                yield f"\n# {kind} {way}: no result counts"
+                yield f"\n# {kind} {way}: no valid result"
                 continue
             yield f"\nset output {_quoted(f'{panel.name}-{kind}-{way}.png')}"
             yield f"set title {_title(panel, kind, way)}"
@@ -187,7 +190,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the benchmark's own title, and how many points are left out or hollow."""
+    """Return the title that the benchmark uses, and how many points are left out or hollow."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     unsettled = sum(map(_is_hollow, panel.rows))
@@ -198,7 +201,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout with a result that counts, and hollow points for results that did not converge."""
+    """Yield a line for each layout that has valid results, and hollow points for results that did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -221,7 +224,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """Return the report's colours; when they run out, they repeat with another dash pattern and other point shapes."""
+    """Return a line style in the report's colours, which repeat with a different dash pattern and point shape."""
     repeats, colour = divmod(index, len(SERIES))
     dash = "" if hollow else f" dashtype {repeats + 1}"
     return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"
@@ -232,7 +235,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    """Return a name as a field, quoted if gnuplot would read it as a comment or as several fields."""
+    """Return a name as a field, quoted if it is empty or has characters that gnuplot would interpret."""
     plain = _one_line(name)
     return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
 

@@ -1,4 +1,4 @@
-"""A run as Markdown for a forum: a table of results with verdict marks, and footnotes for those that are not sound."""
+"""Export of a run as Markdown for forums: a table of results with verdict marks, and footnotes with the reasons."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,12 +17,12 @@ _MOST_NAMED = 4
 
 
 def markdown_text(table: ExportTable) -> str:
-    """Return the complete text, with a table that GitHub and forums accept.
+    """Return the complete text, with a table that GitHub and most forums render.
 
-    Workloads are rows and layouts are columns, or the other way round if there are more layouts than workloads.
+    Workloads are rows and layouts are columns, or vice versa if there are more layouts than workloads.
     """
     notes = _Notes()
-    body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial is finished yet."
+    body = "\n".join(_table(table.rows, notes)) if table.rows else "No trial has finished yet."
     question = f": {_text(table.campaign.question)}" if table.campaign.question else ""
     parts = [
         f"**{_text(table.campaign.name)}**{question}",
@@ -36,14 +36,14 @@ def markdown_text(table: ExportTable) -> str:
 
 
 class _Notes:
-    """Collects footnotes. Cells with the same verdict for the same reason share one."""
+    """Collects footnotes. Cells with the same verdict for the same reason share a footnote."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
         self._rows: dict[int, list[ExportRow]] = {}
 
     def mark(self, row: ExportRow) -> str:
-        """Return the footnote number to print after a result; empty if it has no reasons."""
+        """Return the footnote number to print after a result; empty if the result needs no footnote."""
         if not row.reasons:
             return ""
         first = row.reasons[0]
@@ -52,7 +52,7 @@ class _Notes:
         return str(number).translate(_DIGITS)
 
     def lines(self) -> Iterator[str]:
-        """Yield one paragraph for each footnote, with the values of its first cell."""
+        """Yield one paragraph per footnote, with the message of its first cell."""
         for number, rows in self._rows.items():
             first = rows[0].reasons[0]
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
@@ -77,9 +77,9 @@ def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
 
 
 def _cell(row: ExportRow | None, notes: _Notes) -> str:
-    """Return a cell: `968 IOPS ±17% ✓ 67% of limit`, or `about 968 IOPS ✓` if the result did not converge.
+    """Return a cell's text: `968 IOPS ±17% ✓ 67% of limit`, or `about 968 IOPS ✓` if the result did not converge.
 
-    A result that does not count is struck out in parentheses: `~~(24.0 GB/s)~~ ✗¹`.
+    A rejected result is in parentheses and struck through: `~~(24.0 GB/s)~~ ✗¹`.
     """
     if row is None:
         return _NONE
@@ -99,7 +99,7 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
 
 
 def _unsettled(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the results that did not converge, grouped by reason."""
+    """Return a sentence that lists the results that did not converge, grouped by reason; empty if there are none."""
     named: dict[str, list[str]] = {}
     for row in rows:
         if row.settled is False and row.figure is not None:
@@ -109,19 +109,21 @@ def _unsettled(rows: Iterable[ExportRow]) -> str:
     for why, places in named.items():
         more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
         parts.append(f"{', '.join(places[:_MOST_NAMED])}{more} ({_text(why)})")
-    return f"**about**: did not converge, so the mean is not reliable: {'; '.join(parts)}." if parts else ""
+    if not parts:
+        return ""
+    return f"**about** marks results that did not converge, whose means are not reliable: {'; '.join(parts)}."
 
 
 def _legend(table: ExportTable) -> str:
-    """Return what the marks in the table mean, including ± and the limit if the table has them."""
+    """Return a legend of the marks in the table, and of `±` and `of limit` if the table has them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
     if any(row.counts and row.figure and row.figure.half_width is None for row in known):
-        marks.append("without ± and not struck out: only one trial, so no interval")
+        marks.append("no ± and not struck through: a single trial, so no interval")
     if any(row.limit and row.counts for row in rows):
-        marks.append("of limit: share of what its disks delivered when each was measured alone")
+        marks.append("of limit: share of what the layout's disks delivered when each was measured alone")
     return _text(", ".join(marks))
 
 
@@ -134,7 +136,7 @@ def _made(table: ExportTable) -> str:
 
 
 def _code(name: str) -> str:
-    """Return a name as inline code. In a table, a pipe must be escaped even inside code."""
+    """Return a name as inline code. In a table, pipes must be escaped even inside code."""
     plain = " ".join(name.split()).replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", plain)), default=0)
     fence = "`" * (longest + 1)
@@ -143,5 +145,5 @@ def _code(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return free text on one line, with markup characters escaped."""
+    """Return free text on one line, with Markdown characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

@@ -1,7 +1,7 @@
-"""A run as OpenMetrics text, for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
+"""Export of a run as OpenMetrics text, for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
 
-Every metric is a gauge, so that readers of the older Prometheus text format accept it too. Results that do not count
-have their own families. Source: OpenMetrics 1.0.0, and the data model of Prometheus for names of labels.
+Every metric is a gauge, so that parsers of the older Prometheus text format accept it too. Rejected results have
+separate metric families. Source: OpenMetrics 1.0.0; for label names, Prometheus's data model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +11,11 @@ from poolproof.presentation.export.rows import ExportRow, ExportTable
 
 _PLAIN = "95 %"
 _BOUNDS = {"": ("mean", "mean of the trials"), "_low": ("low", "lower bound"), "_high": ("high", "upper bound")}
-_DO_NOT_USE = "refuted or failed, not to be used"
+_DO_NOT_USE = "refuted or failed, do not use"
 _Sample = tuple[ExportRow, Mapping[str, str], float]
 _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
-    ("io_rate", "ios_per_second", "I/Os per second by fio"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
-    ("bandwidth", "bytes_per_second", "Bytes per second by fio"): tuple(m for m in METRICS if m.unit == BYTES_PER_S),
+    ("io_rate", "ios_per_second", "fio's I/Os per second"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
+    ("bandwidth", "bytes_per_second", "fio's bytes per second"): tuple(m for m in METRICS if m.unit == BYTES_PER_S),
     ("completion_latency", "seconds", "Completion latency of reads and writes"): tuple(
         m for m in METRICS if m.of == "requests"
     ),
@@ -24,14 +24,14 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
 
 
 def openmetrics_text(table: ExportTable) -> str:
-    """Return the complete text; the time of each sample is when its cell's last trial began."""
+    """Return the complete text. The timestamp of a sample is the start of its cell's last trial."""
     return "".join(f"{line}\n" for line in _exposition(table)) + "# EOF\n"
 
 
 def _exposition(table: ExportTable) -> Iterator[str]:
-    confidence = f", {_PLAIN}"  # the requested one applies only to the workloads' own metrics
+    confidence = f", {_PLAIN}"  # the requested confidence applies only to the metrics that workloads are compared by
     if table.confidence != _PLAIN:
-        confidence += f", or {table.confidence} if it is the workload's own metric"
+        confidence += f", or {table.confidence} for the metric that the workload is compared by"
     for (name, unit, meaning), metrics in _FAMILIES.items():
         for end, (bound, text) in _BOUNDS.items():
             text = f"{meaning}: {text}{confidence if end else ''}"
@@ -52,11 +52,11 @@ def _exposition(table: ExportTable) -> Iterator[str]:
     verdicts: Iterator[_Sample] = (
         (row, {"verdict": row.own.verdict, "rules": rules[row.cell.key]}, 1.0) for row in table.rows
     )
-    yield from _family(table, "verdict", "", "Verdict of the cell: the sample with that verdict is 1", verdicts)
+    yield from _family(table, "verdict", "", "Verdict of the cell, as a label; the value is always 1", verdicts)
 
 
 def _family(table: ExportTable, name: str, unit: str, meaning: str, samples: Iterable[_Sample]) -> Iterator[str]:
-    """Yield the lines of a family; none if it has no samples."""
+    """Yield the lines of a metric family; nothing if the family has no samples."""
     name = f"poolproof_{name}{'_' if unit else ''}{unit}"
     lines = [f"{name}{_sample_text(table, *sample)}" for sample in samples]
     if lines:
@@ -80,7 +80,7 @@ def _samples(
 
 
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
-    """Return labels, value and time. Without `until` there is no label `settled`; Prometheus treats it as empty."""
+    """Return labels, value and timestamp. `settled` is omitted without `until`; Prometheus treats that as empty."""
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
     every = table.labels(row) | settled | dict(labels)
     written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())

@@ -1,4 +1,4 @@
-"""The charts of a run as PNG or SVG, one file for each metric, in folders by sync or async and by mode."""
+"""The charts of a run as PNG or SVG files, in folders by mode such as `async/randread`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield the charts of each metric, then all other charts that have pictures."""
+    """Yield the pictures of each metric, then those of all other charts with `in_pictures`."""
     measured = metrics_of(run.cells)
     shown = [chart for chart in all_charts() if chart.in_pictures]
     for metric in (metric for metric in COMPARABLE if metric in measured):
@@ -55,7 +55,7 @@ def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
-    """Return the content of the file; `kind` is `png` or `svg`."""
+    """Return a picture as the content of a file; `kind` is `png` or `svg`."""
     import vl_convert
 
     specification = look.dressed(picture.chart)
@@ -73,7 +73,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield one picture for each panel and for each value of the other varied options, or one for each workload."""
+    """Yield one picture per panel and value of the other varied options; without panels, one per workload."""
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
@@ -94,7 +94,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield one picture for each workload if the rows have a workload, else one."""
+    """Yield one picture per workload if the rows have a column `workload`; otherwise one picture."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:
@@ -109,7 +109,6 @@ def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
 
 
 def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
-    """Yield one picture for each cell."""
     for cell in run.cells:
         workload, made = run.workload(cell.workload), filled(chart, run, cell)
         if workload is not None and made is not None:
@@ -126,7 +125,7 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
 
 
 def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], intervals: str) -> dict[str, object]:
-    """Return a title with everything that a reader needs, because pictures are shared without the report."""
+    """Return a title that explains the whole picture, because pictures are shared without the report."""
     rejected = sum(not result["counts"] for result in results)
     unsettled = sum(result["unsettled"] and result["counts"] for result in results)
     marks = f"bars: {intervals}"

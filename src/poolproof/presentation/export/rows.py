@@ -1,4 +1,4 @@
-"""The cells of a run as flat rows, the source of every export format."""
+"""The cells of a run as flat rows, from which all export formats are made."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -25,10 +25,10 @@ _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 
 @dataclass(frozen=True)
 class ExportRow:
-    """One cell.
+    """A cell as a row.
 
-    `settings`: the values that the matrices of layout and workload chose, by column. `options`: the options of the
-    workload's first job. `limit`: what its disks can do, if they were measured alone.
+    `settings` holds the values chosen by the layout and workload matrices, by column. `options` are those of the
+    workload's first job. `limit` is what the layout's disks can do; None if unknown.
     """
 
     cell: Cell
@@ -38,53 +38,53 @@ class ExportRow:
 
     @cached_property
     def figures(self) -> Mapping[str, Interval]:
-        """Return the intervals of the results that count, by column."""
+        """Return the intervals of the valid results, by column."""
         return self._intervals(counting=True)
 
     @cached_property
     def rejected(self) -> Mapping[str, Interval]:
-        """Return the intervals of the results that do not count, by column."""
+        """Return the intervals of the rejected (refuted or failed) results, by column."""
         return self._intervals(counting=False)
 
     @cached_property
     def own(self) -> CellResult:
-        """Return the result of the workload's own metric, with its verdict."""
+        """Return the result of the metric that the workload is compared by, with its verdict."""
         return self.cell.result()
 
     @property
     def counts(self) -> bool:
-        """True if the result of the workload's own metric may be used."""
+        """True if the result of the workload's metric is valid, neither refuted nor failed."""
         return self.own.counts
 
     @property
     def figure(self) -> Interval | None:
-        """Return the result for the workload's own metric, whether it counts or not."""
+        """Return the result of the workload's metric, even if rejected; None if there is no result."""
         column = metric_of(self.cell.metric).column
         return self.figures.get(column) or self.rejected.get(column)
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a share of its limit, if the result counts."""
+        """Return the result as a fraction of its limit; None if it was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
     def reasons(self) -> tuple[Finding, ...]:
-        """Return the findings that caused the verdict, the strongest first."""
+        """Return the findings that caused the verdict, strongest first."""
         return self.cell.reasons()
 
     @property
     def settled(self) -> bool | None:
-        """True if the workload's own metric is precise to within the tolerance of `until`; None for a fixed time."""
+        """True if the result of the workload's metric is as precise as `until` requires; None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def unsettled(self) -> tuple[NotConverged, ...]:
-        """Return why the workload's own metric is not that precise."""
+        """Return why the result is not as precise as `until` requires; empty if it is."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
     def part(self) -> LoadPart:
-        """Return the first part of the workload's load."""
+        """Return the load of the workload's first job."""
         return described(self.cell.workload, self.options)
 
     @property
@@ -93,9 +93,10 @@ class ExportRow:
         return max(trial.begun_at for trial in self.cell.trials)
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
-        """Return intervals by column: that of the cell's own metric if the values of all trials are the same.
+        """Return the intervals of the valid or of the rejected results, by column.
 
-        An example is `read_iops` of a workload that only reads.
+        A metric with the same values as the cell's metric gets the interval of the latter. An example is `read_iops`
+        of a workload that only reads.
         """
         found = {}
         for metric in METRICS:
@@ -108,7 +109,7 @@ class ExportRow:
 
 @dataclass(frozen=True)
 class ExportTable:
-    """A run as rows. `settings`: the matrix columns of all rows, in the campaign's order."""
+    """A run as rows. `settings` lists the matrix columns that occur in any row, in the campaign's order."""
 
     path: Path
     record: RunRecord
@@ -123,26 +124,26 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the workloads' own metrics, such as `95 %`; all other intervals have 95 %."""
+        """Return the confidence for the metrics that workloads are compared by, such as `99 %`; others have 95 %."""
         return confidence_text(self.campaign.measure)
 
     @property
     def is_settling(self) -> bool:
-        """True if a trial ran until its result was precise instead of for a fixed time."""
+        """True if the run was measured with `until`: trials ran until the result was precise, not for a fixed time."""
         return any(row.settled is not None for row in self.rows)
 
     @property
     def has_limits(self) -> bool:
-        """True if a cell has a limit, because the run measured its disks alone."""
+        """True if any cell has a limit, that is, if the run measured its disks alone."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and settings that identify a row."""
+        """Return the names and matrix settings that identify a row."""
         names = {"run": self.run, "campaign": self.campaign.name}
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings}
 
     def measured_at(self, row: ExportRow) -> datetime | None:
-        """Return when the row's last trial began, or else when the run began; None if that can't be read."""
+        """Return when the row's last trial began or, if unknown, when the run began; None if that is not a date."""
         try:
             return datetime.fromisoformat(row.measured_at or self.record.begun_at)
         except ValueError:
@@ -150,7 +151,7 @@ class ExportTable:
 
 
 def table_of(run: LoadedRun) -> ExportTable:
-    """Return every cell with a finished trial, in the campaign's order."""
+    """Return a row for every cell that has a finished trial, in the campaign's order."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     rows = tuple(_row(cell, run, limits.get(cell.key)) for cell in run.cells)
     settings = dict.fromkeys(name for row in rows for name in row.settings)
@@ -158,7 +159,7 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Return a row. Settings come from the campaign, or from the cell's names if the campaign lacks them."""
+    """Return a cell's row. Settings come from the campaign, or from the cell's names if the campaign lacks them."""
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
     varies = {
@@ -173,14 +174,14 @@ def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
 
 
 def _in_name(name: str) -> Iterable[tuple[str, str]]:
-    """Return the options that a matrix chose from a name such as `grid[rw=read,bs=4k]`."""
+    """Return the options chosen by a matrix, parsed from a name such as `grid[rw=read,bs=4k]`."""
     match = _MATRIX.fullmatch(name)
     parts = [part.partition("=") for part in match[1].split(",")] if match else []
     return tuple((key if equals else "", value if equals else key) for key, equals, value in parts)
 
 
 def plain_name(text: str) -> str:
-    """Return a name for a column, label or tag: only letters, digits and `_`."""
+    """Return the text as a column, label or tag name: only ASCII letters, digits and `_`."""
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 
 
@@ -190,7 +191,7 @@ def sync_of(part: LoadPart) -> str:
 
 
 def mode_of(part: LoadPart) -> str:
-    """Return what a load does in one word: `randread`, `write`, `readwrite`."""
+    """Return what a load does in one word, such as `randread`, `write` or `readwrite`."""
     if part.is_mixed:
         return "randrw" if part.is_random else "readwrite"
     word = "read" if part.reads else "trim" * part.trims + "write" * part.writes

@@ -1,4 +1,4 @@
-"""Write an export to disk: the formats by name, and their files."""
+"""The export formats by name, and writing their files."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ TEXTS: Mapping[str, Callable[[ExportTable], str]] = {
     "openmetrics": openmetrics_text,
     "influx": influx_text,
 }
-"""The formats that are one text."""
+"""The formats that are a single text file."""
 
 _ENDINGS = {
     "csv": ".csv",
@@ -30,19 +30,19 @@ _ENDINGS = {
 
 
 def default_place(name: str, table: ExportTable) -> Path:
-    """Return the path for an export in the current directory: the run's name with the format's ending.
+    """Return the default path of an export: the run's name with the format's ending, in the current directory.
 
     Raises:
         UsageError: the path already exists.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if path.exists():
-        raise UsageError(f"{path} already exists", "name a path with --out; --out overwrites an existing file")
+        raise UsageError(f"{path} already exists", "choose a path with --out, which overwrites existing files")
     return path
 
 
 def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, bytes]:
-    """Return the files of a format by path."""
+    """Return the content of each file of an export, by path."""
     if name == "parquet":
         return {out: parquet_bytes(table)}
     if name == "dat":
@@ -63,6 +63,6 @@ def write_files(files: Iterable[tuple[Path, bytes]]) -> list[str]:
             path.write_bytes(content)
         except OSError as error:
             message = f"{path} cannot be written: {error.strerror or error}"
-            raise UsageError(message, "name another path with --out") from None
+            raise UsageError(message, "choose another path with --out") from None
         written.append(str(path))
     return written

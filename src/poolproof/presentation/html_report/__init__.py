@@ -1,1 +1,1 @@
-"""The page of a run: one self-contained HTML file, with its data, template, scripts and style."""
+"""The HTML report of a run: one self-contained file with its data, template, scripts and styles."""

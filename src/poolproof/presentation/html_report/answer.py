@@ -1,4 +1,4 @@
-"""The first thing a page says: which layout is best, how certain that is, and what was left out."""
+"""The headline of the report: which layout is best, how certain that is, and what was left out."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,9 +22,9 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer in one `sentence`, and `rest`: the runner-up, what was left out, what the trials cost.
+    """The answer in one `sentence`. `rest` has the runner-up, what was left out, and what the trials cost.
 
-    Without a goal, `workloads` are (workload, its best layout). `tone` is known, open or nothing.
+    Without a goal, `workloads` pairs each workload with its best layout. `tone` is `known`, `open` or `nothing`.
     """
 
     sentence: str
@@ -34,7 +34,7 @@ class Headline:
 
 
 def answer(run: LoadedRun) -> Headline:
-    """Return the answer to the campaign's question, as far as the trials give one."""
+    """Return the answer to the campaign's question, as far as the trials can give it."""
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
@@ -57,7 +57,7 @@ def _no_layout(run: LoadedRun) -> Headline:
 
 def _answer(run: LoadedRun) -> Headline:
     if not any(cell.counts and cell.values() for cell in run.cells):
-        return _nothing_counts(run)
+        return _nothing_valid(run)
     try:
         goal = find_goal(run.campaign, None, None)
     except UsageError:
@@ -70,15 +70,15 @@ def _answer(run: LoadedRun) -> Headline:
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
 
-def _nothing_counts(run: LoadedRun) -> Headline:
-    """Return the headline if all cells are refuted or failed, with the fix for most of them."""
+def _nothing_valid(run: LoadedRun) -> Headline:
+    """Return the headline if all cells are refuted or failed, with the most frequent cause and its fix."""
     decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
     rest: tuple[str, ...] = ()
     if findings:
         most = max(findings, key=lambda finding: counts[finding.rule])
-        rest = (f"Most frequent cause: {most.rule}: {most.message}.", f"Fix: {most.fix}")
+        rest = (f"Most frequent cause ({most.rule}): {most.message}.", f"Fix: {most.fix}")
     count = len(run.cells)
     cells = "The only result" if count == 1 else f"All {count} results"
     sentence = f"Nothing can be concluded. {cells} failed or measured something other than the disks."
@@ -86,7 +86,7 @@ def _nothing_counts(run: LoadedRun) -> Headline:
 
 
 def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
-    """Return the ranking, or why there is none."""
+    """Return the ranking, or the reason why there is none."""
     try:
         return rank(run, goal, metric=None, effect=LEAST_EFFECT)
     except RunError as error:
@@ -94,7 +94,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline without a goal: each workload has its own answer."""
+    """Return the headline of a campaign without a goal, where each workload has its own answer."""
     found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
@@ -163,13 +163,13 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Return the cell's result as in the rest of the page; the ranking's own is a mean of logarithms."""
+    """Return the cell's result as the rest of the report shows it. The ranking's value is a mean of logarithms."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why tied layouts have no interval: unsettled results, or a single trial."""
+    """Return why tied layouts have no interval: unsettled results or a single trial; empty for other reasons."""
     unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
     if unsettled:
         return f" (the results of {_listed(unsettled)} are unsettled)"
@@ -178,7 +178,7 @@ def _why_no_interval(ranking: Ranking) -> str:
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:
-    """Yield the best of the other layouts, unless the first sentence names it."""
+    """Yield the best of the remaining layouts, unless the first sentence already names it."""
     if len(ranking.best) == 1 and ranking.goal.only is None:
         return
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
@@ -188,7 +188,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield what the fastest layout that survives more disk failures costs."""
+    """Yield how much speed it costs to survive more disk failures, with the fastest layout that does."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
@@ -196,7 +196,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield the layouts without a place, and why; for a large mix, how many of its results are missing and why."""
+    """Yield the layouts that are not ranked, and why. For a large mix, the reason is a count of bad results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -207,7 +207,7 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     cells = [run.by_key.get(CellKey(layout, name)) for name in goal.weights]
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
-    return f"{counts or 'some without a result'} of {len(cells)}"
+    return f"{counts} of {len(cells)} workloads" if counts else f"no result in some of {len(cells)} workloads"
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:
@@ -222,9 +222,9 @@ def _missing(run: LoadedRun) -> Iterator[str]:
     if done < run.wanted and not run.record.imported:
         yield f"{done} of {run.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(run)}"
     elif run.is_going:
-        yield "The run is in progress: cells whose trials do not agree yet get more of them."
+        yield "The run is in progress: cells whose trials disagree get more trials."
     if run.campaign.measure.trials_max == 1 and run.trials:
-        yield "Each cell has one trial: its results have no interval, so no difference between them is significant."
+        yield "Each cell has a single trial, so results have no interval and no difference between them is significant."
 
 
 def _why_not_all(run: LoadedRun) -> str:
@@ -238,19 +238,19 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield the time spent; with `until`, also the time of a fixed schedule, as in the table and --json."""
+    """Yield the time spent. With `until`, add the time of a fixed schedule, as in the table and --json."""
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:
         return
-    text = f"{len(trials)} trial{'s' * (len(trials) != 1)}, {format_duration(spent_s)} of fio"
-    text += f"; trials on single disks, {format_duration(alone_s)} of fio" if alone_s else ""
+    text = f"fio ran for {format_duration(spent_s)} in {format_number_of(len(trials), 'trial')}"
+    text += f", and for {format_duration(alone_s)} on single disks" if alone_s else ""
     measure = run.campaign.measure
     is_complete = not run.is_going and (run.done >= run.wanted or run.campaign.budget_s is not None)
     if measure.until is not None and is_complete:
         longest_s = measure.trials * measure.longest_s
         fixed_s = sum(cell.settling.fixed_s if cell.settling else longest_s for cell in run.cells)
-        fixed = f"{format_number_of(measure.trials, 'trial')} per cell at the longest time"
+        fixed = f"{format_number_of(measure.trials, 'trial')} of maximum length per cell"
         text += f"; a fixed schedule ({fixed}) would have taken {format_duration(fixed_s)}"
     yield f"{text}."
 

@@ -1,4 +1,4 @@
-"""The parts of pages: templates, scripts and styles of this package, JSON for scripts, and Vega as one script."""
+"""The parts of an HTML page: templates, scripts and styles of this package, JSON for scripts, and Vega."""
 
 import base64
 import contextlib
@@ -27,9 +27,9 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def rendered(
     template: str, scripts: Sequence[str], values: Mapping[str, Any], data: Mapping[str, Any], *, draws: bool
 ) -> str:
-    """Fill in the template of a page. Text from the run is escaped; an unknown name raises an error.
+    """Return a page, with its template filled in. Text from the run is escaped; an unknown name raises an error.
 
-    `data` is for the scripts. Only a page that `draws` charts contains Vega.
+    The scripts read `data`. Vega is included only if the page `draws` charts.
     """
     environment = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -50,7 +50,7 @@ def write_page(out: Path, text: str, hint: str) -> None:
     """Write a page to `out`.
 
     Raises:
-        RunError: it cannot be written; `hint` says how to choose another file.
+        RunError: the file cannot be written; `hint` says how to choose another one.
     """
     try:
         write_whole(out, text.encode(errors="replace"))
@@ -69,15 +69,15 @@ def script_json(value: Any) -> str:
 
 
 def _source(script: str) -> str:
-    """Return the source by which a content security policy allows only this script (CSP Level 3, 2.3.1)."""
+    """Return the CSP source expression that allows only this script (CSP Level 3, 2.3.1)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def vega_script() -> str:
     """Return JavaScript that defines `vegaEmbed`, about 900 kB, safe inside a script element.
 
-    vl-convert includes Vega, Vega-Lite and Vega-Embed, but takes seconds to bundle them, so the script is cached for
-    the user, under a file name with its digest.
+    vl-convert includes Vega, Vega-Lite and Vega-Embed, but takes seconds to bundle them, so the script is cached per
+    user, in a file whose name has the digest of the script.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "page"
@@ -88,7 +88,7 @@ def vega_script() -> str:
             if path.stem.endswith(_digest(text)):
                 return text
     text = _bundled()
-    with contextlib.suppress(OSError):  # without a cache it only takes longer
+    with contextlib.suppress(OSError):  # without a cache, the next page only takes longer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(folder / f"{name}-{_digest(text)}.js", text.encode(), lasting=False)
     return text
@@ -97,7 +97,7 @@ def vega_script() -> str:
 def _bundled() -> str:
     import vl_convert
 
-    script = "(() => {" + vl_convert.javascript_bundle(_SNIPPET) + "})();"  # its global names are single letters
+    script = "(() => {" + vl_convert.javascript_bundle(_SNIPPET) + "})();"  # its globals are single letters
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

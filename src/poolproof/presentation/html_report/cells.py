@@ -1,4 +1,4 @@
-"""The cells of a run as the page's script reads them: numbers, texts, colours of the map, flows and chart rows."""
+"""The cells of a run in the form that the report's script reads: numbers, texts, colours, flows and chart rows."""
 
 import itertools
 import math
@@ -22,26 +22,27 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict
 from poolproof.rules.model import Finding
+from poolproof.units import format_number_of
 from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
-"""Numbers in all charts of trials together: about 1 MB of a page."""
+"""The most numbers in all charts of trials together: about 1 MB of the page."""
 _COLUMNS = 5
-"""Numbers for each point in addition to one for each disk: its time, two rates, and about two for fio and latencies."""
+"""Numbers per point besides one for each disk: the time, two rates, and about two for fio and latencies."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return the metrics that some cell has, those of the campaign's workloads first."""
+    """Return the metrics that at least one cell has, starting with those that the workloads are compared by."""
     own = {cell.metric for cell in cells}
     found = [metric for metric in COMPARABLE if any(cell.values(metric) for cell in cells)]
     return tuple(sorted(found, key=lambda metric: metric not in own))
 
 
 def columns(run: LoadedRun) -> list[dict[str, Any]]:
-    """Return the workloads in the order of the map: those of one panel next to each other, along their axis."""
+    """Return the workloads in the order of the map: grouped by panel, and within a panel in the order of its axis."""
     workloads = run.campaign.workloads
     placed = places(workloads)
     order = panels(placed.values())
@@ -61,11 +62,11 @@ def columns(run: LoadedRun) -> list[dict[str, Any]]:
 def cell_rows(
     run: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
 ) -> list[dict[str, Any]]:
-    """Return each cell: position, result, verdict, colour, flow of bytes, chart rows and findings.
+    """Return each cell's position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells belong to the campaign. `x`: the findings on the workload's own metric. `o`: other metrics whose verdict
-    differs, as names, verdict and findings. `u`: the name and sentence of each reason why a result is unsettled, or
-    None.
+    All cells must belong to the campaign. `x` has the findings on the workload's metric. `o` has the names, verdict and
+    findings of other metrics whose verdict differs. `u` has the name and sentence of each reason why the result is
+    unsettled; None if it is settled.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -96,7 +97,7 @@ def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...],
 
 
 def is_unsettled(cell: Cell) -> bool:
-    """True if the cell has a result that is unsettled."""
+    """True if the cell has a result and the result is unsettled."""
     return cell.is_unsettled and cell.figure is not None
 
 
@@ -107,19 +108,19 @@ def _why_unsettled(cell: Cell) -> list[list[str]] | None:
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:
-    """Yield the findings on the workload's own metric, then those on other metrics with another verdict."""
+    """Yield the findings on the workload's metric, then those on other metrics whose verdict differs."""
     yield from cell.findings_on()
     for other in cell.other_verdicts:
         yield from other.reasons
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
-    """Return what makes two findings the same to a reader."""
+    """Return a key that is equal for findings that read the same."""
     return finding.rule, finding.effect, finding.message, finding.fix
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows by column; a column whose values repeat as a list of its different values and their numbers."""
+    """Return the rows column by column. A repetitive column becomes its distinct values and the index of each value."""
     return [_column(values) for values in zip(*rows, strict=True)]
 
 
@@ -131,7 +132,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _result_text(cell: Cell) -> str:
-    """Return the result in words; a refuted one is in brackets."""
+    """Return the result as text, in brackets if it is refuted."""
     text = result_text(cell, cell.metric)
     return f"[{text}]" if cell.result().verdict == "refuted" and cell.figure is not None else text
 
@@ -142,16 +143,16 @@ def _flow(flow: ByteFlow) -> dict[str, Any]:
 
 
 class _Evidence(msgspec.Struct):
-    """The part of evidence.json that is read here."""
+    """The part of evidence.json that the report needs."""
 
     levels: tuple[Level, ...] = ()
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes that each layer between fio and the disks moved, in the first trial in which any was counted.
+    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any layer.
 
-    The result is the trial's number, then for each layer its kind, its name, bytes read and bytes written (with the
-    drain, if that was counted); empty if no layer was counted.
+    The result is the trial's number and a list with the kind, name, bytes read and bytes written of each layer. Bytes
+    written include the drain if it was counted. The result is empty if no layer was counted.
     """
     for trial in cell.trials:
         try:
@@ -172,10 +173,11 @@ def _written(level: Level) -> int:
 
 @dataclass(frozen=True)
 class Tile:
-    """A cell of the map. `share` is of the best result of its workload, from 0 to 1, also if lower is better.
+    """A cell of the map. `share` compares its result with the best of the workload, from 0 to 1 (the best).
 
-    It is None if no result counts, and if the cell is unsettled but would be better than all that are not. `depth` is
-    the number of powers of ten below the best, at most `look.HEAT_DECADES`; `ink` is the colour of the mark.
+    `share` is None if the cell has no valid result, or if its result is unsettled but at least as good as the best
+    settled one. `depth` is the number of powers of ten below the best, at most `look.HEAT_DECADES`. `ink` is the
+    colour of the mark.
     """
 
     share: float | None
@@ -186,8 +188,8 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    An unsettled cell is compared with the settled ones, and never coloured as the best of them. If no cell of a
-    workload settled, as in a grid of short trials, they are compared with the best of themselves.
+    An unsettled cell is compared with the settled ones and is never coloured as the best. If no cell of a workload is
+    settled, as in a grid of short trials, its cells are compared with the best of them.
     """
     settled = _best(cell for cell in cells if not cell.is_unsettled)
     best = _best(cells) | settled
@@ -195,7 +197,7 @@ def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
 
 
 def heat_colour(depth: float) -> str:
-    """Return the colour of a depth, linear in RGB between the stops."""
+    """Return the colour for a depth, interpolated linearly in RGB between the colours of `look.HEAT`."""
     place = min(max(depth / look.HEAT_DECADES, 0.0), 1.0) * (len(look.HEAT) - 1)
     lower = min(int(place), len(look.HEAT) - 2)
     ends = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in look.HEAT[lower : lower + 2]]
@@ -212,7 +214,7 @@ def ink_on(colour: str) -> str:
 
 
 def _best(cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the best result of each workload that counts."""
+    """Return the best valid result of each workload, as a speed."""
     best: dict[str, float] = {}
     for cell in cells:
         if speed := _speed(cell):
@@ -230,7 +232,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better; None if it does not count or is 0."""
+    """Return the result, inverted if lower is better; None if it was rejected or is 0."""
     if not cell.counts or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
@@ -239,9 +241,9 @@ def _speed(cell: Cell) -> float | None:
 def shown_trials(
     run: LoadedRun, cells: Sequence[Cell]
 ) -> tuple[Mapping[CellKey, Sequence[Mapping[str, Any]]], list[str]]:
-    """Return the charts of trials by cell, and sentences on what the page does not show.
+    """Return the charts of trials by cell, and sentences about what the page does not show.
 
-    Chooses as many trials and points as there is room for, the trials of cells that are not sound first.
+    As many trials and points are shown as there is room for. Trials of cells that are not sound have priority.
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
@@ -257,16 +259,17 @@ def shown_trials(
             by_cell.setdefault(trial.cell_key, []).append(_charts(data))
         elif trial.leaves:
             missing += 1
-    remarks = [] if all_trials else ["Over time, only the first measured trial of each cell is drawn."]
+    remarks = [] if all_trials else ["The charts over time show only the first measured trial of each cell."]
     if left_out := len(candidates) - len(shown):
-        remarks.append(f"There is no room for {left_out} trials; those that are not sound were preferred.")
+        trials = format_number_of(left_out, "trial")
+        remarks.append(f"There is no room for {trials}; cells that are not sound have priority.")
     if missing:
-        remarks.append(f"samples.jsonl is missing or damaged for {missing} trials, which cannot be drawn.")
+        remarks.append(f"{format_number_of(missing, 'trial')} cannot be drawn: samples.jsonl is missing or damaged.")
     return by_cell, remarks
 
 
 def _charts(data: TrialData) -> dict[str, Any]:
-    """Return a trial's charts for the page's script. Lines over the times of the samples refer to those times."""
+    """Return a trial's charts for the report's script. `at` is None for lines whose positions are `times`."""
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]
     charts = {}

@@ -1,9 +1,9 @@
-"""The byte accounting of a cell as a flow from fio to each disk, with a name for what is lost or added.
+"""The byte accounting of a cell as a flow from fio to each disk, with the reasons for lost and extra bytes.
 
-Writes: fio hands over F bytes. The disks wrote D bytes when everything was flushed, which are D / P bytes of fio's; the
-rest never reached a disk. P is the expected write amplification: each byte is stored P times. Whatever D has beyond
-F × P was written in addition. Reads: D of the F bytes came from disks; whatever the disks read beyond F was read in
-addition. So the widths of every stage add up.
+Writes: fio writes F bytes, and the layout should store each of them P times (P is the expected write amplification).
+When everything is flushed, the disks have written D bytes. If D is less than F × P, the difference F − D / P never
+reached a disk. If D is more, the difference D − F × P was extra. Reads work in the same way with P = 1. So the widths
+of every stage add up.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk. `late_bytes` of a write reached it only after fio had ended. `below`: what the disk under it did."""
+    """A disk. `late_bytes` were written only after fio had ended. `below` says what the disk below it moved."""
 
     device: str
     moved_bytes: int
@@ -32,10 +32,9 @@ class FlowLeaf(NamedTuple):
 
 @dataclass(frozen=True)
 class ByteFlow:
-    """One direction. `fio_bytes` = `lost_bytes` + `kept_bytes`; `kept_bytes` × `factor` + `extra_bytes` = the leaves'.
+    """One direction: `fio_bytes` = `lost_bytes` + `kept_bytes`; disks moved `kept_bytes` × `factor` + `extra_bytes`.
 
-    `lost` and `extra` name the bytes that leave and those that are added, as sentences without the full stop; empty
-    for none.
+    `lost`, `extra` and `late` describe the lost, extra and late bytes, without a full stop; empty if there are none.
     """
 
     direction: Direction
@@ -53,7 +52,7 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """Return the flows of all trials of a cell that did not fail, added up; none if nothing was counted."""
+    """Return a cell's flows, summed over the trials that did not fail; empty if no bytes were counted."""
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
     found = (_flow(trials, direction, rules) for direction in ("read", "write"))
@@ -72,15 +71,13 @@ def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str]) -
     lost, extra = max(0.0, fio - moved / factor), max(0.0, moved - fio * factor)
     share = _percent(moved / (fio * factor))
     if reads:
-        lost_as, extra_as = "came from no disk", "read in addition: read-ahead, whole records, metadata"
-        cause, verdict = "read from RAM, not from a disk", f"the disks read {share} what fio did"
+        lost_as, extra_as = "did not come from a disk", "of extra reads: read-ahead, whole records, metadata"
+        cause, verdict = "read from RAM", f"the disks read {share} what fio read"
     else:
-        lost_as, extra_as = (
-            "never reached a disk",
-            ("written in addition: journal, metadata, whole blocks around small writes"),
-        )
-        cause = "overwritten in memory, or shrunk on the way"
-        verdict = f"the disks wrote {share} what they should have for fio's bytes"
+        lost_as = "never reached a disk"
+        extra_as = "of extra writes: journal, metadata, whole blocks around small writes"
+        cause = "overwritten in memory, or reduced on the way, for example by compression"
+        verdict = f"the disks wrote {share} what fio's writes require"
     return ByteFlow(
         direction=direction,
         fio_bytes=fio,
@@ -106,7 +103,7 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return the use of a disk. A cache below the counters of a loop file shows in what the disk below it moved."""
+    """Return what a disk moved. For a loop file, `below` reveals a cache that the file's own counters do not see."""
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
         below = sum(leaf.below_read_bytes or 0 for leaf in uses)
@@ -119,7 +116,7 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes reached no disk, from the strongest finding whose rule explains it."""
+    """Return why bytes were lost: the cause given by the strongest finding that explains it, or `otherwise`."""
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
 
@@ -133,11 +130,11 @@ def _copies(factor: float) -> str:
         return ""
     if factor == int(factor):
         return f"copies: every byte is stored {factor:.0f} times"
-    return f"copies and parity: {factor:.3g} bytes are stored for each"
+    return f"copies and parity: {factor:.3g} bytes are stored for each byte of data"
 
 
 def _percent(share: float) -> str:
-    """Return `5.1 % of` or `20.4 times`."""
+    """Return a share as the start of a comparison: `5.1 % of` or `20.4 times`."""
     if share >= 2:
         return f"{share:.3g} times"
     value = 100 * share

@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that needs no server, no network and no poolproof."""
+"""Writing the HTML report of a run: one file that needs no server, no network and no poolproof."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,10 +38,10 @@ _SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChar
 
 
 def write_report(path: Path, out: Path) -> LoadedRun:
-    """Write the page of a run to `out`; return the part of the run that could be read.
+    """Write the report of a run to `out`; return the part of the run that could be read.
 
     Raises:
-        RunError: there is no run, or the page cannot be written.
+        RunError: there is no run, or the file cannot be written.
     """
     run = without_unknown_cells(load_run(path, lenient=True))
     write_page(out, page(run), "choose another file with --out FILE")
@@ -49,7 +49,7 @@ def write_report(path: Path, out: Path) -> LoadedRun:
 
 
 def page(loaded: LoadedRun) -> str:
-    """Return the page. All of its parts number the cells in the order of `cells`, all of which are the campaign's."""
+    """Return the report as HTML. Its parts refer to cells by their index in `cells`, all of the campaign."""
     run = without_unknown_cells(loaded)
     cells = run.cells
     trials, remarks = shown_trials(run, cells)
@@ -90,7 +90,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return what the page's script needs to draw a chart and its table; None if the page does not show it."""
+    """Return what the report's script needs to draw a chart and its table; None if the report does not show it."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -114,7 +114,7 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the cell whose bytes the page shows first: a refuted one, whose bytes differ most from those of fio."""
+    """Return the number of the cell to open first: a refuted one if possible, with the most lost or extra bytes."""
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account

@@ -1,4 +1,4 @@
-"""The sections of the page that are plain HTML: claims, findings, the limit of the disks, how to repeat the run."""
+"""The sections of the report without scripts: claims, findings, limits, and how to repeat the run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,15 +28,15 @@ Texts = tuple[str, ...]
 
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
-    """Return each claim of the campaign with the mark of its result and the measured value."""
+    """Return each claim of the campaign, the mark of its result, and the measured value as text."""
     claims = evaluate(run.campaign.expect, run.cells)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return for each rule what it found, the most serious first. `cells` in the order of the page.
+    """Return what each rule found, most serious first. The cells must be in the order of the report.
 
-    `effects` counts the cells by the effect on their result. `places` are (number of the cell, its name).
+    `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name.
     """
     by_rule: dict[str, list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
@@ -52,8 +52,8 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
     effects = Counter(finding.effect for finding in findings)
     try:
         title, wrong = rule(name).title, rule(name).wrong
-    except UsageError:  # the run is of another version
-        title, wrong = "a rule that this poolproof does not know", ""
+    except UsageError:  # another version made the run
+        title, wrong = "a rule that this version of poolproof does not have", ""
     return {
         "rule": name,
         "title": title,
@@ -68,11 +68,13 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
 
 @dataclass(frozen=True)
 class LimitSection:
-    """`calibrates`: the campaign measures its disks alone. If not, `bare_layouts` are the layouts of one disk, by disk.
+    """What the report shows about limits.
 
-    Rows of `bare`: disk, workload, result, verdict, the other workloads that it covers; `doubts` says why one is not
-    sound. Rows of `rows`: layout, workload, result, limit, share, and how the limit is computed. `over` is a sentence
-    for each cell above 100 %, `without` says which cells have no limit, and why.
+    `calibrates` is true if the campaign measures its disks alone. If not, `bare_layouts` maps disks to layouts that
+    consist of nothing else. Rows of `bare`: disk, workload, result, verdict, other workloads that the result covers.
+    `doubts` says why results in `bare` are not sound. Rows of `rows`: layout, workload, result, limit, share, and how
+    the limit is computed. `over` has a sentence for each cell above 100 %. `without` says which cells have no limit,
+    and why.
     """
 
     calibrates: bool
@@ -85,7 +87,7 @@ class LimitSection:
 
 
 def limit_section(run: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
-    """Return what the page says about the limits of its cells; without rows if no disk was measured alone."""
+    """Return what the report shows about limits; without rows if no disk was measured alone."""
     limits = limits_of(cells, run.bare, run.campaign)
     own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
@@ -111,7 +113,7 @@ def _mark(cell: Cell) -> str:
 
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
-    """Return the rows of the disks alone, without the last column if no result covers another workload."""
+    """Return the rows of `bare`, without the last column if no result covers other workloads."""
     measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:
@@ -129,10 +131,10 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 
 
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
-    """Return what the template needs to show how to repeat the run, from run.json, the campaign and the job files.
+    """Return how to repeat the run, for the template: data from run.json, the campaign and the job files.
 
-    `facts` and `disks` are (name, value), `jobs` (workload, file). `jobs_more` counts the jobs that are not shown,
-    `jobs_missing` the workloads whose file is missing.
+    `facts` and `disks` are pairs of name and value, `jobs` pairs of a workload and the text of its job file.
+    `jobs_more` is the number of jobs that are not shown, `jobs_missing` the number of missing job files.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     jobs = {name: _job(run, name) for name in names[:_MOST_JOBS]}
@@ -153,8 +155,8 @@ def _facts(run: LoadedRun) -> Iterator[Texts]:
     yield from (("run", run.path.name), ("begun", record.begun_at), ("host", record.host))
     for name, value in record.facts.items():
         yield name.removesuffix("_bytes"), format_size(int(value)) if name == "ram_bytes" and value.isdigit() else value
-    yield from ((f"version of {name}", value) for name, value in record.versions.items())
-    yield "seed of the order of trials", str(record.seed)
+    yield from ((f"{name} version", value) for name, value in record.versions.items())
+    yield "seed for the trial order", str(record.seed)
     if (lab := record.lab) is not None:
         yield "lab", f"OpenZFS {lab.zfs}, {format_size(lab.ram_bytes)} RAM, {lab.processors} processors"
 
@@ -166,13 +168,13 @@ def _source(device: Device) -> str:
         case Emulated(model, size_bytes):
             return f"emulated {model}, {format_size(size_bytes)}"
         case LoopFile(size_bytes):
-            return f"file of {format_size(size_bytes)} on a loop device"
+            return f"{format_size(size_bytes)} file on a loop device"
         case qcow2:
-            return f"qcow2 image of {format_size(qcow2.size_bytes)}"
+            return f"{format_size(qcow2.size_bytes)} qcow2 image"
 
 
 def _job(run: LoadedRun, workload: str) -> str | None:
-    """Return the job file of the first trial of a workload that has one, on a layout and not on a disk alone."""
+    """Return the job file of the workload's first trial on a layout, not on a bare disk; None if there is no file."""
     for trial in run.trials:
         if trial.workload == workload and calibrated_device(trial.layout) is None:
             path = run.trial_file(trial, "job.fio")

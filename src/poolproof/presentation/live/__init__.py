@@ -1,1 +1,1 @@
-"""Watching a run of another process: its files are followed, and a web server shows its page."""
+"""Watching a run of another process: following its files, and serving its report on the web."""

@@ -1,7 +1,7 @@
-"""Who may see the page: only requests that name this server as their host, and that have the token if there is one.
+"""Access control of the web server: a request must name this server as its host and have the token, if there is one.
 
-The page of another site can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that
-name in the Host header. An IP address cannot be redirected in this way, so addresses are accepted.
+Another website can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in the
+Host header. IP addresses cannot be redirected in this way, so they are accepted.
 """
 
 import hmac
@@ -26,9 +26,10 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What a request must have: this server's name and port as its host, and the token once, afterwards the cookie.
+    """What a request must have: this server's name and port as its host, and the token or the cookie.
 
-    If `token` is None, no token is needed, and only requests to loopback are answered.
+    The first request with the token gets the cookie. If `token` is None, neither is needed, but only requests to
+    loopback are answered.
     """
 
     port: int
@@ -38,7 +39,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name, which includes the port because cookies are shared between ports."""
+        """Return the cookie's name. It includes the port, because all ports of a host share cookies."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -58,7 +59,7 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return access without a token on loopback; elsewhere with a new token, and also under this machine's names."""
+    """Return access without a token for loopback; for other addresses, with a new token and this machine's names."""
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
@@ -66,7 +67,7 @@ def access_for(address: str, port: int) -> Access:
 
 
 class Guarded:
-    """Answers only requests that have access; no response may be cached or framed by others."""
+    """Answers only requests that have access. Responses are not cached and cannot be framed by other sites."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app, self._access = app, access
@@ -88,7 +89,7 @@ class Guarded:
     def _refusal(self, request: Request) -> Response | None:
         access = self._access
         if not access.allows_host(request.headers.get("host", "")):
-            return PlainTextResponse("this server does not have that name\n", 421)
+            return PlainTextResponse("unknown host name: open the address that poolproof printed\n", 421)
         if access.token is None:
             return None
         if _equal(request.query_params.get("token", ""), access.token):

@@ -16,6 +16,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.loading import TrialFollower
 from poolproof.results.runs.model import Trial
+from poolproof.units import format_number_of
 
 MEASURING = "measuring"
 _BETWEEN = "between two trials"
@@ -24,7 +25,7 @@ _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
 Key = tuple[str, str, int]
 Totals = tuple[list[float], list[float]]
-"""Times, in seconds since 1970, and the bytes moved until then."""
+"""Times in seconds since 1970, and the total bytes moved by each time."""
 
 
 class _Line(msgspec.Struct):
@@ -36,18 +37,18 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Update:
-    """`running`: a poolproof process works on the run. `since_s`: when the step began, in seconds since 1970."""
+    """`running`: a poolproof process is working on the run. `since_s`: when the step began, in seconds since 1970."""
 
     running: bool
     since_s: float | None
 
 
 class Follower:
-    """Reads a run directory and never writes to it. `before` are the trials that were finished at the start.
+    """Reads a run directory and never writes to it. `before` are the trials that had finished at the start.
 
     Raises:
-        RunError: the path is not a run directory, or has another schema.
-        CampaignError: this poolproof does not understand its campaign.
+        RunError: the path is not a run directory, or its schema version is not supported.
+        CampaignError: this version of poolproof does not understand the run's campaign.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,15 +79,15 @@ class Follower:
             return 0.0
 
     def why_idle(self, done: int, total: int) -> str:
-        """Return why a run with so many finished trials makes no progress."""
+        """Return why a run with `done` of `total` trials finished makes no progress."""
         if self.record.imported:
-            return "This run was imported: it has ended."
+            return "This run was imported, so it has ended."
         if done >= total:
             return "The run has ended."
         return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
 
     def last_rates(self, listener: Listener) -> None:
-        """Report the rates of the last trial that was finished at the start."""
+        """Report the rates of the last trial that had finished at the start."""
         if self.before:
             self._report_rates(self.before[-1], listener)
 
@@ -97,7 +98,7 @@ class Follower:
         for trial in trials:
             self._report_trial(trial, listener)
         if damaged:
-            listener.warning(f"{damaged} lines of trials.jsonl cannot be read and are skipped")
+            listener.warning(f"skipped {format_number_of(damaged, 'unreadable line')} of trials.jsonl")
         return Update(running, self._report_present(listener) if running else None)
 
     def _count(self, trial: Trial) -> None:
@@ -119,7 +120,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:
-        """Report that a trial begins, and before that its layout if it is a new one."""
+        """Report that a trial begins, and first that its layout begins if it is a different one."""
         if key == self._running:
             return
         layout, workload, number = key
@@ -134,7 +135,7 @@ class Follower:
         listener.trial_begins(layout, workload, number)
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the step that the newest file shows (a trial's directory or the journal); return when it began."""
+        """Report the step that the newest file (a trial's directory or the journal) shows; return when it began."""
         journal_s = _changed_s(self.run.journal_path)
         trials_s = _changed_s(self._trials.path) or 0.0
         begun_s, key = self._newest_directory(trials_s)
@@ -158,9 +159,10 @@ class Follower:
             listener.step(title)
 
     def _newest_directory(self, since_s: float) -> tuple[float, Key | None]:
-        """Return when the running trial began, and its key: it has a directory, but no line in trials.jsonl yet.
+        """Return when the running trial began, and its key; (0, None) if none is running.
 
-        After a crash there may be several directories.
+        The running trial has a directory, but no line in trials.jsonl yet. After a crash there may be several such
+        directories; the newest one is the running trial's.
         """
         found: list[tuple[float, Key]] = []
         for layout, workloads in self._cells.items():
@@ -180,7 +182,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the step in the last complete line of the journal; empty if there is none."""
+    """Return the step that the journal's last complete line shows; empty if it cannot be read."""
     try:
         with journal.open("rb") as file:
             size = file.seek(0, 2)
@@ -193,7 +195,7 @@ def _last_step(journal: Path) -> str:
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
-    """Return the rates that a listener would have been sent; empty without data."""
+    """Return the rates that a listener would have received during the trial; empty without data."""
     if trial is None:
         return []
     disks, fio = (

@@ -43,7 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class ListeningSocket:
-    """A socket that listens, and who may connect. `url` includes the token if there is one."""
+    """A listening socket and who may connect to it. `url` includes the token, if there is one."""
 
     listener: socket.socket
     access: Access
@@ -51,17 +51,17 @@ class ListeningSocket:
 
 
 def listen(bind: str, port: int) -> ListeningSocket:
-    """Listen on an address; port 0 picks a free one.
+    """Listen on an address; port 0 picks a free port.
 
     Raises:
         UsageError: `bind` is neither an address nor a name that resolves to one.
-        HostError: the port is in use, or the address is not this machine's.
+        HostError: the port is in use, or the address does not belong to this machine.
     """
     try:
         family, _, _, _, (address, *_) = socket.getaddrinfo(bind, None, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError):
         hint = "use an address, such as --bind 127.0.0.1 or --bind 0.0.0.0"
-        raise UsageError(f"--bind {bind}: this name has no address", hint) from None
+        raise UsageError(f"--bind {bind}: this name does not resolve to an address", hint) from None
     address = str(address)
     try:
         listener = socket.create_server((address, port), family=family)
@@ -96,7 +96,7 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
 
 
 class _Feed:
-    """The latest status, for all browsers: one task reads the run, however many browsers watch it."""
+    """The latest status, for all browsers. A single task reads the run, however many browsers watch it."""
 
     def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
         self._watched, self._closing, self._on_end = watched, closing, on_end

@@ -1,4 +1,4 @@
-"""An audit in words: each result with its place, values, verdict, reasons, and what to do."""
+"""Audit results as text: where each result is, its values and verdict, the reasons, and what to do."""
 
 import textwrap
 from collections import Counter
@@ -18,7 +18,7 @@ _EFFECTS = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes"
 
 
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:
-    """Yield the lines of one result, at most `width` long except commands, which are there to be copied."""
+    """Yield the lines for one result, wrapped at `width`. Commands are not wrapped, so that they can be copied."""
     mark = f"{MARKS[audited.verdict]} {audited.verdict}"
     painted = f"\x1b[{_COLOURS[STYLES[audited.verdict]]}m{mark}\x1b[0m" if colour else mark
     yield f"{audited.source}:{audited.line}: {painted}: {audited.job or 'a result'}: {figures_text(audited.figures)}"
@@ -27,7 +27,7 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
         made_by = f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"
         yield f"  {made_by}: {command[:_LONGEST_COMMAND]}{' …' if len(command) > _LONGEST_COMMAND else ''}"
     if audited.has_changed:
-        yield f"  changed: it was {audited.was} when it was measured"
+        yield f"  changed: the verdict was {audited.was} when the run was measured"
     for metric, verdict in audited.verdicts.items():
         yield f"  {metric_of(metric).title}: {verdict}"
     for finding in audited.findings:
@@ -43,21 +43,21 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
         span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
         yield from _wrapped("  honest figure: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
-        assumed = f" (if the command of line {audited.command_line} made it)" if audited.is_assumed else ""
+        assumed = f" (if the command in line {audited.command_line} made this result)" if audited.is_assumed else ""
         yield f"  run again{assumed}: {audited.rerun}"
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`, and how many verdicts of a run have changed."""
+    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`, plus the number of verdicts that have changed."""
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)
-    since = f"; {changed} with another verdict than when measured" if changed else ""
+    since = f"; {format_number_of(changed, 'verdict')} changed since the measurement" if changed else ""
     return f"{format_number_of(len(results), 'result')}: {', '.join(parts) or 'none'}{since}"
 
 
 def figures_text(figures: AuditedMetrics) -> str:
-    """Return the known values: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
+    """Return the known values as text: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []

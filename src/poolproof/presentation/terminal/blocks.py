@@ -1,4 +1,4 @@
-"""Tables and indented lines. In a narrow terminal names are folded, and no value is cut."""
+"""Tables and indented lines. In a narrow terminal, names are folded and values are never cut."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a table without lines. The first column folds long names; the others are right- and then left-aligned."""
+    """Return a table without rules. The first column folds long names; `right` and `left` columns follow, aligned."""
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
     for name in right:
@@ -26,16 +26,16 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
-    """Return a block that is indented by some columns; a string is printed without markup."""
+    """Return a block indented by `by` columns. A string is printed without markup."""
     return Padding(Text(content, style=style) if isinstance(content, str) else content, (0, 0, 0, by), expand=False)
 
 
 def print_fitted(console: Console, table: Table) -> None:
-    """Print a `named_table`. If its values and shortened names do not fit, the terminal wraps its lines."""
+    """Print a `named_table`. If it does not fit even with short headers and names, the terminal wraps its lines."""
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME
     if _width(others) > room:
-        for column in others:  # so that a layout's name in a header takes no room from values
+        for column in others:  # a layout's name in a header must not take room from values
             header, most = str(column.header), max(_longest(column), _NARROWEST_HEADER)
             column.header = f"{header[: most - 1]}…" if cell_len(header) > most else header
     if _width(others) > room:

@@ -1,4 +1,4 @@
-"""A comparison in words: how the runs differ, each cell's word with its interval, what was left out and why."""
+"""A comparison as text: how the runs differ, each cell's decision and interval, and what was left out and why."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,12 +34,12 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def word_text(word: Word, effect: float) -> str:
-    """Return the word; for `same`, also how close the two are."""
+    """Return the decision as text. For `same`, the text includes the largest difference that counts as the same."""
     return f"same within {per_cent_whole(effect)}" if word == "same" else word
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value with the mark of its verdict if that is not sound; `unsettled` if it has not converged."""
+    """Return a value, with the verdict's mark unless the verdict is sound; `unsettled` if it did not converge."""
     if each.unsteady:
         return "unsettled"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
@@ -47,15 +47,15 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """Return a legend of the marks next to values; None without marks."""
+    """Return a legend of the marks next to values; None if there are no marks."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
 
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
-    """Yield the cells or layouts with a changing rate, grouped by how it changes."""
+    """Yield the cells or layouts whose rate changes during trials, grouped by how it changes."""
     for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
-        yield Text(f"the rate changes, so the result is tested at its lowest and highest tenth: {line}")
+        yield Text(f"the rate changes during trials, so the test uses their lowest and highest tenth: {line}")
 
 
 def _side(side: Side) -> str:
@@ -101,7 +101,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _unsteady(cell: ComparedCell) -> str:
-    """Return why the cell is not tested: the reasons of either side."""
+    """Return why the cell is not tested, from both results; empty if it is tested."""
     return ", ".join(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 
@@ -110,7 +110,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     counts = Counter(cell.decision.word for cell in cells)
     words = ", ".join(f"{counts[word]} {word_text(word, comparison.effect)}" for word in WORDS if counts[word])
     count = f"{format_number_of(len(cells), 'cell')}: {words}"
-    yield Text(f"\n{count if cells else 'no cell has a result on both sides that may be compared'}", style="bold")
+    yield Text(f"\n{count if cells else 'no cell has comparable results in A and B'}", style="bold")
     yield from _notes(comparison)
     if comparison.left_out:
         yield Text("\nleft out:", style="bold")
@@ -122,21 +122,21 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(cells))
     if len(cells) == 1:
-        yield Text(f"\nThe word is right with 95% confidence ({TEST}, trials as units).", style=QUIET)
+        yield Text(f"\nThe decision is right with 95% confidence ({TEST}, trials as units).", style=QUIET)
     elif cells:
         method = f"{TEST}, trials as units, corrected by {CORRECTION}"
-        text = f"\nAll {len(cells)} words are right together with 95% confidence ({method}). "
-        yield Text(text + "Each interval is the 95% interval of its own cell.", style=QUIET)
+        text = f"\nAll {len(cells)} decisions are right together with 95% confidence ({method}). "
+        yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 
 def _notes(comparison: Comparison) -> Iterator[Text]:
     cells = comparison.cells
     for line in in_groups((str(cell.key), _unsteady(cell)) for cell in cells if _unsteady(cell)):
-        yield Text(f"not tested, because the rate changes: {line}; see poolproof show RUN")
+        yield Text(f"not tested because the rate changes: {line}; see poolproof show RUN")
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
     alone = [cell.key for cell in cells if cell.difference.error is None and not _unsteady(cell)]
     if alone:
-        why = "no interval, because one side has a single trial"
+        why = "no interval, because A or B has a single trial"
         yield Text(f"{why}: {_places(alone)}; measure with --trials 3 or more")
     marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
     if marks:
@@ -154,10 +154,10 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
     for left in gate.lost:
         yield indented(f"{left.key} has no result to compare: {left.why}")
     if gate.open:
-        longer = " and longer ones" if any(map(_unsteady, gate.open)) else ""
+        longer = " and longer" if any(map(_unsteady, gate.open)) else ""
         yield indented(
             f"in {len(gate.open)} of {format_number_of(cells, 'cell')} the trials do not rule out a slowdown of more "
-            f"than {limit}: {_places([cell.key for cell in gate.open])}; more trials{longer} may decide"
+            f"than {limit}: {_places([cell.key for cell in gate.open])}; more{longer} trials may decide"
         )
 
 

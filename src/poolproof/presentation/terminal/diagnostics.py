@@ -1,4 +1,4 @@
-"""Findings of lint in the format of a compiler: place, severity, rule, message, and the fix on the next line."""
+"""Lint findings in a compiler's format: location, severity, rule and message, with the fix on the next line."""
 
 import textwrap
 from collections import Counter
@@ -11,7 +11,7 @@ _WIDTH = 110
 
 
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield each finding with its fix, then a line that counts them."""
+    """Yield each finding with its fix, then a line with the number of findings per severity."""
     for each in found:
         yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
@@ -20,7 +20,7 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield one line for each finding that was fixed, or removed by the fix of another one."""
+    """Yield one line for each finding that was fixed, or that the fix of another finding removed."""
     for what, found in (("fixed", fixed), ("removed by another fix", removed)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
 

@@ -1,4 +1,4 @@
-"""Text about what each disk delivered when measured alone, and how close the results come to that."""
+"""Text about what each disk delivered when measured alone, and how close results come to these limits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,13 +16,13 @@ from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 
 Limited = Sequence[tuple[Cell, Limit | str | None]]
-"""Cells with their limit, or the reason why they have none."""
+"""Cells with their limits, or with the reason why they have none."""
 
 
 def print_limits(
     console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[CellKey, Limit | str]
 ) -> None:
-    """Print what each disk delivered alone, then the results above that, then the cells without a limit, if any."""
+    """Print what each disk delivered alone, then the results above their limit, then the cells without a limit."""
     if bare:
         console.print(_disks(bare))
     for line in _lines([(cell, limits.get(cell.key)) for cell in cells]):
@@ -61,12 +61,12 @@ def _lines(cells: Limited) -> Iterator[RenderableType]:
 
 
 def share_text(limit: Limit) -> str:
-    """Return the share in per cent, with a `~` if it is based on a value that has not converged."""
+    """Return the share in per cent, with a leading `~` if a value it is based on has not converged."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Return the computation: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
+    """Return the terms: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
     if metric in LOWER_IS_BETTER:
         disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
         return f"{disks}: {limit.bound} is the fastest" if len(limit.leaves) > 1 else f"{disks} alone"
@@ -81,7 +81,7 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """Return `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never reached a disk …`."""
+    """Return, for example, `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     comparison = "faster than" if cell.metric in LOWER_IS_BETTER else "more than"
     return (
@@ -91,7 +91,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
+    """Return the cells without a limit, grouped by reason. If all cells of a layout share it, the layout is named."""
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
         reasons.setdefault(cell.layout, []).append(limit)

@@ -31,9 +31,9 @@ _SHORTEST_WITH_END = 8
 
 @contextlib.contextmanager
 def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iterator[Live]:
-    """Draw a run's progress on the terminal's alternate screen; `hint` says how to stop.
+    """Draw a run's progress on the terminal's alternate screen. `hint` says how to stop the run.
 
-    Afterwards the terminal is as before, and everything written to standard error meanwhile is printed again. The
+    On exit the terminal is restored, and everything that was written to standard error meanwhile is printed. The
     console must write to the terminal itself, not to `sys.stderr`, which is redirected.
     """
     live = Live(
@@ -60,9 +60,9 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
 
 
 class _Captured(io.StringIO):
-    """Keeps what is written to standard error while the screen is shown, and shows the last line as the activity.
+    """Collects what is written to standard error while the screen is shown, and shows the last line as the activity.
 
-    Signal handlers write to it too, so it takes no lock.
+    Signal handlers also write to it, so it takes no lock.
     """
 
     def __init__(self, progress: RunProgress) -> None:
@@ -79,7 +79,7 @@ class _Captured(io.StringIO):
 
 
 def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
-    """Return the screen for a terminal of that size: at most `height` lines, the least important ones last."""
+    """Return the screen for a terminal of this size: at most `height` lines, most important first."""
     title, bar = Table.grid(expand=True), Table.grid(padding=(0, 1))
     title.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     title.add_column(no_wrap=True, overflow="ellipsis", justify="right")
@@ -96,7 +96,7 @@ def screen(progress: RunProgress, hint: str, width: int, height: int) -> Group:
 
 
 def _line(text: Text) -> Text:
-    """Return the text as one line. Characters that would move the cursor become blanks."""
+    """Return the text as a single line. Characters that would move the cursor become spaces."""
     text.plain = "".join(letter if letter.isprintable() else " " for letter in text.plain)
     text.no_wrap, text.overflow = True, "ellipsis"
     return text
@@ -129,7 +129,7 @@ def _bar(value: float, top: float) -> str:
 
 
 def _news(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the last trial, then the latest findings and warnings, the newest first."""
+    """Yield the last trial, then the latest findings and warnings, newest first."""
     if progress.trials:
         trial = progress.trials[-1]
         line = Text("last: ", style=QUIET)
@@ -147,7 +147,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line for each layout, with a mark for each workload. If not all fit, keep those near the running one."""
+    """Yield a line per layout, with a mark per workload. If not all fit, those near the running layout are shown."""
     layouts = progress.layouts
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -166,7 +166,7 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
-    """Return a cell's mark and its style: running, else the worst verdict so far, else pending."""
+    """Return a cell's mark and style: running, or else the worst verdict so far, or else pending."""
     if progress.running is not None and progress.running[:2] == (layout, workload):
         return _RUNNING, "bold cyan"
     worst = progress.worst(layout, workload)
@@ -176,7 +176,7 @@ def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return how many cells have which verdict, which also explains the marks."""
+    """Return the number of cells with each verdict. This line also explains the marks."""
     cells = [(layout, workload) for layout in progress.layouts for workload in progress.workloads]
     worst = [progress.worst(*cell) for cell in cells if progress.expected(*cell)]
     line = Text()
@@ -189,14 +189,14 @@ def _counts(progress: RunProgress) -> Text:
 
 
 def _trial_name(trial: TrialKey, width: int) -> str:
-    """Return a trial's name, about half as wide as the line."""
+    """Return a trial's name, shortened to about half the line's width."""
     layout, workload, number = trial
     each = max(_SHORTEST_NAME, width // 4)
     return f"{_short(layout, each)} · {_short(workload, each)} #{number}"
 
 
 def _short(name: str, width: int) -> str:
-    """Cut a name to `width` terminal cells. Keep its end, where names from a matrix differ: `a-long-…[bs=4k]`."""
+    """Shorten a name to `width` terminal cells. The end, where matrix names differ, is kept: `a-long-…[bs=4k]`."""
     if cell_len(name) <= width:
         return name
     if width < _SHORTEST_WITH_END:

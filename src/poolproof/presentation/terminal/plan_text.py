@@ -1,4 +1,4 @@
-"""A plan as text: each command as you would type it, the command that undoes it, and the jobs."""
+"""A plan as text: each command as you would type it, the command that undoes it, and the fio jobs."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's job file on every layout, and the job that writes its test files; empty if it needs none."""
+    """A workload's job file, and the job file that writes its test files (empty if the workload needs none)."""
 
     workload: str
     fill: str
@@ -21,20 +21,24 @@ class PlannedJobs:
 
 
 def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
-    """Return every step of the layouts, in order, then the jobs; for `--dry-run`."""
+    """Return the steps of all layouts in order, then the jobs, for `--dry-run`."""
     lines = ["# once", *_steps(first)]
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to drop caches before a trial"]
         lines += _steps((*planned.tree.close, *planned.tree.open))
     for fill in dict.fromkeys(each.fill for each in jobs if each.fill):
-        lines += ["", "# on each layout, once: fio writes test files to a `directory` there", fill.rstrip()]
+        lines += ["", "# once on each layout: fio writes test files to `directory`", fill.rstrip()]
     for each in jobs:
-        lines += ["", f"# on each layout, for a trial of {each.workload}: fio, in that `directory`", each.job.rstrip()]
+        lines += [
+            "",
+            f"# in each trial of {each.workload}: fio in that `directory`",
+            each.job.rstrip(),
+        ]
     return "\n".join(lines)
 
 
 def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iterable[PlannedJobs]) -> dict[str, Any]:
-    """Return the same as an object for `--dry-run --json`. A secret that a command reads is not shown."""
+    """Return the same plan as an object, for `--dry-run --json`. Secrets on standard input are left out."""
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [
@@ -85,7 +89,7 @@ def _undo_text(undo: Undo | None) -> str:
         case UndoCommand():
             return shlex.join(undo.argv)
         case UndoDaemon():
-            return f"end the process in {undo.pidfile}"
+            return f"end the process whose ID is in {undo.pidfile}"
         case UndoPrograms():
             return f"end every {undo.programs[0]} with {undo.marker} in its command line"
         case UndoTree():

@@ -1,4 +1,4 @@
-"""The progress of a run, gathered from its events, and the same events as plain lines for a pipe or a log file."""
+"""The progress of a run, computed from its events, and the same events as plain lines for a pipe or a log file."""
 
 import contextlib
 import time
@@ -29,16 +29,16 @@ TrialKey = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class News:
-    """A finding with its trial, or a warning without one."""
+    """A finding and its trial, or a warning without a trial."""
 
     text: str
     trial: Trial | None = None
 
 
 class RunProgress(Listener):
-    """Follows a run through its events, or through those that are read from its files; it prints nothing.
+    """Tracks a run through its events, whether live or reconstructed from its files. It prints nothing.
 
-    `done` are the trials of an earlier session. `begun_s` is when the run began, in seconds since 1970; None means now.
+    `done` are the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
     """
 
     wants_live = True
@@ -87,7 +87,7 @@ class RunProgress(Listener):
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
         cell = (layout, workload)
-        if cell in self._planned:  # a resumed run, or one followed late, does not report the trials added before
+        if cell in self._planned:  # a resumed run, or a run followed late, does not report the trials added before
             self._added[cell] = max(self._added[cell], number - self._planned[cell])
         self.layout, self.running, self.activity = layout, (*cell, number), "waiting for the disks to be idle"
         self.set_start(self._clock())
@@ -113,7 +113,7 @@ class RunProgress(Listener):
         self._since_s = self._step_since_s = at_s
 
     def worst(self, layout: str, workload: str) -> Verdict | None:
-        """Return the worst verdict among a cell's finished trials; None if there is none yet."""
+        """Return the worst verdict among a cell's finished trials; None if no trial has finished."""
         return min(self._verdicts[layout, workload], key=WORST_FIRST.index, default=None)
 
     def expected(self, layout: str, workload: str) -> int:
@@ -137,15 +137,15 @@ class RunProgress(Listener):
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Return `, about 7 s left`; empty if the time left is unknown or nothing is left."""
+        """Return, for example, `, about 7 s left`; empty if the time left is unknown or no trial is left."""
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 
     def left_s(self) -> float | None:
         """Estimate the seconds left; None before the first trial has ended.
 
-        The estimate is the mean time of a finished trial, building included, times the trials left. With a budget it is
-        the rest of the budget, plus the trials on single disks, which do not count towards it.
+        The estimate is the mean time of a finished trial, including building, times the number of trials left. With a
+        budget, it is the rest of the budget plus the time for trials on single disks, which the budget does not cover.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)
@@ -157,7 +157,7 @@ class RunProgress(Listener):
             return max(0.0, self._mean_s * (self.total - self.done) - since_s)
         bare = [cell for cell in self._planned if calibrated_device(cell[0]) is not None]
         bare_left = sum(self.expected(*cell) - len(self._verdicts[cell]) for cell in bare)
-        # The budget has paid for everything except building and measuring single disks.
+        # The budget covers everything except building and measuring single disks.
         own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
         bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
         budget_left_s = self._campaign.budget_s - paid_s(took(own, max([self._begun_s, *bare_s])), own)

@@ -1,4 +1,4 @@
-"""A ranking in words: places with ties, speed relative to the leader, and what each layout offers besides speed."""
+"""A ranking as text: places with ties, speed relative to the leader, and what each layout offers besides speed."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
-    """Print the layouts in order, then the best, the cost of safety, the ties, and what was left out."""
+    """Print the ranked layouts, then the best one, the cost of redundancy, the ties, and what was left out."""
     titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
     only = ranking.goal.only
     if only is not None:
@@ -68,7 +68,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with half its interval, which is capped: two trials far apart give very large numbers."""
+    """Return a value with half its interval. The half is capped, because two trials far apart make it huge."""
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
@@ -90,7 +90,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"not tested, because the rate changes, so any place is possible: {each.entry.layout} ({why})")
+            yield Text(f"not tested because the rate changes, so any place is possible: {each.entry.layout} ({why})")
     yield from changing_lines(
         {
             each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
@@ -105,7 +105,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield Text("\nleft out:", style="bold")
         yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
-    method = f"({TEST} between every two layouts, trials as units, corrected by {CORRECTION})"
+    method = f"({TEST} for every pair of layouts, trials as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
     yield Text(f"\n{text}", style=QUIET)
 

@@ -1,4 +1,4 @@
-"""Sections below the table of results: claims, adaptive sampling, and where the bytes went."""
+"""Sections below the results table: claims, adaptive sampling, and where the bytes went."""
 
 from collections.abc import Iterator, Sequence
 
@@ -44,18 +44,18 @@ def measured_text(claim: ClaimResult) -> str:
 
 
 def elimination_block(found: Elimination) -> RenderableType:
-    """Return which layouts adaptive sampling eliminated, for the end of a table."""
+    """Return the layouts that adaptive sampling eliminated, as a block below the table."""
     heading, *lines = elimination_lines(found)
     return Group(Text(f"\n{heading}", style="bold"), *map(indented, lines))
 
 
 def elimination_lines(found: Elimination) -> Iterator[str]:
-    """Yield the heading, then one sentence per line."""
+    """Yield a heading, then one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
         leader = f"{found.leader} leads"
     elif not found.left:
-        leader = "no layout has a result that counts"
+        leader = "no layout has a valid result"
     else:
         leader = "no layout has two trials of each workload yet" if found.candidates else "no result is steady"
     yield f"adaptive sampling for {goal}: {leader}"
@@ -71,17 +71,17 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
     if found.leader and others:
         yield f"not significantly different from {found.leader}: {', '.join(others)}"
     if found.excluded:
-        yield f"excluded, because a trial of the goal is failed or refuted: {', '.join(found.excluded)}"
+        yield f"excluded because a trial of the goal failed or was refuted: {', '.join(found.excluded)}"
     if found.dropped:
-        risk = f"each tested at {100 * found.test_risk:.2g} %"
+        risk = f"each tested at {100 * found.test_risk:.2g}%"
         tests = f"{found.pairs} pairs at up to {found.checkpoints} checkpoints, {risk}"
-        yield f"the risk that the true best was eliminated is at most {per_cent_whole(found.risk)} in all: {tests}"
+        yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes, for layouts on several disks; for all layouts if `all_of_them`.
+    """Print each disk's share of the bytes, for layouts on several disks or (`all_of_them`) for all layouts.
 
-    A long list is cut off, with `hint` as the command that prints all of it.
+    A long list is cut off unless `all_of_them` is set; `hint` is the command that prints all of it.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
     rows = [row for cell in shown for row in _share_rows(cell)]
@@ -99,7 +99,7 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
-    """Yield a row per disk. If fio moved nothing in a direction, the disk's share of that direction is omitted."""
+    """Yield a row per disk. The share of a direction in which fio moved no data is a dash."""
     account = cell.account
     for number, leaf in enumerate(cell.leaves):
         read = leaf.read_share if account and account.fio_read_bytes else None

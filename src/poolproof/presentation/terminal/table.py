@@ -1,4 +1,4 @@
-"""The table that a run ends with: each workload with its layouts, their values, intervals, factors; then reasons."""
+"""The results table of a run: values, intervals, verdicts and factors by workload and layout; then the reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -25,16 +25,16 @@ from poolproof.results.runs.summary import Cell, OtherVerdict, factor_to
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
-_TWO_GROUPS = "Their mean describes neither group: something that changes between trials decides."
-_APART = "Each trial is steady, but something that changes between them moves the result; its interval includes that."
+_TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
+_APART = "Each trial is steady, but something that changes between trials shifts the result. The interval includes it."
 _FIND_CAUSE = "find what changes between trials: where files are stored, which mirror is read, what is in a cache."
 _COUNT_GROUPS = (
-    "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by the "
-    "reading process (use more: numjobs=4), a union the branch by where a file was placed, a drive by its own cache."
+    "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by "
+    "process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may have a cache."
 )
 
 _EXPLAINS = 65
-"""Notes of at least this weight explain a result, so their message is printed."""
+"""Notes of at least this weight explain a result, so their messages are printed."""
 
 
 def print_table(
@@ -45,7 +45,7 @@ def print_table(
 ) -> None:
     """Print the results of a run, then the reasons for those that are not sound.
 
-    If the disks were measured alone, a column has each result's share of the limit.
+    If there are limits, a column shows each result as a share of its limit.
     """
     print_fitted(console, _table(cells, baseline, limits))
     for block in (*_reasons(cells), *_not_converged(cells), *_disagreements(cells), *_notes(cells)):
@@ -56,7 +56,7 @@ def print_table(
         rest_s = sum(sum(cell.seconds.values()) for cell, _ in adaptive) - fio_s
         fixed_s = sum(settling.fixed_s for _, settling in adaptive)
         spent = f"fio ran for {format_duration(fio_s)}, dropping caches and draining took {format_duration(rest_s)}; "
-        spent += f"with trials of the longest time fio would have run for {format_duration(fixed_s)}"
+        spent += f"with trials of maximum length, fio would have run for {format_duration(fixed_s)}"
         console.print(Text(f"\n{spent}"))
 
 
@@ -72,7 +72,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey,
         own = [cell for cell in cells if cell.workload == workload]
         metric, base = own[0].metric, bases.get(workload)
         title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
-        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column has room
+        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # there is room in the last column
         for cell in own:
             row = _row(cell)
             if limits:
@@ -86,7 +86,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey,
 
 
 def _row(cell: Cell) -> list[Text]:
-    """Return the first columns; a refuted value is in parentheses."""
+    """Return the columns that every table has. A refuted value is in parentheses."""
     style, half = STYLES[cell.verdict], ""
     if cell.figure is None:
         value = "no result"
@@ -114,9 +114,9 @@ def _fix(fix: str) -> RenderableType:
 
 
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield why cells are not sound, with cells that have the same reasons grouped.
+    """Yield why cells are not sound, grouping cells that have the same reasons.
 
-    The messages are those of the group's first cell, whose layout they name.
+    Messages are from the first cell of a group. In a larger group they name its layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
@@ -162,7 +162,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield each noted rule with the first cell it applies to. Important notes include their message."""
+    """Yield each rule with notes and the first cell it applies to, plus the message if the note is important."""
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
         for finding in cell.findings:

@@ -24,7 +24,7 @@ _TENTH = 0.1
 
 
 def which_is_better(metric: MetricId) -> str:
-    """Return a remark if lower is better; else empty."""
+    """Return `less is better` if it is; otherwise empty."""
     return "less is better" if metric in LOWER_IS_BETTER else ""
 
 
@@ -34,7 +34,7 @@ def value_text(value: float, metric: MetricId) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Return the result of a trial as text; a failed trial has none."""
+    """Return a trial's result as text; `no result` if it has none."""
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"
@@ -45,7 +45,7 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Return half the interval as a share of the mean: `1.5%`; empty for a single trial."""
+    """Return half the interval as a share of the mean, such as `1.5%`; empty if there is no interval."""
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
@@ -69,8 +69,8 @@ def per_cent_whole(share: float) -> str:
 def factor_text(factor: Interval) -> str:
     """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
 
-    From 3 on and below a tenth it is a factor: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. A bound more than a
-    hundred times away from the mean is cut off there: `4× (<0.04 … >400)`.
+    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. Bounds
+    more than a hundred times away from the mean are cut off there: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"

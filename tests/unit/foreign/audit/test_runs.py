@@ -67,8 +67,8 @@ def test_a_trial_gets_its_recorded_verdict_again(tmp_path: Path) -> None:
 def test_a_changed_verdict_is_reported(tmp_path: Path) -> None:
     audited = _audited(_run(tmp_path / "r", _case(_MIB), "sound"))
     assert (audited.verdict, audited.was, audited.has_changed) == ("refuted", "sound", True)
-    assert "  changed: it was sound when it was measured" in list(audited_lines(audited, 100))
-    assert summary_line([audited]) == "1 result: 1 refuted; 1 with another verdict than when measured"
+    assert "  changed: the verdict was sound when the run was measured" in list(audited_lines(audited, 100))
+    assert summary_line([audited]) == "1 result: 1 refuted; 1 verdict changed since the measurement"
     told = audited_object(audited)
     assert (told["verdict"], told["verdict_then"]) == ("refuted", "sound")
     assert audited.estimate is not None

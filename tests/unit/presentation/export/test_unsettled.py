@@ -76,7 +76,7 @@ def test_markdown_tells_about_where_an_unsettled_figure_is_and_why(run: ExportTa
     assert line.split(" | ")[1].startswith("about ")
     assert "±" not in line.split(" | ")[1]
     assert "±" in line.split(" | ")[2]
-    assert "**about**: " in text
+    assert "**about** marks" in text
     assert "`grid[rw=randread,bs=16k,sync=1]` on `mirror`" in text
     assert "(drift)" in text
     assert "± half the 90 % interval" in text and "95 %" not in text
@@ -86,7 +86,7 @@ def test_a_sample_of_prometheus_and_a_line_of_influx_say_it(run: ExportTable) ->
     metrics = openmetrics_text(run)
     mine = [line for line in metrics.splitlines() if f'layout="{DRIFTS[0]}",workload="{DRIFTS[1]}"' in line]
     assert mine and all('settled="false"' in line for line in mine)
-    assert "lower bound, 95 %, or 90 % if it is the workload's own metric" in metrics
+    assert "lower bound, 95 %, or 90 % for the metric that the workload is compared by" in metrics
     drifting = [line for line in influx_text(run).splitlines() if "settled=false" in line]
     assert len(drifting) == sum(row.settled is False for row in run.rows)
 

@@ -52,19 +52,21 @@ def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
     flow = _one(_writing(1000 * MIB, [100 * MIB, 100 * MIB], 2, "shared-file-numjobs"))
     assert flow.lost_bytes == 900 * MIB
     assert flow.lost == "900 MiB never reached a disk: overwritten in memory by another job"
-    assert flow.verdict == "the disks wrote 10 % of what they should have for fio's bytes"
+    assert flow.verdict == "the disks wrote 10 % of what fio's writes require"
 
 
 def test_the_strongest_finding_that_explains_it_names_the_cause() -> None:
     flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
     assert flow.lost.endswith(": only zeros, which are not stored")
-    assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(": overwritten in memory, or shrunk on the way")
+    assert _one(_writing(100 * MIB, [MIB], 1)).lost.endswith(
+        ": overwritten in memory, or reduced on the way, for example by compression"
+    )
 
 
 def test_additional_writes_are_added_after_the_copies() -> None:
     flow = _one(_writing(10 * MIB, [30 * MIB, 30 * MIB], 2))
     assert (flow.extra_bytes, flow.lost) == (40 * MIB, "")
-    assert flow.extra.startswith("40 MiB written in addition")
+    assert flow.extra.startswith("40 MiB of extra writes")
     assert flow.verdict.startswith("the disks wrote 3 times what")
 
 
@@ -80,8 +82,8 @@ def test_reads_that_no_disk_saw_came_from_ram() -> None:
         trial("one", "reads"), leaves=(leaf("a", MIB),), account=account(100 * MIB, 0, disk_reads=MIB), findings=()
     )
     flow = _one(moved)
-    assert flow.lost == "99 MiB came from no disk: read from RAM, not from a disk"
-    assert flow.verdict == "the disks read 1 % of what fio did"
+    assert flow.lost == "99 MiB did not come from a disk: read from RAM"
+    assert flow.verdict == "the disks read 1 % of what fio read"
     unwritten = replace(moved, findings=(Finding("unwritten-read", "refutes", "m", "f"),))
     assert _one(unwritten).lost.endswith(": never written: zeros from no disk")
 

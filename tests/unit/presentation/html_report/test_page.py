@@ -174,7 +174,7 @@ def test_missing_samples_and_jobs_are_named(tmp_path: Path) -> None:
     for job in run.rglob("job.fio"):
         job.unlink()
     page = _Elements(_page(run)).text
-    assert "samples.jsonl is missing or damaged for 12 trials" in page
+    assert "12 trials cannot be drawn: samples.jsonl is missing or damaged" in page
     assert "job.fio is missing for 2 workloads" in page
 
 

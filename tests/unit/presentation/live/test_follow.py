@@ -160,7 +160,7 @@ def test_a_half_line_waits_and_a_damaged_one_is_named(tmp_path: Path) -> None:
         file.write(whole[40:] + b"{}\n")
         follower.update(heard)
     assert "ends one reads 1" in heard.lines
-    assert heard.lines[-1] == "1 lines of trials.jsonl cannot be read and are skipped"
+    assert heard.lines[-1] == "skipped 1 unreadable line of trials.jsonl"
 
 
 def test_who_looks_whether_a_run_goes_on_keeps_nobody_from_it(tmp_path: Path) -> None:

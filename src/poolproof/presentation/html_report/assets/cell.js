@@ -1,5 +1,5 @@
 "use strict";
-// The open cell: its byte accounting, its findings, and its charts.
+// The open cell: byte accounting, findings and charts.
 P.open = (number, go) => {
   const cell = P.data.cells[number];
   if (!cell) return;
@@ -61,7 +61,7 @@ P.chartsOf = (scope) => P.data.charts.filter((chart) => chart.scope === scope);
 P.drawCell = (number) => {
   const cell = P.data.cells[number];
   const trial = (P.data.trials[number] || [])[Number(P.byId("trial").value) || 0];
-  P.byId("time-note").textContent = trial ? `Trial ${trial.number}.` : "This page has no samples of this cell.";
+  P.byId("time-note").textContent = trial ? `Trial ${trial.number}.` : "This page has no samples for this cell.";
   const tables = { time: [], disks: [] };
   for (const chart of [...P.chartsOf("cell"), ...P.chartsOf("trial")]) {
     const made = trial?.charts[chart.name];

@@ -1,5 +1,5 @@
 "use strict";
-// Vega charts: specifications and rows are data of the page. A chart is drawn when it is first visible.
+// Vega charts. Their specifications and rows are in the data of the page. A chart is drawn when it first becomes visible.
 P.theme = () => document.documentElement.dataset.theme || "light";
 P.drawn = new Map();
 
@@ -24,7 +24,7 @@ P.filled = (spec, rows) => {
 P.rowsOfLines = (lines, times) => lines.flatMap(({ at, values }) => Object.entries(values).flatMap(([name, own]) =>
   own.flatMap((value, number) => (value === null ? [] : [[(at ?? times)[number], name, value]]))));
 
-// Rows from their columns; a column whose values repeat has its different values and their numbers.
+// Returns rows from columns. A repetitive column has its distinct values and the index of each value.
 P.rows = (packed) => {
   const columns = packed.map((column) => (Array.isArray(column[0]) ? column[1].map((number) => column[0][number]) : column));
   return (columns[0] ?? []).map((_, row) => columns.map((column) => column[row]));

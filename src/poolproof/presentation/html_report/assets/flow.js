@@ -137,7 +137,7 @@ P.drawLost = (plan, flow, art, words, at) => {
   return Math.max(to.top + high, P.label(words, flow.lost, from.x, from.y, at.width, "lost-text")) + 8;
 };
 
-// Bytes that the disks moved in addition come in from below.
+// Extra bytes of the disks come in from below.
 P.drawExtra = (plan, flow, art, words, at) => {
   const { x, extra } = plan;
   const high = at.h(extra);

@@ -93,7 +93,7 @@ P.mapCell = (number, layout, column, breaks, few) => {
   return made;
 };
 
-// How near a cell is to the best of its workload; approximate if it is unsettled.
+// How close a cell comes to the best of its workload; approximate if it is unsettled.
 P.shareText = (cell, before) => {
   if (cell.s === null) return "";
   if (cell.u && cell.s === 1) return `${before}about the best (none settled)`;
