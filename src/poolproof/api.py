@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Known(TypedDict, total=False):
-    """What you know about the measured machine, in the words of the options of `poolproof audit`."""
+    """What you know about the measured machine, as values for the options of `poolproof audit`."""
 
     fs: str | None
     ram: str | None
@@ -33,12 +33,12 @@ class Known(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Run(loading.LoadedRun):
-    """A run directory that was read: its `campaign`, `trials`, `cells`, and what is `missing`."""
+    """A loaded run: its `campaign`, `trials`, `cells`, and what is `missing`."""
 
     def to_frame(self) -> DuckDBPyRelation:
         """Return one row per cell with the columns of `poolproof export --csv`, as a DuckDB relation.
 
-        `.df()` converts it to a pandas DataFrame, `.pl()` to a Polars one, if that library is installed.
+        `.df()` converts it to a pandas DataFrame and `.pl()` to a Polars DataFrame, if the library is installed.
 
         Raises:
             HostError: the extra `query` is not installed.
@@ -53,16 +53,16 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
     """Load a run directory, finished or not. With `lenient`, load what can be read and list the rest in `missing`.
 
     Raises:
-        RunError: the directory has no run, a damaged one, or one of another schema.
+        RunError: the directory has no run, or the run is damaged or has an unsupported schema version.
     """
     return Run(**vars(loading.load_run(Path(path), lenient=lenient)))
 
 
 def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:
-    """Find the fio results in a text and judge each. `cold` is False if cached data is part of what was measured.
+    """Find the fio results in a text and judge each one. `cold` is False if cached data is part of what was measured.
 
     Raises:
-        UsageError: the value of an option can't be read.
+        UsageError: the value of an option can't be parsed.
     """
     from poolproof.foreign.audit.texts import audit_text
 
@@ -70,9 +70,9 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
 
 
 def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
-    """Judge the fio results in files, folders and run directories. For the path `-`, `stdin` is called for the bytes.
+    """Judge the fio results in files, folders and run directories.
 
-    A file that can't be read is listed in `unread` of the answer.
+    The bytes for the path `-` are what `stdin` returns. Files that can't be read are listed in the `unread` field.
     """
     from poolproof.foreign.audit.sources import audit_sources
 
@@ -80,10 +80,10 @@ def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: 
 
 
 def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
-    """Return what you know about the measured machine, for `audit_files`.
+    """Return what you know about the measured machine in the form that `audit_files` takes.
 
     Raises:
-        UsageError: the value of an option can't be read.
+        UsageError: the value of an option can't be parsed.
     """
     from poolproof.foreign.audit.context import read_context
 
@@ -95,7 +95,8 @@ def lint(
 ) -> tuple[Diagnostic, ...]:
     """Find mistakes in the text of a job file, a command line or a shell script.
 
-    No machine is examined, unless `targets` finds what the jobs would measure and `fio` is the one that would run them.
+    No machine is examined unless you pass `targets`, which looks up what the jobs would measure, or `fio`, which
+    would run them.
     """
     from poolproof.foreign.lint import check
     from poolproof.foreign.lint.sources import Source

@@ -1,1 +1,1 @@
-"""One file per subcommand: parse arguments, call, print. Heavy modules are imported when a command runs, not before."""
+"""One module per subcommand: parse arguments, call, print. Heavy modules are imported only when a command runs."""

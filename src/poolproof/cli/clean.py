@@ -15,11 +15,11 @@ def command(
     work: Annotated[Text, Option(help="Without a run: the work directory to search. Default: /var/tmp.")] = None,
     on: Annotated[
         Text,
-        Option(metavar="HOST", help="Another name for the run's host; without a run: the host to search."),
+        Option(metavar="HOST", help="The host to search; with a run: another address of its host."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remove what a crashed run left on the system. Its results stay.
+    """Remove what a crashed run left on the system. Its results are not removed.
 
     Without a run directory, clean up after every crashed run in the work directory, remove the labs of crashed runs,
     and list what is left alone: runs still running, runs of other users, and directories without a journal.
@@ -42,7 +42,7 @@ def _undone_text(undone: int) -> str:
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Raise SystemExit with the exit code of a BuildError if a crashed run could not be cleaned up."""
+    """Clean up after all crashed runs. Ends with the exit code of a BuildError if that failed for one of them."""
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.directories import DEFAULT_WORK, real_directory

@@ -1,4 +1,4 @@
-"""All subcommands by name. If the command line names one, only that one is imported, because each costs 2 ms."""
+"""All subcommands by name. Only the one that the command line names is imported, because each import takes 2 ms."""
 
 import importlib
 import keyword
@@ -18,7 +18,7 @@ _HIDDEN = ("import", "plots")
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the program for these arguments: with one subcommand if they start with its name, otherwise with all."""
+    """Return the Typer app for these arguments. If they start with a subcommand, the app has only this subcommand."""
     app = typer.Typer(
         name="poolproof",
         help="Benchmark storage layouts and prove each result.",

@@ -1,4 +1,4 @@
-"""`poolproof compare`: which cells are faster, slower or the same, and which can't be decided."""
+"""`poolproof compare`: which cells are faster, slower or the same, and which are undecided."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def command(
     a: Annotated[Path, Argument(metavar="A", help="The run to compare with.")],
-    b: Annotated[Path | None, Argument(metavar="[B]", help="The run to compare. Default: A, with --layouts.")] = None,
+    b: Annotated[Path | None, Argument(metavar="[B]", help="The run to compare. Default with --layouts: A.")] = None,
     layouts: Annotated[Text, Option(metavar="X,Y", help="Compare layout Y of B (or A) with layout X of A.")] = None,
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
@@ -27,7 +27,7 @@ def command(
     """Compare two runs, or two layouts of a run, cell by cell.
 
     B is faster, slower, the same (no meaningful difference), or undecided. With --fail-if-slower, the exit code is 1 if
-    a cell is significantly slower than that, or has no valid result in B.
+    a cell is significantly slower by more than that, or has no valid result in B.
     """
     from poolproof.results.compare.comparison import compare
     from poolproof.results.compare.contract import comparison_object

@@ -28,10 +28,10 @@ def build(
     anew: Annotated[bool, Option("--anew", help="Build the image even if there is one.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the machine image of labs.
+    """Build the virtual machine image for labs.
 
-    It consists of Debian packages, and of OpenZFS compiled for its kernel. Later labs reuse it. The packages come from
-    the mirrors in this machine's own apt configuration. An interrupted build continues from its last finished stage.
+    It consists of Debian packages and of OpenZFS compiled for its kernel. All labs share it. The packages come from
+    the mirrors in this machine's apt configuration. An interrupted build continues after its last finished stage.
     """
     from poolproof.lab.build import USUALLY, Stopwatch, recipe_here
     from poolproof.lab.build import build as build_image
@@ -147,7 +147,7 @@ def stop(name: LabName, as_json: Json = False) -> None:
 
 @app.command("list")
 def list_(as_json: Json = False) -> None:
-    """List the labs with their states, and the images."""
+    """List all labs with their states, and all images."""
     from poolproof.lab.labs import images, labs
     from poolproof.units import format_size
 

@@ -22,7 +22,7 @@ def command(
         Texts, Argument(help="Job files, shell scripts, or - for stdin; or -- and a fio command.")
     ] = None,
     fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
-    strict: Annotated[bool, Option("--strict", help="End with exit code 1 for warnings too.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Exit with 1 for warnings too.")] = False,
     sarif: Annotated[bool, Option("--sarif", help="Print SARIF 2.1.0, for code hosts and editors.")] = False,
     on: Annotated[
         str, Option(metavar="HOST", help="The host where the job would run: an SSH destination or lab:NAME.")
@@ -36,9 +36,9 @@ def command(
 ) -> None:
     """Find mistakes in a fio job before it runs.
 
-    The job is in a job file, a command line or a shell script. The checks use what is known about the target: the
-    job's own paths, on this machine or on the host given with --on, and the options below. If fio is installed there,
-    it also parses the values. Nothing is run.
+    The job can be a job file, a command line or a shell script. The checks use the options below and what can be
+    found out about the job's paths, on this machine or on the host given with --on. If fio is installed there, fio
+    also parses the values. Nothing is run.
 
     The exit code is 1 if there is an error (with --strict also for a warning), otherwise 0.
     """
@@ -73,13 +73,13 @@ def command(
 
 
 def _fix(read: "tuple[Source, ...]", targets: "Targets", fio: "InstalledFio") -> "list[Diagnostic]":
-    """Print the fixed text on standard output; what was fixed and what remains on standard error."""
+    """Print the fixed text on standard output and the findings on standard error. Returns those not fixed."""
     from poolproof.errors import UsageError
     from poolproof.foreign.lint.fix import fix_source
     from poolproof.presentation.terminal.diagnostics import fixed_lines_of, lines_of
 
     if len(read) > 1:
-        raise UsageError("--fix prints one source", "name one at a time: poolproof lint --fix job.fio > fixed.fio")
+        raise UsageError("--fix takes one source", "fix one at a time: poolproof lint --fix job.fio > fixed.fio")
     fixed = fix_source(read[0], targets, fio)
     typer.echo(fixed.text, nl=False)
     typer.echo("\n".join([*fixed_lines_of(fixed.fixed, fixed.resolved), *lines_of(fixed.left)]), err=True)

@@ -72,7 +72,7 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip it unless DuckDB was used: its bindings report every object left at exit as a leak on standard error."""
+    """Skip Python's last garbage collection, unless DuckDB is loaded, which would report leaks on standard error."""
     if "_duckdb" not in sys.modules:
         gc.freeze()
 

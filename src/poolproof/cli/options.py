@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and the values that they name."""
+"""Options and arguments that several commands share, and parsers for their values."""
 
 import re
 from pathlib import Path
@@ -49,7 +49,7 @@ ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 
 
 def parse_percent(text: str, option: str) -> float:
-    """Return the fraction in a percentage: 0.02 for `2%`.
+    """Parse a percentage and return it as a fraction: 0.02 for `2%`.
 
     Raises a UsageError if it is not a percentage from 0% to below 100%.
     """
@@ -60,7 +60,7 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric of that name; None for None. Raises a UsageError if there is no such metric."""
+    """Return the metric with this name; None for None. Raises a UsageError if there is no such metric."""
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 

@@ -28,12 +28,12 @@ def say(line: str) -> None:
 
 
 def print_json(answer: object, *, indent: int | None = None) -> None:
-    """Print a JSON object or list, on one line unless it is indented."""
+    """Print a JSON object or list, on one line unless `indent` is given."""
     typer.echo(json.dumps(answer, indent=indent))
 
 
 def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) -> None:
-    """Print an answer as JSON, or else its text, which may be several lines."""
+    """Print an answer as JSON or as text. The text may have several lines."""
     if as_json:
         print_json(answer)
     else:
@@ -63,7 +63,7 @@ def following(
 ) -> "Iterator[RunProgress]":
     """Show a run's progress on standard error: on a live screen if the terminal can move the cursor and print UTF-8.
 
-    `plain` forces lines, `hint` tells the user how to stop, and `begun_s` is when the run began.
+    `plain` forces plain lines, `hint` says how to stop, and `begun_s` is when the run began, in seconds since 1970.
     """
     from poolproof.presentation.terminal.progress import PlainLines, RunProgress
 
@@ -82,7 +82,7 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Load everything in a run that can be read. If parts are missing, list them and end with exit code 7.
+    """Yield the run, with everything that can be read. If parts are missing, list them, and finally exit with 7.
 
     With `as_json` they are not printed, because the command's JSON object lists them.
     """
@@ -109,7 +109,7 @@ def exit_if_incomplete(run: "Run") -> None:
 def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
     """Print all results of a run that can be read, and report the rest on standard error. Returns the loaded run.
 
-    `leaves`: also print each disk's share for layouts with a single disk.
+    With `leaves`, also print each disk's share for layouts with a single disk.
 
     Raises a RunError if this is not a run directory.
     """

@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Query all runs below a folder with SQL.
 
-    The views are runs, trials, cells, leaves and findings (docs/query.md). A query can only read, and only the runs. A
-    run that can't be read is skipped with a message; the exit code is then 7.
+    The views are runs, trials, cells, leaves and findings (docs/query.md). Queries are read-only and see nothing
+    but these runs. Runs that can't be read are skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import UsageError
     from poolproof.presentation.export.columns import csv_lines
@@ -42,20 +42,20 @@ def command(
         else:
             typer.echo("\n".join(table_lines(answer)))
         if session.is_worth_copies:  # after the answer, so that nobody waits for the copy
-            say("keeping a copy in columns, so that the next query is quick; Ctrl-C does no harm")
+            say("writing a columnar copy, so that the next query is fast; Ctrl-C does no harm")
             session.keep_copies()
         exit_if_skipped(session, as_json=as_json)
 
 
 def skipped_objects(session: "Session") -> list[dict[str, str]]:
-    """Return what could not be read, for a JSON object."""
+    """Return what could not be read, as JSON objects."""
     return [{"what": each.what, "why": each.why} for each in session.left_out]
 
 
 def exit_if_skipped(session: "Session", *, as_json: bool) -> None:
     """If something could not be read, report it on standard error and end with exit code 7.
 
-    With `as_json` it is not printed, because the JSON object lists it.
+    With `as_json` nothing is printed, because the JSON object lists it.
     """
     from poolproof.errors import RunError
 

@@ -10,12 +10,12 @@ from poolproof.cli.options import Json, Plain, Run, Text
 def command(
     run: Run,
     on: Annotated[
-        Text, Option(metavar="HOST", help="Another name for the run's host. Default: the one in run.json.")
+        Text, Option(metavar="HOST", help="Another address of the run's host. Default: the host in run.json.")
     ] = None,
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Continue a run that was interrupted or killed. Finished trials are kept; the rest is measured."""
+    """Continue a run that was interrupted or killed. Only the trials that have not finished are measured."""
     from poolproof.cli.session import resume
 
     resume(run, as_json=as_json, plain=plain, on=on)

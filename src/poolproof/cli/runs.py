@@ -60,7 +60,7 @@ def command(
 
 
 def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
-    """Write the page. A run that can't be read well enough is skipped with a message."""
+    """Write the history page. Runs that can't be read well enough are skipped with a message."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history

@@ -31,7 +31,7 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
 
 
 def resume(path: Path, *, as_json: bool, plain: bool, on: str | None) -> None:
-    """Continue an interrupted run and print its results. `on`: another name for its host."""
+    """Continue an interrupted run and print its results. `on`: another address of its host."""
     end_in_order()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on) as session:

@@ -9,7 +9,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """Raise KeyboardInterrupt at the first signal; at each later one, only print a line."""
+    """Raise KeyboardInterrupt on the first signal. On later signals, only print a line."""
     for number in _SIGNALS:
         signal.signal(number, _first)
 

@@ -21,7 +21,7 @@ _LOOPBACK = "127.0.0.1"
 
 def command(
     run: Run,
-    web: Annotated[bool, Option("--web", help="Serve the report in a browser and keep it current.")] = False,
+    web: Annotated[bool, Option("--web", help="Serve the report to browsers and keep it up to date.")] = False,
     bind: Annotated[str, Option(metavar="ADDRESS", help="With --web: the address to listen on.")] = _LOOPBACK,
     port: Annotated[int, Option(min=0, max=65535, help="With --web: the port; 0 picks a free one.")] = 0,
     plain: Plain = False,
@@ -80,7 +80,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
-    """Show the progress until no poolproof process works on the run."""
+    """Show the progress while a poolproof process is working on the run."""
     begun_s, hint = follower.begun_s or None, "Ctrl-C stops watching"
     with contextlib.ExitStack() as stack:
         screen = following(follower.campaign, follower.before, plain=plain, hint=hint, begun_s=begun_s)
