@@ -118,7 +118,7 @@ def test_the_heading_says_why_no_layout_leads() -> None:
     assert next(elimination_lines(nobody)) == "adaptive sampling for etcd: no result is steady"
     failed = elimination_of([trial(layout.name, 1, 5.0, failed=True) for layout in CAMPAIGN.layouts], CAMPAIGN)
     assert failed is not None
-    assert next(elimination_lines(failed)) == "adaptive sampling for etcd: no layout has a result that counts"
+    assert next(elimination_lines(failed)) == "adaptive sampling for etcd: no layout has a valid result"
 
 
 def test_disks_measured_alone_take_no_part() -> None:
