@@ -84,12 +84,12 @@ class TestFile:
 class MirrorSide:
     """A side of a ZFS mirror, with the names of the disks below it.
 
-    `is_rotational`: True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a file on a file
-    system, not a block device.
+    `turns` (a key of evidence.json): True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a
+    file on a file system, not a block device.
     """
 
     devices: tuple[str, ...]
-    is_rotational: bool | None
+    turns: bool | None
     is_file: bool
 
 

@@ -174,11 +174,11 @@ def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) ->
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return a side of a mirror. `is_rotational` is None if the kernel does not report it for every disk."""
+    """Return a side of a mirror. `turns` is None if the kernel does not report it for every disk."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(
         devices=tuple(leaf.name for leaf in volume.leaves),
-        is_rotational="1" in rotational if rotational and "" not in rotational else None,
+        turns="1" in rotational if rotational and "" not in rotational else None,
         is_file=not volume.path.startswith("/dev/"),
     )

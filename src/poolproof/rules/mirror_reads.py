@@ -33,12 +33,12 @@ def mirrors_read(case: Case) -> Iterator[Mirror]:
     read = {leaf.device: leaf.read_bytes for leaf in case.leaves}
     for sides in case.zfs.mirrors:
         moved = [sum(read.get(device, 0) for device in side.devices) for side in sides]
-        if {side.is_rotational for side in sides} != {True, False} or sum(moved) <= 0:
+        if {side.turns for side in sides} != {True, False} or sum(moved) <= 0:
             continue
-        rotational = [side for side in sides if side.is_rotational]
+        rotational = [side for side in sides if side.turns]
         yield Mirror(
             rotational=" and ".join(_name(side) for side in rotational),
-            others=" and ".join(_name(side) for side in sides if not side.is_rotational),
+            others=" and ".join(_name(side) for side in sides if not side.turns),
             shares=", ".join(
                 f"{_name(side)} {100 * count / sum(moved):.0f} %" for side, count in zip(sides, moved, strict=True)
             ),
