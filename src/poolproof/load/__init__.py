@@ -1,1 +1,1 @@
-"""Load generators: the loads that they run, and the outcomes that they measure. `load/fio` is about fio."""
+"""Load generators: the loads that they run, and the outcomes that they measure."""

@@ -1,4 +1,4 @@
-"""The `LoadGenerator` protocol, and the available generators: each package in this folder defines one, `GENERATOR`."""
+"""The `LoadGenerator` protocol, and the generators: each package in this folder defines one, `GENERATOR`."""
 
 import functools
 import importlib
@@ -25,10 +25,10 @@ OPTION = "generator"
 class Status:
     """Totals of all parts since the generator's clock started.
 
-    `at_s` is the time in seconds since 1970. `ran_s` is the time on the generator's clock: the runtime of the longest
-    part. `latency_ns` is the sum of all completion latencies. `syncs` and `sync_ns` are the number and the total
-    latency of fsync and fdatasync calls. If the generator does not separate directions, all I/O counts as reads.
-    `start` and `end` are the byte offsets of the complete report in the generator's output.
+    `at_s` is the time in seconds since 1970, `ran_s` the runtime of the longest part. `latency_ns` is the sum of all
+    completion latencies. `syncs` and `sync_ns` are the number and the total latency of fsync and fdatasync calls. If
+    the generator does not separate directions, all I/O counts as reads. `start` and `end` are the byte offsets of the
+    complete report in the generator's output.
     """
 
     at_s: float
@@ -54,11 +54,10 @@ class Status:
 
 
 class LiveReport(Protocol):
-    """The report of a running generator on its host. Every method raises CommandError if the host does not answer.
+    """The report of a running generator. Every method raises CommandError if the host does not answer.
 
-    The caller sets `begun_at_s` to the time on the host's clock when the generator starts; older reports belong to
-    another run. `statuses` has the statuses read so far, in order. It is empty if the generator reports only at its
-    end.
+    The caller sets `begun_at_s` to the host's time when the generator starts; older reports belong to another run.
+    `statuses` has the statuses read so far. It is empty if the generator reports only at its end.
     """
 
     begun_at_s: float
@@ -68,13 +67,13 @@ class LiveReport(Protocol):
         """Read what has been written since the last call."""
 
     def read_all(self) -> None:
-        """Read everything at once, so that later calls do not ask the host. Meant for a finished run's short report."""
+        """Read everything at once, so that later calls do not ask the host. Meant for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
         """Return the complete reports that these statuses come from, joined into one text."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes in the reports that these statuses come from. Damaged reports are skipped."""
+        """Return the outcomes in the reports that these statuses come from; damaged ones are skipped."""
 
 
 class LoadGenerator(Protocol):
@@ -85,7 +84,7 @@ class LoadGenerator(Protocol):
 
     `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial saves
     the load as the generator read it in `load_file`, and the last complete report in `report_file`. An audit recognizes
-    the generator by these two file names, so no two generators may use the same pair.
+    the generator by these two names, so they must be unique.
     """
 
     name: str
@@ -94,7 +93,7 @@ class LoadGenerator(Protocol):
     report_file: str
 
     def version(self, host: Host) -> str:
-        """Return the program's name and version. Raises FioError if the program is missing or too old."""
+        """Return the program's name and version. Raises FioError if it is missing or too old."""
 
     def ask_ahead(self, host: Host) -> None:
         """Start fetching from the host what `prepare` needs, in the background. May do nothing."""
@@ -110,13 +109,13 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads, which are given by workload name."""
+        """Raise CampaignError if the host's generator refuses a load. Keys are workload names."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets its runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that may make a part change files it is only meant to read; empty if there is none."""
+        """Return the option that may make a part change files it only reads; empty if there is none."""
 
     def text(self, load: Load) -> str:
         """Return the load as readable text: the content of `load_file`."""
@@ -131,22 +130,22 @@ class LoadGenerator(Protocol):
         """Return the load on a block device that all clones share."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return the load on a bare disk, with direct I/O and a region per clone. `size_bytes`: None if unknown."""
+        """Return the load on a bare disk, with direct I/O and a region per clone. None: size unknown."""
 
     def lasting(self, load: Load, seconds: float) -> Load:
         """Return the load with a runtime of `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for the workload's files. Workloads with the same name share the files."""
+        """Return the name of the directory for a workload's files. Equal names mean shared files."""
 
     def fill_load(self, load: Load) -> Load:
         """Return a load that writes all files of `load` completely, once, with incompressible data."""
 
     def device_fill_load(self, path: str, size_bytes: int) -> Load:
-        """Return a load that writes the first `size_bytes` of a block device once, with incompressible data."""
+        """Return a load that writes the start of a block device once, with incompressible data."""
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        """Run a load that fills files. Raises HostError if the space runs out, FioError if anything else fails."""
+        """Run a load that fills files. Raises HostError if there is no space left, or FioError."""
 
     def cleanup_step(self, scratch: str) -> Step:
         """Return the journal step whose undo ends a generator that a crash left running."""
@@ -169,10 +168,10 @@ class LoadGenerator(Protocol):
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        """End the running program in a way that lets it write its report. Do nothing if it has ended."""
+        """End the running program so that it still writes its report. Do nothing if it has ended."""
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
-        """Kill the running program. Return the names of the kernel functions in which its threads were waiting."""
+        """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:
         """Return the report of the run that is about to start."""
@@ -184,7 +183,7 @@ class LoadGenerator(Protocol):
         """Return the outcomes of all complete reports in the text, in order."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the exit code means that the run completed or, if `interrupted`, that `interrupt` ended it."""
+        """True if the exit code means that the run completed or, if `interrupted`, was ended by `interrupt`."""
 
 
 @functools.cache
@@ -211,7 +210,7 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the part that a workload's options describe; as fio reads them if its generator is not installed."""
+    """Return the part that the options describe. fio reads them if their generator is not installed."""
     known = all_generators()
     return known.get(options.get(OPTION, ""), known[DEFAULT_GENERATOR]).described(name, options)
 

@@ -26,7 +26,7 @@ DEFAULT_PERCENTILES = (
 
 
 def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[float, float]:
-    """Return percentiles as fio computes them: the first bin at which the cumulative count reaches the percentage."""
+    """Return percentiles like fio: the first bin at which the cumulative count reaches the percentage."""
     total = sum(bins.values())
     found: dict[float, float] = {}
     if not total:
@@ -51,7 +51,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or else as reported; None if neither contains it."""
+    """Return a percentile in nanoseconds, from the histogram or as reported; None if neither has it."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -124,10 +124,7 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
 
 
 def merge_outcome(result: Outcome) -> PartOutcome:
-    """Merge all parts of an outcome into one. Its directions are those of the entire run, as in `direction_of`.
-
-    Raises ValueError if there are no parts.
-    """
+    """Merge all parts of an outcome into one. Raises ValueError if there are none."""
     directions: dict[str, Any] = {name: direction_of(result, name) for name in DIRECTIONS}
     return replace(merge_jobs(result.parts), **directions)
 
@@ -160,7 +157,7 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 
 
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
-    """Return `merged` with fio's runtime and bandwidth for the group, because only bytes can be summed exactly."""
+    """Return the sum with fio's runtime and bandwidth for the group. Only bytes can be summed exactly."""
     if merged is None or reported is None:
         return merged
     return replace(
@@ -172,7 +169,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def _at_once(result: Outcome) -> bool:
-    """True if a group began before the previous one was half over; False if a job lacks its start or runtime."""
+    """True if a group began before the previous one was half over; False if a start or runtime is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -189,13 +186,12 @@ def _rate(amount: int | None, runtime_ms: int | None) -> float | None:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Return the values combined by `choose` (sum, min or max); None if there are none, or any of them is unknown."""
+    """Return the sum, smallest or largest value (`choose`); None if any value is unknown."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 
 
 def _weighted(pairs: Sequence[tuple[float | None, int | None]]) -> float | None:
-    """Return the weighted mean; None if a value is unknown, or a weight is unknown or 0."""
     known = [(value, weight) for value, weight in pairs if value is not None and weight]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total and len(known) == len(pairs) else None

@@ -115,7 +115,7 @@ class Load:
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts by phase. Parts of one phase run at the same time; phases run one after the other."""
+        """The parts by phase. The parts of a phase run at the same time, the phases in order."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -153,12 +153,12 @@ class Load:
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte at once; 1 if each covers separate bytes."""
+        """The largest number of clones that cover the same byte at once; 1 if all bytes are separate."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
-        """True if several clones, of the same part or of different parts, cover the same bytes of a file at once."""
+        """True if several clones, of one or more parts, cover the same bytes of a file at once."""
         return self.sharers > 1
 
     @cached_property
@@ -172,7 +172,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested length of the measured window in seconds, over all phases; None if a part has no time limit."""
+        """The requested length of the measured window in seconds; None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -180,7 +180,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The seconds after which all parts should have ended, ramps included; None if a part has no time limit."""
+        """The seconds after which all parts should have ended, with ramps; None if one has no limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)
@@ -208,7 +208,6 @@ def _most_sharers(extents: Iterable[Extent]) -> int:
 
 
 def _covered(extents: Iterable[Extent]) -> float:
-    """Return the number of bytes that are in at least one of a file's extents."""
     covered, reached = 0.0, -math.inf
     for extent in sorted(extents, key=lambda item: (item.start, item.end)):
         covered += max(0.0, extent.end - max(extent.start, reached))

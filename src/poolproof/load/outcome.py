@@ -85,7 +85,7 @@ class PartOutcome:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """Requests, bytes and utilization of one disk as the generator counted them, including start-up and file layout."""
+    """Requests, bytes and utilization of a disk as the generator counted them, with start-up and file layout."""
 
     name: str
     read_requests: int | None = None

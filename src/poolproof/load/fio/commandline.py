@@ -30,7 +30,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """An option by its canonical name, with its value, and the indexes of its first and last word."""
+    """An option: its canonical name, its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -115,7 +115,7 @@ def read_arguments(
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio; None if there is none, or no option or job file follows."""
+    """Return the index of the word that runs fio; None if no option or job file follows it."""
     return next((at for at, word in enumerate(words) if _PROGRAM.match(word) and _is_call(words[at + 1 :])), None)
 
 

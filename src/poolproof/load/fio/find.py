@@ -27,7 +27,7 @@ _GROWTH = 1.05  # of run time, from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in the text, in line order. A run in several formats counts once, in the most detailed."""
+    """Return all fio results in line order. A run in several formats counts once, in the most detailed one."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -40,7 +40,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result of a text that is exactly one JSON document, as most result files are; None for others."""
+    """Return the result of a text that is a single JSON document, as most files are; else None."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -54,7 +54,7 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a JSON document as a result of the jobs whose options it lists. Clones of a job count as one job."""
+    """Return the document with the jobs whose options it lists. Clones of a job count as one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -63,7 +63,7 @@ def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: b
 
 @lru_cache(maxsize=1024)
 def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """Return the same job for all results that print it, so that thousands of files share its cached properties."""
+    """Return the same job for the same options, so that thousands of files share cached properties."""
     return Job(name, dict(options))
 
 
@@ -88,7 +88,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the terse results, and the other lines. Terse lines with only blank lines between them are one result."""
+    """Return terse results and the other lines. Results with only blank lines between them are one."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -121,7 +121,7 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
 
 
 def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
-    """Return the jobs that fio listed before the run, with the number of clones in the result."""
+    """Return the jobs that fio listed before the run, with the clones counted in the result."""
     clones = Counter[str]()
     for part in result.parts:
         clones[part.name] += part.clones
@@ -163,19 +163,19 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if `before` was printed while the run of `after` was in progress, according to fio's timestamps."""
+    """True if `before` was printed while the run of `after` was in progress (fio's timestamps)."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max(map(_longest_ms, after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if all parts continued from `before` to `after`, which must be results of the same process."""
+    """True if all parts continued from `before` to `after`, two results of one process."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return the last report of each part if the parts are successive reports; otherwise all parts."""
+    """Return the last report of each part, or all parts if they are not successive reports."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])
@@ -183,7 +183,7 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 
 
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
-    """True if each part continued in every next `width` parts, and ran longer than clones differ."""
+    """True if the parts are reports of `width` parts each, and all ran longer than clones differ by."""
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
         and _has_continued(before, after)

@@ -162,7 +162,7 @@ def _report_path(scratch: str) -> str:
 
 
 def _run_on_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script with the running fio as `$pid`; return its output, or nothing if fio has ended."""
+    """Run a shell script with fio's process id in `$pid`; return its output, empty if fio has ended."""
     if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
     return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
@@ -179,7 +179,7 @@ def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/
 
 
 def _limit_s(load: Load) -> float:
-    """Return far more than the requested time, with the slowest disk's time for parts that end with their work."""
+    """Return a limit far above the requested time. Parts without a runtime may use a very slow disk."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

@@ -24,7 +24,7 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
 
 
 def bin_of(latency: int) -> int:
-    """Return the latency that represents the bin in which fio counts a latency."""
+    """Return the latency that represents the bin of a given latency."""
     if latency < 2 << PLAT_BITS:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS

@@ -65,14 +65,14 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Parse the version in `fio-3.33`, `fio-2.2.8`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if there is none."""
+    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if there is none."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
 
 @_once_per_host
 def fio_version(host: Host) -> FioVersion:
-    """Return the version of the host's fio. Raises FioError if fio is missing, too old, or prints no version."""
+    """Return the version of the host's fio. Raises FioError if fio is missing or too old."""
     try:
         printed = host.run(["fio", "--version"], timeout_s=_LIMIT_S).stdout
     except ProgramMissing:

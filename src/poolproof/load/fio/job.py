@@ -44,7 +44,7 @@ class Job:
         return self.options.get(name)
 
     def flag(self, name: str) -> bool:
-        """True if the switch is set without a value or to a number other than 0; fio's default if it is not set."""
+        """True if the switch has no value or a number other than 0; fio's default if it is not set."""
         value = self.options.get(name)
         if value is not None and not value.strip():
             return True
@@ -70,7 +70,7 @@ class Job:
         return None if micros is None else micros / 1e6
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in an option, 1024 or 1000. A kb_base does not affect options read before it."""
+        """Return what `k` means in an option, 1024 or 1000. Options read before a kb_base ignore it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
@@ -89,14 +89,14 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The files named by `filename`. Without it, a job named after a device uses that device, as in fio."""
+        """The files in `filename`. Without it, a job named after a device uses that device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, without the backslash that fio needs before a colon; None if not set."""
+        """The directory of the job's files, without fio's backslash before a colon; None if not set."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 

@@ -47,7 +47,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section while it is being read. `early` are the options that fio reads before it reaches a kb_base."""
+    """A section being read. `early` are the options that fio reads before it reaches a kb_base."""
 
     name: str
     line: int
@@ -131,7 +131,7 @@ class _Reader:
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
-        """Read a file. In an included file, `depth` is above 0 and all lines have the number `first_line`."""
+        """Read a file. If it is included, `depth` is above 0 and its lines all have the same number."""
         for offset, line in enumerate(text.split("\n")):
             number = first_line if depth else first_line + offset
             setting = _COMMENT.split(line, maxsplit=1)[0].strip()
@@ -173,7 +173,6 @@ class _Reader:
             self.read(text, number, depth + 1)
 
     def _substituted(self, value: str) -> str:
-        """Return the value with known variables and machine facts substituted."""
         value = _VARIABLE.sub(lambda match: self._environment.get(match[1], match[0]), value)
         keywords = _KEYWORD.findall(value)
         if not keywords or any(word not in self._machine for word in keywords):

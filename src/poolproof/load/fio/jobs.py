@@ -1,4 +1,4 @@
-"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and the jobs that fill them."""
+"""The fio jobs of a workload: its options, poolproof's defaults, the place of its files, and fill jobs."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offse
 """The options that determine a job's files and their sizes."""
 
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that do not change a file if the job only reads. Other engines may delete, truncate or move it."""
+"""Engines that change no file if the job only reads. Others may delete, truncate or move files."""
 
 _ELSEWHERE = {
     "opendir": "adds files that are not on the layout",
@@ -87,7 +87,7 @@ def lasting(jobs: Jobs, seconds: float) -> Jobs:
 
 
 def danger(job: Job) -> str:
-    """Return the option that may make a job change files it only reads, even with `--readonly`; empty if none."""
+    """Return the option that may make a job change files, even with `--readonly`; empty if none."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -118,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Return a value for `runtime`, in milliseconds if `seconds` has a fraction, because fio ignores decimals."""
+    """Return a value for `runtime`. Fractions become milliseconds, because fio ignores decimals."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -161,7 +161,7 @@ def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _check_size(job: Job, workload: Workload) -> None:
-    """Raise CampaignError for a percentage (the file does not exist yet) or less than a block."""
+    """Raise CampaignError for a percentage (no file exists yet) or less than a block."""
     for option in ("size", "offset"):
         if job.percent(option) is not None:
             message = f"`{option}` is a percentage of a file that does not exist yet"
@@ -201,7 +201,7 @@ def device_fill_job(path: str, size_bytes: int) -> Jobs:
 
 
 def _fill_block(job: Job) -> str:
-    """Return the block size for filling a job's files. fio lays out no file or total size smaller than a block."""
+    """Return the block size for filling a job's files. fio lays out nothing smaller than a block."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
@@ -211,8 +211,8 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads with the same name share the files.
 
     A workload that leaves compressible data or holes gets separate files. With `writers_apart`, all other workloads
-    that write share files that no read-only workload uses. It is meant for copy-on-write layouts, where the speed of
-    reads depends on how the file was written.
+    that write share files that no read-only workload uses: on a copy-on-write layout, read speed depends on how a file
+    was written.
     """
     owner = ""
     if any(_changes_data(job) for job in jobs):
@@ -225,7 +225,7 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files, except `numjobs`: fewer clones use the first of the same files."""
+    """Return the options that define the files; not `numjobs`, because fewer clones use the same files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -239,8 +239,8 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     """Return the jobs on a bare disk of `size_bytes`. If it is None, the disk is assumed to be large enough.
 
     As with the files of a layout, each clone has a separate region; the regions follow each other from the start of the
-    disk. If they do not fit, all of them shrink in proportion. A block size that is not a multiple of the sector size
-    is impossible with direct I/O. It is rounded up to whole pages (4 KiB), which a file system would write for it.
+    disk. If they do not fit, all of them shrink in proportion. Direct I/O needs whole sectors. Other block sizes are
+    rounded up to the whole pages (4 KiB) that a file system would write for them.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
@@ -258,7 +258,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length in bytes of the regions of each job: whole MiB, but at least one block."""
+    """Return the region length of each job's clones in bytes: whole MiB, at least one block."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

@@ -1,4 +1,4 @@
-"""Read fio's json and json+ output: one or more documents in a text, with any other output around them.
+"""Read fio's json and json+ output: one or more documents in a text, with other output around them.
 
 fio 3 has nanoseconds, bytes and `bw_bytes`; fio 2 has microseconds and KiB (even in `io_bytes`, before it had
 `io_kbytes`). Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
@@ -115,7 +115,7 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run. The last complete document counts (`--status-interval`), because values accumulate.
+    """Return the outcome of a run: the last complete document (`--status-interval`), because values accumulate.
 
     Other lines become notes. Raises FioError if the text has no complete JSON document of fio.
     """
@@ -130,13 +130,13 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents in the text, in order. The notes mention a damaged document."""
+    """Return the outcomes of all complete documents in the text. The notes mention a damaged document."""
     return tuple(document.result for document in find_documents(text))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A result, and the start and end of its text, in characters. `is_cut_off`: values after the cut are missing."""
+    """A result, and the position of its text in characters. `is_cut_off`: values after the cut are missing."""
 
     result: Outcome
     start: int
@@ -145,7 +145,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all fio documents in the text. `include_cut_off`: also a document that is cut off, up to the cut."""
+    """Return all fio documents in the text; with `include_cut_off`, also one that ends early."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -187,7 +187,7 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document (None if it is damaged), its end, and the lines of other programs inside it.
+    """Return the document (None if it is damaged), its end, and lines of other programs inside it.
 
     Old fio prints `-nan`, and lines of stderr may be mixed with those of the document.
     """
@@ -338,7 +338,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage; None if invalid, like the `0.00` in unused entries of fio 2's list."""
+    """Return the percentage; None if invalid, like the `0.00` of unused entries in fio 2."""
     try:
         value = float(name)
     except ValueError:

@@ -96,14 +96,14 @@ def _directions(job: Job) -> tuple[bool, bool]:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the directions used; those of trims if the job neither reads nor writes."""
+    """Return the block sizes of the directions used; of trims if there are only trims."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
 def _direct(job: Job) -> bool:
-    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of `direct` and `buffered` counts."""
+    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of the last two counts."""
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)
@@ -145,7 +145,7 @@ def _region(job: Job) -> tuple[str, float, float, float]:
 
 
 def _length(job: Job) -> float:
-    """Return how many bytes of each file a clone covers; of all its files together if it creates them."""
+    """Return how many bytes of each file a clone covers; of all files if it creates them."""
     parts = len(job.filenames) or 1
     sizes = []
     if size_bytes := job.number("size"):
@@ -157,7 +157,7 @@ def _length(job: Job) -> float:
 
 
 def _files(job: Job, clone: int) -> list[str]:
-    """Return the files of a clone. Without `filename`, the name is made from the job's name and the clone's number."""
+    """Return a clone's files. Without `filename`, they are named after the job and the clone's number."""
     names = list(job.filenames)
     if not names:
         format_ = job.text("filename_format")

@@ -36,7 +36,7 @@ _KIB = 1024
 _PIECE_BYTES = 256 << 10  # larger pieces do not fit in the CPU's cache
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
-_LONGEST_NS = 10**18  # 31 years; a longer latency is damage, and a thousand times as much exceeds 64 bits
+_LONGEST_NS = 10**18  # 31 years; a longer latency is damage
 _MOST_COUNT = 10**15  # I/Os; a larger count is damage
 _CHECKED_LINES = 20  # of each piece
 _LEAST_QUEUE = 0.5  # I/Os in flight; if the unit were µs, there would be 500
@@ -85,7 +85,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return `bw`, `iops`, `lat`, `clat`, `slat` or `clat_hist` from the name of a log; None for other files."""
+    """Return the kind in the name of a log, from `bw` to `clat_hist`; None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
@@ -131,10 +131,9 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
     """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before, None if it cannot be determined.
 
-    A log does not contain fio's version. If it has no priorities, the unit is determined from the number of I/Os in
-    flight (latency times rate), which is a thousand times as large with one unit as with the other. `requests_per_s` is
-    the rate in the IOPS log of the same run. Without it, the lines of this log are counted, and not every I/O may have
-    one.
+    A log does not contain fio's version. Without priorities, the unit follows from the number of I/Os in flight
+    (latency times rate), which differs by a factor of 1000. `requests_per_s` is the rate in the IOPS log of the same
+    run. Without it, the lines of this log are counted, and not every I/O may have one.
     """
     if log.has_priorities:
         return 1
@@ -147,7 +146,7 @@ def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int 
 
 
 def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
-    """Return the latency distribution of one direction, with its histogram. `unit_ns` is the log's unit."""
+    """Return the latency distribution of a direction. `unit_ns` is the log's unit in nanoseconds."""
     values = log.of(direction).values
     if not values:
         return Latency(samples=0)
@@ -178,7 +177,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line is one I/O: it has a block size, and is not a rate written by early fio 2."""
+    """True if each line is one I/O: it has a block size and is not a rate of early fio 2."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -191,7 +190,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
 
 
 def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Count I/Os or bytes in each second. The first line is of an I/O before the log, so the mean excludes it."""
+    """Count I/Os or bytes in each second. The mean excludes the first I/O, which began before the log."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):
@@ -218,7 +217,7 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 
 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
-    """Return the rates of one kind. `known` are those of spans with lines; the rest of the `samples` had no I/O."""
+    """Summarize the rates of spans with lines (`known`). The rest of the `samples` had no I/O."""
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)
     idle = samples - len(known)
@@ -255,7 +254,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return the columns of a piece; None if a line differs from the first or has a number beyond 64 bits."""
+    """Return a piece's columns; None if a line differs from the first or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -269,7 +268,7 @@ def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
 
 
 def _ends_in_priorities(piece: bytes, columns: int) -> bool:
-    """True if the last column is a priority: hexadecimal, or one bit in fio 3.20. An offset is neither."""
+    """True if the last column is a priority: hexadecimal, or one bit in fio 3.20."""
     if columns != _FEWEST_COLUMNS + 1:
         return columns > _FEWEST_COLUMNS
     lines = piece.split(b"\n", _CHECKED_LINES)[:-1]
@@ -277,7 +276,7 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
 
 
 def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
-    """Parse a line into a direction and bins; None if it is invalid. The number of bins reveals the coarseness."""
+    """Parse a line into direction and bins; None if invalid. The number of bins shows the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:

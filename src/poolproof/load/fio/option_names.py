@@ -108,12 +108,12 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice pmemblk psync
 pvsync pvsync2 splice sync vsync
 """)
-"""Engines whose submission returns only when the I/O is done (FIO_SYNCIO in engines/), so the depth is always 1."""
+"""Engines that submit an I/O and wait for it (FIO_SYNCIO in engines/), so the depth is always 1."""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that use normal system calls for files and block devices, so the page cache may serve their I/O."""
+"""Engines that use normal file and block device calls, so the page cache may serve their I/O."""
 
 
 def canonical(name: str) -> str:

@@ -1,9 +1,9 @@
 """Match each result in a text with the command or job file that produced it.
 
 Most texts show a command above its result. Some show all commands first and then all results in the same order; others
-show the result first. If several commands fit, or the command is below the result, the match is marked as assumed. A
-command fits if nothing in the result contradicts it. Compared are names, directions, clones, the job options that fio
-printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
+show the result first. If several commands fit, or the command is below the result, the match is assumed. A command fits
+if nothing in the result contradicts it: names, directions, clones, the job options that fio printed, block sizes (bytes
+divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_right
@@ -74,7 +74,7 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest command above the result that fits, and whether it is assumed; None if there is none."""
+    """Return the nearest fitting command above the result, and whether it is assumed."""
     result = results[at]
     last = bisect_right([command.line for command in commands], result.line) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
@@ -118,7 +118,7 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next command that fits, before any other result, and whether it is assumed; (None, False) if none."""
+    """Return the next fitting command before any other result, and whether it is assumed."""
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     end = min((other.line for other in results if other.line > result.line), default=float("inf"))
@@ -148,7 +148,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, the clones of one job or of all jobs; also if a variable sets `numjobs`."""
+    """True if `clones` is 1, or the clones of one job or all jobs. A variable may be any number."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 

@@ -1,8 +1,8 @@
 """Check jobs with the host's fio (`fio --parse-only`), which opens, creates and runs nothing.
 
-Observed with fio 3.33: on standard error, fio prints `fio: failed parsing sync=zoo` and `fio: job a dropped`, or `Bad
-option <quantum=1>` for an option that it does not have. On standard output it prints the accepted words. If a number is
-out of range (`iodepth=-4`), fio ignores the number and prints only `min value out of range`.
+As of fio 3.33, fio prints `fio: failed parsing sync=zoo` and `fio: job a dropped`, or `Bad option <quantum=1>` for an
+option that it does not have, on standard error, and the accepted words on standard output. It ignores a number that is
+out of range (`iodepth=-4`) and prints only `min value out of range`.
 """
 
 import re

@@ -1,15 +1,14 @@
-"""Convert any text to plain lines that keep their line numbers: HTML, quotations, terminal captures.
+"""Convert HTML, quotations, terminal captures and other text to plain lines with their line numbers.
 
-HTML tags and entities, BBCode, the `>` of quotations in mail and Markdown, terminal colours and carriage returns are
-removed. A `<br>`, the end of a block or a result within a sentence starts a new line with the same number. Curly quotes
-become straight quotes.
+HTML tags and entities, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. A `<br>`, the
+end of a block or a result within a sentence starts a new line with the same number. Curly quotes become straight.
 
 A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
 It is removed only from successive lines with the same kind of margin, and only if fio output follows it.
 
-Lines of fio's output and fio commands may be wrapped at the width of a window. Two lines are joined if the first is an
-incomplete line of fio and both together are complete. The width at which this happens also shows which commands were
-wrapped, because the end of a command cannot be recognized.
+fio's output and commands may be wrapped at the width of a window. Two lines are joined if the first is an incomplete
+line of fio and both together are complete. The end of a command cannot be recognized, so a command is joined if it is
+wrapped at the same width as such lines.
 """
 
 import html
@@ -83,7 +82,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
 
 def _without_marks(text: str) -> list[Line]:
-    """Return numbered lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
+    """Return numbered lines without HTML, BBCode, terminal escapes and `>` quotation marks."""
     is_html = _IS_HTML.search(text) is not None
     closed = sorted({name.lower() for name in _CLOSING.findall(text)})
     bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
@@ -99,7 +98,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _unescaped(line: str) -> str:
-    """Unescape fio's output in a JSON string, as automation logs have it. Carriage returns separate its lines."""
+    """Unescape fio output in a JSON string. Carriage returns then separate the lines."""
     if "\\n" not in line or not _ESCAPED.search(line):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
@@ -124,7 +123,6 @@ _Marked = tuple[Line, re.Match[str] | None]
 
 
 def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
-    """Yield runs of successive lines with the same kind of margin, or none."""
     block: list[_Marked] = []
     for line in lines:
         match = _MARGIN.match(line[1])
@@ -137,7 +135,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
-    """True if both margins are of the same kind. Numbers must increase by one; names and signs must be equal."""
+    """True if both margins are of one kind. Numbers must increase by one, others must be equal."""
     if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
     if match.lastgroup == "number":
@@ -180,7 +178,7 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands that were wrapped at one of the `widths`. A command ends with its first shorter line."""
+    """Join fio commands wrapped at one of the `widths`. A command ends with its first shorter line."""
     found: list[Line] = []
     continues = False
     for number, line in numbered:

@@ -159,7 +159,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Evaluate an expression. `factor` returns the multiplier for a lower-case suffix, and for "" if there is none."""
+    """Evaluate an expression. `factor` returns the multiplier for a lower-case suffix (empty if none)."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
     expression = _Expression(text, factor)
@@ -170,7 +170,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Expression:
-    """A recursive-descent parser. `tokens` are the numbers and operators not yet read, with their suffixes."""
+    """A recursive-descent parser. `tokens` are the remaining numbers and operators, with suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
@@ -185,7 +185,7 @@ class _Expression:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Read an expression whose operators bind at least as tightly as those at `level` of `_PRECEDENCE`."""
+        """Read an expression with operators at `level` of `_PRECEDENCE` or higher."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)
@@ -223,7 +223,7 @@ class _Expression:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """Parse one value for all directions, or two for reads and the rest. An empty last value means the default."""
+    """Parse one value (`4k`, `4k,`) for all directions, two for reads and the rest, or three."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
@@ -231,7 +231,7 @@ def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockS
 
 
 def _leading_integer(text: str) -> int:
-    """Parse a leading integer as C's strtoll does; as hexadecimal if `0x` is anywhere in the text, like fio."""
+    """Parse a leading integer like strtoll; like fio, as hexadecimal if `0x` is anywhere in the text."""
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:
@@ -240,7 +240,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the lower-case text after the leading digits; empty unless it starts with a letter or `%`."""
+    """Return the lower-case text after the digits; empty unless it starts with a letter or `%`."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

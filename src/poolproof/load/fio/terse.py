@@ -97,7 +97,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Parse minimum, maximum, mean and deviation. Return None for zeros, which mean that it was not measured."""
+    """Parse minimum, maximum, mean and deviation. None for zeros: the latency was not measured."""
     _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
@@ -107,7 +107,7 @@ def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency 
 
 
 def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
-    """Parse the groups of nine fields that end in a percentage. Only an error and a description follow them."""
+    """Parse groups of nine fields that end in a percentage. An error and a description may follow."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
         name, reads, writes = fields[at : at + 3]
@@ -117,7 +117,7 @@ def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
 
 
 def _real(field: str, factor: float = 1.0) -> float | None:
-    """Parse a number; None for the `-nan` that fio prints as the deviation if there are no samples."""
+    """Parse a number; None for `-nan`, which fio prints as the deviation without samples."""
     value = float(field) * factor
     return value if abs(value) < _LARGEST else None
 

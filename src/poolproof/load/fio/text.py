@@ -1,8 +1,8 @@
 """Read fio's normal output: complete runs, and fragments of runs that people quote.
 
-A run is a header line for each job, `fio-3.x`, a block for each job, the totals of the groups and the disk statistics.
-Any part may be missing. `text_lines.py` parses single lines; this module collects them into jobs and runs. A value that
-the job already has starts a new job. A line that cannot be at its position in a run starts a new run.
+A run is a header line for each job, `fio-3.x`, a block for each job, the totals of the groups and the disks. Any part
+may be missing. `text_lines.py` parses lines; this module collects them into jobs and runs. A value that the job already
+has starts a new job. A line that cannot be at its position in a run starts a new run.
 """
 
 from collections.abc import Callable, Iterable
@@ -39,8 +39,7 @@ class _JobDraft:
     """A job whose lines are being read.
 
     Latency lines belong to the direction `latest`; those above the first direction have `_NO_DIRECTION`. `kilo` (1000
-    or 1024) is the base of units without an `i`. `head` is the kind and the unit of the percentiles in the lines that
-    follow.
+    or 1024) is the base of units without an `i`. `head` is the kind and unit of the percentiles that follow.
     """
 
     part: PartOutcome
@@ -55,7 +54,7 @@ class _JobDraft:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return the slat, clat or lat of the latest direction, or the sync latency; None if not yet read."""
+        """Return slat, clat or lat of the latest direction, or the sync latency; None if not read."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -113,7 +112,7 @@ class _RunDraft:
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
-    """Return all runs in the text, in order. Raises nothing: lines that fio did not print are ignored."""
+    """Return all runs in the text, in order. Raises nothing: lines that are not fio's are ignored."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
@@ -128,7 +127,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _Reader:
-    """Collects lines into runs. `_foreign` is the number of lines of other programs since the last line of fio."""
+    """Collects lines into runs. `_foreign` counts the lines of other programs since the last fio line."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -264,7 +263,7 @@ class _Reader:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add totals to the current group. Without a group header, they are a quotation and a separate result."""
+        """Add totals to the current group. Without a group header, they are a separate result."""
         current = self._run.groups.get(self._run.last_group)
         if self._run.disks or current is None or group.direction in current:
             self.finish()

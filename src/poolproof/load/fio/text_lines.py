@@ -87,7 +87,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """The rate of a direction. `kilo` (1000 or 1024) is the base of units without an `i` in the lines below it."""
+    """The rate of a direction. `kilo` is the base (1000 or 1024) of units without an `i` further down."""
 
     direction: str
     values: Direction
@@ -95,7 +95,7 @@ class RateLine(NamedTuple):
 
 
 def number(text: str) -> float:
-    """Parse a count or a latency. Suffixes are powers of 1000. Raises ValueError if fio prints no such number."""
+    """Parse a count or latency with its suffix (powers of 1000). Raises ValueError if invalid."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a number that fio prints")
@@ -149,7 +149,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Parse the rate of a direction. A value that is not in fio's format (`30,1k`, translated) is None."""
+    """Parse the rate of a direction. A value in another format is None (`30,1k`, translated)."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -198,7 +198,7 @@ def percentiles(line: str) -> dict[float, float]:
 
 
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
-    """Parse sampled bandwidth. If `kilo` is None, `KB` or a space after the unit means fio 2, with powers of 1024."""
+    """Parse sampled bandwidth. If `kilo` is None, `KB` or a space after the unit means fio 2 (1024)."""
     match = _SAMPLED_RATE.match(line)
     if match is None:
         return None
@@ -226,7 +226,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and standard deviation times `factor`; None if one of them is not a number."""
+    """Return minimum, maximum, mean and deviation times `factor`; None if any is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -340,12 +340,12 @@ def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
 
 
 def _in_bytes(text: str) -> str:
-    """Return `679Mi`, as printed in the totals over all clients, as `679MiB`."""
+    """Append the `B` that fio omits in the totals over all clients (`679Mi`)."""
     return f"{text}B" if re.search(r"[kKMGT]i?$", text) else text
 
 
 def _header_sizes(text: str) -> str:
-    """Return `(R) 4096B-4096B, (W) …` or `4K-4K/4K-4K/4K-4K` as a value of `bs=` in bytes; empty if sizes vary."""
+    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value of `bs=` in bytes; empty if sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
     if any(low != high for low, high in spans):
