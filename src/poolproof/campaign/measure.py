@@ -38,7 +38,7 @@ _DURATIONS = {
     "time": "the length of a trial",
     "min": "the minimum length of a trial",
     "max": "the maximum length of a trial",
-    "budget": "the duration of the whole run",
+    "budget": "the time limit of the run",
 }
 
 Given = Mapping[str, Node]
@@ -146,7 +146,7 @@ def _tolerance(node: Node) -> float:
 def _confidence(node: Node) -> float:
     """Return the confidence as a fraction: 0.95 for `95%`. It must be at least 0.5 and less than 1.
 
-    Values so close to 100% that a float rounds them, or their upper quantile, to 1 are also refused.
+    Values so close to 100% that they, or their upper quantile, round to 1 as a float are also refused.
     """
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:
@@ -165,7 +165,7 @@ def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
 
 
 def _with_percent_sign(text: str) -> str:
-    """Return `3%` for `3`, a number without the percent sign; empty for any other text."""
+    """Return the number with a percent sign, `3%` for `3`; empty for any other text."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 

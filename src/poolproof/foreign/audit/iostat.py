@@ -128,7 +128,10 @@ def _short_number(word: str) -> float | None:
 
 
 def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Yield each series of consecutive reports. Rates are summed over the disks, without dm, md and similar devices."""
+    """Yield each series of consecutive reports. The rates of a report are summed over the disks.
+
+    dm, md and similar devices count only if the report lists nothing else.
+    """
     draft: _Draft | None = None
     for place, (number, line) in enumerate(numbered):
         columns = line.split()

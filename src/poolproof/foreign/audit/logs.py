@@ -86,7 +86,7 @@ def _histograms(path: Path) -> dict[str, Direction]:
 def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """Read one log. `units` collects the latency unit of each direction; an slat log rarely shows its unit."""
+    """Read one log. `units` collects each direction's latency unit; an slat log shows it only if it has priorities."""
     log = read_log(path)
     values = {}
     for name, number in _DIRECTIONS.items():

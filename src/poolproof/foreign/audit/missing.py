@@ -69,7 +69,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Yield the jobs. A stonewall is added unless a job is known to overlap in time with an earlier one."""
+    """Yield the jobs. All but the first get a stonewall unless they are known to overlap with an earlier job."""
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
