@@ -75,7 +75,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """A cell in all of its runs, oldest first."""
+    """The results of a cell in all of its runs, oldest first."""
 
     campaign: str
     machine: str
@@ -212,7 +212,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS`. With thousands of points, tuples are much shorter than objects."""
+    """Return the values of `_COLUMNS` as a tuple, because thousands of points would be much longer as objects."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

@@ -43,7 +43,7 @@ class AxisPosition:
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return the position of each workload, by name, whose family varies one of `_AXES`: the points of a curve."""
+    """Return positions by workload name. Only workloads whose family varies one of `_AXES` are points of a curve."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]

@@ -56,7 +56,8 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale)
 CHART = MetricChart(
     name="layouts",
     title="Layouts",
-    description="No workload varies an option that has an axis, such as the block size, so each has its own panel.",
+    description="No workload varies an option that could be the x axis, such as the block size, so each workload has "
+    "its own panel.",
     columns=(Column("layout", "layout"), Column("workload", "workload"), *RESULT),
     rows=_rows,
     draw=_draw,

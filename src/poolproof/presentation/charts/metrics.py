@@ -62,7 +62,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 
 
 def interval_text(interval: Interval, metric: MetricId) -> str:
-    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`. A single trial has a note instead."""
+    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`. A single trial has only a note."""
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:
         return f"{mean} (one trial: no interval)"
@@ -72,7 +72,8 @@ def interval_text(interval: Interval, metric: MetricId) -> str:
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
     """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
 
-    For the metric that a workload is compared by it is the requested one, for any other metric 95 % (Student's t).
+    For the metric that a workload is compared by, it is the requested confidence. For any other metric, it is 95 %
+    (Student's t).
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -101,7 +102,7 @@ def label_expression(metric: MetricId) -> str:
 
 
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
-    """Return a logarithmic axis of the field `seconds`, with labels at 1 and 3 of each decade.
+    """Return a logarithmic axis of the field `seconds`, labelled at 1 and 3 in each decade.
 
     By default Vega drops labels that do not fit, and may show a 9 instead of the 10 next to it.
     """

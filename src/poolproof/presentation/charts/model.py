@@ -30,7 +30,7 @@ _MOST_POINTS = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. `heading` and `unit` are for the table behind the chart, which omits empty headings."""
+    """A field of the rows. `heading` and `unit` are for the table behind the chart; no heading: not in the table."""
 
     field: str
     heading: str = ""

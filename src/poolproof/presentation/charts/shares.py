@@ -16,7 +16,7 @@ _SLOW = "slow-leaf"
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return the shares of each disk, except in directions in which fio moved no data. The last row has the note."""
+    """Return the shares of each disk, except in directions without fio traffic. A disk's last row has its note."""
     account = cell.account
     rows: list[Row] = []
     for leaf in cell.leaves:

@@ -98,7 +98,7 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return the properties of a row that its plot shows without naming other options."""
+    """Return what a plot shows about a row: workload family, layout, sync or async, mode, and block size."""
     return _family(row), row.cell.layout, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
@@ -201,7 +201,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout that has valid results, and hollow points for results that did not converge."""
+    """Yield a line for each layout with valid results, and hollow points for its results that did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"

@@ -196,7 +196,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield the layouts that are not ranked, and why. For a large mix, the reason is a count of bad results."""
+    """Yield the layouts that are not ranked, and why. For a large mix, give the number of bad results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -238,7 +238,7 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield the time spent. With `until`, add the time of a fixed schedule, as in the table and --json."""
+    """Yield how long fio ran. With `until`, add how long it would have run with a fixed schedule, as in the table."""
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:

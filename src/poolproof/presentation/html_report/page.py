@@ -49,7 +49,7 @@ def write_report(path: Path, out: Path) -> LoadedRun:
 
 
 def page(loaded: LoadedRun) -> str:
-    """Return the report as HTML. Its parts refer to cells by their index in `cells`, all of the campaign."""
+    """Return the report as HTML. Cells that do not belong to the campaign are left out."""
     run = without_unknown_cells(loaded)
     cells = run.cells
     trials, remarks = shown_trials(run, cells)

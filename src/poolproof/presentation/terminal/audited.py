@@ -1,4 +1,4 @@
-"""Audit results as text: where each result is, its values and verdict, the reasons, and what to do."""
+"""Audit results as text: the location, values and verdict of each result, the reasons, and what to do."""
 
 import textwrap
 from collections import Counter

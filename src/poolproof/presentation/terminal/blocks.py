@@ -15,7 +15,7 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a table without rules. The first column folds long names; `right` and `left` columns follow, aligned."""
+    """Return a table without rules. The first column, `names`, is folded; right- and left-aligned columns follow."""
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
     for name in right:

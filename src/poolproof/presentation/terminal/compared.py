@@ -101,7 +101,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _unsteady(cell: ComparedCell) -> str:
-    """Return why the cell is not tested, from both results; empty if it is tested."""
+    """Return the reasons in A or B why the cell is not tested; empty if it is tested."""
     return ", ".join(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 

@@ -66,7 +66,7 @@ def share_text(limit: Limit) -> str:
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Return the terms: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
+    """Return the computation: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
     if metric in LOWER_IS_BETTER:
         disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
         return f"{disks}: {limit.bound} is the fastest" if len(limit.leaves) > 1 else f"{disks} alone"
@@ -91,7 +91,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason. If all cells of a layout share it, the layout is named."""
+    """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
         reasons.setdefault(cell.layout, []).append(limit)

@@ -24,7 +24,7 @@ _TENTH = 0.1
 
 
 def which_is_better(metric: MetricId) -> str:
-    """Return `less is better` if it is; otherwise empty."""
+    """Return `less is better` for metrics such as latencies; otherwise empty."""
     return "less is better" if metric in LOWER_IS_BETTER else ""
 
 
