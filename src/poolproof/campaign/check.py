@@ -7,7 +7,7 @@ from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
 from poolproof.campaign.layout import check_devices_once
-from poolproof.campaign.model import Campaign, Measure, Workload
+from poolproof.campaign.model import DEFAULT_GENERATOR, Campaign, Measure, Workload
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
@@ -82,7 +82,12 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check that the jobs produce the metric, as far as their options show."""
+    """Check that fio's jobs produce the metric, as far as their options show.
+
+    `measure/plan.py` checks the loads of other generators.
+    """
+    if workload.generators != {DEFAULT_GENERATOR}:
+        return
     row = metric_of(workload.metric)
     where = f"workload {workload.name} is compared by {workload.metric}"
     if row.of == "syncs" and not _has(workload, _SYNCS):

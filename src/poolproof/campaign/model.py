@@ -88,6 +88,11 @@ class WorkloadRequest:
     spots: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
 
+DEFAULT_GENERATOR = "fio"
+GENERATOR_OPTION = "generator"
+"""The workload option that selects the load generator."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """The fio jobs of a workload, and how its results are compared.
@@ -106,6 +111,11 @@ class Workload:
     cold: bool | None = None
     fill: bool = True
     request: WorkloadRequest | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def generators(self) -> frozenset[str]:
+        """Return the names of the load generators that its jobs select; there should be one."""
+        return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Protocol
 
 from poolproof import load
-from poolproof.campaign.model import Workload
+from poolproof.campaign.model import DEFAULT_GENERATOR, GENERATOR_OPTION, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
-from poolproof.load.model import DEFAULT_GENERATOR, Load, LoadPart
+from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.process import Completed
 from poolproof.steps import Step
-
-OPTION = "generator"
-"""The workload option that selects the generator."""
 
 
 @dataclass(frozen=True)
@@ -199,20 +196,25 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
     Raises CampaignError if there is no such generator, or if the workload's parts select different ones.
     """
-    names = {dict(spec.options).get(OPTION, DEFAULT_GENERATOR) for spec in workload.jobs}
-    known = all_generators()
+    names, known = workload.generators, all_generators()
     if len(names) > 1 or not names <= known.keys():
         raise CampaignError(
-            f"workload {workload.name}: `{OPTION}` must be one of: {', '.join(sorted(known))} (the same in every job)",
-            f"leave `{OPTION}` out to use {DEFAULT_GENERATOR}",
-        ).concerning(OPTION)
-    return known[names.pop()]
+            f"workload {workload.name}: `{GENERATOR_OPTION}` must be one of: {', '.join(sorted(known))} "
+            "(the same in every job)",
+            f"leave `{GENERATOR_OPTION}` out to use {DEFAULT_GENERATOR}",
+        ).concerning(GENERATOR_OPTION)
+    return known[next(iter(names))]
+
+
+def generator_in(options: Mapping[str, str]) -> LoadGenerator:
+    """Return the generator that a workload's options select. fio if that generator is not installed."""
+    known = all_generators()
+    return known.get(options.get(GENERATOR_OPTION, ""), known[DEFAULT_GENERATOR])
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
     """Return the part that the options describe. fio reads them if their generator is not installed."""
-    known = all_generators()
-    return known.get(options.get(OPTION, ""), known[DEFAULT_GENERATOR]).described(name, options)
+    return generator_in(options).described(name, options)
 
 
 def generator_of(load: Load) -> LoadGenerator:

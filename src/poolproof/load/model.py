@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-DEFAULT_GENERATOR = "fio"
+from poolproof.campaign.model import DEFAULT_GENERATOR
 
 
 @dataclass(frozen=True)

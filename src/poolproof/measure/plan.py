@@ -32,6 +32,7 @@ from poolproof.load.generator import LoadGenerator, all_generators, generator_fo
 from poolproof.load.model import Load
 from poolproof.measure.found import check_found
 from poolproof.measure.model import CellJobs
+from poolproof.metrics import metric_of
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
     HostFacts,
@@ -221,7 +222,19 @@ def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
 
 def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
     with located_in(workload):
-        return CellJobs(workload, generator_for(workload).prepare(workload, campaign.measure.longest_s, host))
+        load = generator_for(workload).prepare(workload, campaign.measure.longest_s, host)
+        _check_metric(workload, load)
+        return CellJobs(workload, load)
+
+
+def _check_metric(workload: Workload, load: Load) -> None:
+    """Raise a CampaignError if the load cannot give the workload's metric."""
+    of = metric_of(workload.metric).of
+    where = f"workload {workload.name} is compared by {workload.metric}"
+    if of == "syncs" and not any(part.syncs for part in load.parts):
+        raise CampaignError(f"{where}, but its load never syncs", "choose another metric: p99").concerning("metric")
+    if of == "requests" and not any(part.measures_latency for part in load.parts):
+        raise CampaignError(f"{where}, but no latency is measured", "choose another metric: iops").concerning("metric")
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:

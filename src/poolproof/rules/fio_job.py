@@ -1,5 +1,12 @@
 """The fio job of a load part, for rules about fio itself. It has no options if another load generator runs the part."""
 
+from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of as fio_job
+from poolproof.load.model import LoadPart
 
-__all__ = ["fio_job"]
+__all__ = ["fio_job", "is_fio_job"]
+
+
+def is_fio_job(part: LoadPart) -> bool:
+    """True if fio runs the part, so that fio's defaults apply to options that are not set."""
+    return isinstance(part.source, Job)

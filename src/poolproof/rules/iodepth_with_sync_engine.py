@@ -1,7 +1,7 @@
 """A queue depth that the engine does not support."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, suspects
 from poolproof.rules.path import is_zfs
 
@@ -12,11 +12,10 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.is_synchronous and job.depth > 1]
     jobs = [job for job in jobs if fio_job(job).text("io_submit_mode") != "offload"]
     if jobs:
-        yield suspects(
-            f"{case.who(jobs)} sets iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, which does one "
-            "I/O at a time: the depth is 1",
-            weight=60,
-        )
+        depth = f"a queue depth of {jobs[0].depth} with an engine"
+        if is_fio_job(jobs[0]):
+            depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine},"
+        yield suspects(f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1", weight=60)
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:

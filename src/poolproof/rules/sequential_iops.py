@@ -1,7 +1,7 @@
 """IOPS of small sequential I/Os, which the kernel merges."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, notes
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_size
@@ -14,7 +14,8 @@ def _small(case: Case) -> list[LoadPart]:
 
 def _in_job(case: Case) -> Findings:
     if jobs := _small(case):
-        default = "" if fio_job(jobs[0]).text("bs") else " (bs is not set; the default is 4k)"
+        is_default = is_fio_job(jobs[0]) and not fio_job(jobs[0]).text("bs")
+        default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
             f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
             "merges them into larger requests, so their IOPS are not the disk's",

@@ -13,6 +13,9 @@ from poolproof.campaign.flags import parse_workload_flag
 from poolproof.errors import CampaignError
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.generator import all_generators, described, generator_for
+from poolproof.load.model import Load, LoadPart
+from poolproof.rules.judge import lint
+from poolproof.rules.model import Case
 from tests.unit.load.more.toy.generator import GENERATOR as TOY
 
 _SOURCE = Path(__file__).parents[3] / "src" / "poolproof"
@@ -57,19 +60,53 @@ def test_a_workload_selects_its_generator() -> None:
 
 
 def test_a_second_generator_needs_only_one_folder(tmp_path: Path) -> None:
-    target, run = tmp_path / "target", tmp_path / "run"
-    target.mkdir()
-    argv = [
-        sys.executable, "-c", _RUN, str(_MORE), "run", "--layout", f"here=dir {target}", "--workload",
-        "generator=toy,mib=4", "--trials", "1", "--time", "1s", "--work", str(tmp_path), "--out", str(run), "--json",
-    ]  # fmt: skip
-    completed = process.run(argv, timeout_s=_LIMIT_S, check=False)
+    completed, run = _run_toy(tmp_path, "generator=toy,mib=4"), tmp_path / "run"
     assert completed.returncode == 0, completed.stderr
     _check_saved(run)
     audit = [sys.executable, "-c", _RUN, str(_MORE), "audit", str(run), "--json"]
     (audited,) = json.loads(process.run(audit, timeout_s=_LIMIT_S, check=False).stdout)
     assert (audited["verdict"], audited["known"]) == (audited["verdict_then"], [])
     assert audited["figures"]["write"]["iops"] > 0 and audited["rerun"] is None
+
+
+def test_the_page_shows_the_saved_load_of_the_generator(tmp_path: Path) -> None:
+    _run_toy(tmp_path, "generator=toy,mib=1")
+    page, path = tmp_path / "report.html", tmp_path / "run"
+    argv = [sys.executable, "-c", _RUN, str(_MORE), "report", str(path), "--out", str(page)]
+    process.run(argv, timeout_s=_LIMIT_S)
+    text = page.read_text()
+    assert "Exact jobs (1)" in text
+    assert "write 1048576 bytes to" in text
+    assert "is missing for" not in text
+
+
+def test_its_load_decides_which_metric_it_can_give(tmp_path: Path) -> None:
+    accepted = _run_toy(tmp_path, "generator=toy,mib=1,metric=sync_p99", "--dry-run")
+    assert accepted.returncode == 0, accepted.stderr
+    refused = _run_toy(tmp_path, "generator=toy,mib=1,sync=0,metric=sync_p99", "--dry-run")
+    assert refused.returncode == CampaignError.exit_code
+    assert "never syncs" in refused.stdout
+
+
+def test_rules_state_fio_defaults_only_for_fio_jobs() -> None:
+    part = LoadPart("x", writes=True, is_synchronous=True, depth=8, source="/data/x")
+    messages = {found.rule: found.message for found in lint(Case(Load((part,), "toy")))}
+    assert "bs is not set" not in messages["sequential-iops"]
+    assert "ioengine" not in messages["iodepth-with-sync-engine"]
+    job = described("x", {"rw": "write", "iodepth": "8"})
+    messages = {found.rule: found.message for found in lint(Case(Load((job,))))}
+    assert "bs is not set" in messages["sequential-iops"]
+    assert "ioengine=psync" in messages["iodepth-with-sync-engine"]
+
+
+def _run_toy(tmp_path: Path, workload: str, *options: str) -> process.Completed:
+    target = tmp_path / "target"
+    target.mkdir(exist_ok=True)
+    argv = [
+        sys.executable, "-c", _RUN, str(_MORE), "run", "--layout", f"here=dir {target}", "--workload", workload,
+        "--trials", "1", "--time", "1s", "--work", str(tmp_path), "--out", str(tmp_path / "run"), "--json", *options,
+    ]  # fmt: skip
+    return process.run(argv, timeout_s=_LIMIT_S, check=False)
 
 
 def _check_saved(run: Path) -> None:

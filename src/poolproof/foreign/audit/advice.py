@@ -3,10 +3,11 @@
 import shlex
 from collections.abc import Iterable, Mapping
 
+from poolproof.campaign.model import DEFAULT_GENERATOR
 from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of
-from poolproof.load.model import DEFAULT_GENERATOR, LoadPart
+from poolproof.load.model import LoadPart
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.judge import Judgement

@@ -9,6 +9,7 @@ from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.errors import UsageError
+from poolproof.load.generator import generator_in
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
@@ -134,10 +135,12 @@ def repeat_section(run: LoadedRun) -> dict[str, Any]:
     """Return how to repeat the run, for the template: data from run.json, the campaign and the job files.
 
     `facts` and `disks` are pairs of name and value, `jobs` pairs of a workload and the text of its job file.
-    `jobs_more` is the number of jobs that are not shown, `jobs_missing` the number of missing job files.
+    `jobs_more` is the number of jobs that are not shown, `jobs_missing` the number of missing job files, and
+    `missing_files` their names.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     jobs = {name: _job(run, name) for name in names[:_MOST_JOBS]}
+    missing = [_load_file(run, name) for name, text in jobs.items() if text is None]
     disks = [(device.name, _source(device)) for device in run.campaign.devices]
     layouts = [(layout.name, f"`{format_expression(layout.expression)}`") for layout in run.campaign.layouts]
     return {
@@ -146,7 +149,8 @@ def repeat_section(run: LoadedRun) -> dict[str, Any]:
         "campaign": run.given,
         "jobs": [(name, text) for name, text in jobs.items() if text is not None],
         "jobs_more": len(names) - len(jobs),
-        "jobs_missing": sum(text is None for text in jobs.values()),
+        "jobs_missing": len(missing),
+        "missing_files": " or ".join(dict.fromkeys(missing)),
     }
 
 
@@ -173,11 +177,16 @@ def _source(device: Device) -> str:
             return f"{format_size(qcow2.size_bytes)} qcow2 image"
 
 
+def _load_file(run: LoadedRun, workload: str) -> str:
+    found = run.workload(workload)
+    return generator_in(dict(found.jobs[0].options) if found else {}).load_file
+
+
 def _job(run: LoadedRun, workload: str) -> str | None:
     """Return the job file of the workload's first trial on a layout, not on a bare disk; None if there is no file."""
     for trial in run.trials:
         if trial.workload == workload and calibrated_device(trial.layout) is None:
-            path = run.trial_file(trial, "job.fio")
+            path = run.trial_file(trial, _load_file(run, workload))
             if path.is_file():
                 return path.read_text(encoding="utf-8", errors="replace")
     return None

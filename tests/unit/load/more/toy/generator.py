@@ -70,7 +70,12 @@ class Toy:
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
         mib = int(options.get("mib", "1"))
         return LoadPart(
-            name, writes=True, block_bytes=1 << 20, max_block_bytes=1 << 20, size_bytes=mib << 20, syncs=True
+            name,
+            writes=True,
+            block_bytes=1 << 20,
+            max_block_bytes=1 << 20,
+            size_bytes=mib << 20,
+            syncs=options.get("sync") != "0",
         )
 
     def check(self, _loads: Mapping[str, Load], _host: Host) -> None:
