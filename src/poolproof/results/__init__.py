@@ -1,1 +1,1 @@
-"""Runs on disk, comparisons between them, and SQL over many of them."""
+"""Run directories, comparisons between runs, and SQL queries over many runs."""

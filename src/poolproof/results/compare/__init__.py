@@ -1,1 +1,1 @@
-"""Compare two runs cell by cell and rank the layouts of one run; docs/compare.md."""
+"""Compares two runs cell by cell, and ranks the layouts of a run; docs/compare.md."""

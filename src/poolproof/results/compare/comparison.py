@@ -1,4 +1,4 @@
-"""Compare two runs, or two layouts, cell by cell."""
+"""Compare two runs or two layouts, cell by cell."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,10 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Side:
-    """A run, or one layout of it. A UsageError is raised if the run does not have the layout."""
+    """One of the two things that are compared: a run, or one layout of a run.
+
+    Raises a UsageError if the run does not have the layout.
+    """
 
     run: LoadedRun
     layout: str | None = None
@@ -34,22 +37,22 @@ class Side:
 
     @property
     def grid(self) -> tuple[CellKey, ...]:
-        """Return every cell of the campaign, in its order; without the layout's name if two layouts are compared."""
+        """Return the keys of all cells in campaign order. If two layouts are compared, the layout name is empty."""
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [""]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
     def metric(self, key: CellKey) -> MetricId:
-        """Return the metric of a cell of the grid."""
+        """Return the metric that the cell's workload is compared by."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
-        """Return the value of a cell of the grid, or a few words why it has none."""
+        """Return the value of a cell, or the reason in a few words why the cell has none."""
         return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 
 @dataclass(frozen=True)
 class SkippedCell:
-    """A cell that can't be compared, and why. `lost`: A has a value that counts, but B does not."""
+    """A cell that can't be compared, and the reason. `lost` is true if A has a usable value but B does not."""
 
     key: CellKey
     why: str
@@ -58,7 +61,10 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell of both sides. `difference` is B relative to A, more is better; `decision` is corrected for all cells."""
+    """A cell that A and B have in common.
+
+    `difference` is B relative to A, and more is better. `decision` is corrected for the number of cells.
+    """
 
     key: CellKey
     a: Measured
@@ -69,9 +75,10 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Gate:
-    """The result of `--fail-if-slower`: cells significantly slower by more than `limit`, cells without a value in B.
+    """The result of `--fail-if-slower`.
 
-    `open`: cells whose trials do not show a slowdown of that size but do not rule it out either.
+    `slower` has the cells that are significantly slower by more than `limit`, and `lost` those without a usable value
+    in B. `open` has the cells whose trials neither show nor rule out such a slowdown.
     """
 
     limit: float
@@ -81,15 +88,15 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is slower and none lost its value."""
+        """True if no cell is slower and no cell lost its value."""
         return not self.slower and not self.lost
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of two sides. `only_a` and `only_b`: cells that the other campaign does not have.
+    """The comparison of A and B. `only_a` and `only_b` have the cells that the other campaign does not have.
 
-    The keys have no layout if two layouts are compared, because that differs then.
+    If two layouts are compared, the layout name in all keys is empty.
     """
 
     a: Side
@@ -106,10 +113,10 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A, each cell by its workload's metric, or all by `metric`. `limit` is that of `--fail-if-slower`.
+    """Compare B with A by each workload's own metric, or all cells by `metric`. `limit` is for `--fail-if-slower`.
 
-    Raises a UsageError if no trial measured the metric, and a RunError if no cell has a value on both sides and no gate
-    reports that, or if a gate has no cell that can be tested.
+    Raises a UsageError if no trial measured `metric`. Raises a RunError if there is nothing to compare, or if no cell
+    can be tested for a slowdown. With `limit`, cells that are lost in B are a result rather than an error.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -164,8 +171,8 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
     tested = [cell for cell in cells if cell.difference.error is not None]
     if not lost and not tested:
         raise RunError(
-            "--fail-if-slower: no cell has two steady trials on both sides, so no slowdown can be tested",
-            "measure again with --trials 3 or more; cells that did not converge, for longer (--max)",
+            "--fail-if-slower: no cell has two steady trials in both A and B, so no slowdown can be tested",
+            "measure again with --trials 3 or more; for cells that did not converge, also raise --max",
         )
     decisions = decide([cell.difference for cell in cells], limit)
     slower = tuple(cell for cell, decision in zip(cells, decisions, strict=True) if decision.word == "slower")
@@ -175,7 +182,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Check that a trial of the cells measured the requested metric. Raises a UsageError if none did."""
+    """Raise a UsageError if a metric was requested and no trial of the cells measured it."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(
@@ -190,7 +197,7 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
 
     return RunError(
         f"the runs have no cell in common: A has {some(a)}; B has {some(b)}",
-        "cells are matched by the names of layout and workload"
+        "cells are matched by layout and workload name"
         + ("; to compare layouts with different names: --layouts X,Y" if a.layout is None else ""),
     )
 
@@ -198,6 +205,4 @@ def _nothing_shared(a: Side, b: Side) -> RunError:
 def _nothing_counts(left_out: Sequence[SkippedCell], run: LoadedRun) -> RunError:
     reasons = "; ".join(f"{left.key}: {left.why}" for left in left_out[:_LISTED])
     more = f"; and {len(left_out) - _LISTED} more" if len(left_out) > _LISTED else ""
-    return RunError(
-        f"no cell has a value on both sides that may be compared: {reasons}{more}", f"poolproof show {run.path}"
-    )
+    return RunError(f"no cell has a usable value in both A and B: {reasons}{more}", f"poolproof show {run.path}")

@@ -1,4 +1,4 @@
-"""The objects that `compare --json` and `rank --json` print: documented in docs/json.md, stable within a schema."""
+"""The JSON objects of `compare --json` and `rank --json`. docs/json.md documents them; they are stable in a schema."""
 
 from collections import Counter
 from dataclasses import asdict

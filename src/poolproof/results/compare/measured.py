@@ -1,4 +1,4 @@
-"""The value of a cell as comparisons need it, or why it has none that counts; and such reasons in few words."""
+"""The value of a cell for comparisons, or the reason why the cell has no usable value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,10 +18,11 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """The value of a cell that counts. Tests use `log`.
+    """The usable value of a cell. Tests use `log`.
 
-    `unsteady`: names of reasons (`drift`, `step` …) why it is not tested: its rate changed by an unknown amount.
-    `changing`: the same if the extremes are known; the value then counts as lying anywhere between them.
+    If the rate changed by an unknown amount, the cell is not tested, and `unsteady` has the reasons (`drift`, `step`
+    …). If the rate changed between known extremes, the true value may be anywhere between them, and `changing` has the
+    reasons.
     """
 
     cell: Cell
@@ -33,17 +34,17 @@ class Measured:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict on the metric."""
+        """Return the verdict of the metric."""
         return self.cell.result(self.metric).verdict
 
     @property
     def figure(self) -> Interval:
-        """Return the geometric mean of the trials: the ratio of two of them is the ratio that was tested."""
+        """Return the geometric mean of the trials. The ratio of two such means is the ratio that is tested."""
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the value of a cell, or a few words why it has none that may be compared."""
+    """Return the value of a cell, or the reason in a few words why it has no usable value."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"
@@ -61,15 +62,15 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:
-        # trials of one length may agree on a rate that still changes: nothing can be tested
+        # trials of one length may agree although the rate still changes: nothing can be tested
         return Measured(cell, metric, LogMean(log.mean, None), count, cell.unsteady)
     return Measured(cell, metric, extended, count, changing=cell.unsteady)
 
 
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
-    """Yield `a, b, c and 97 more: refuted (read-from-cache)` for each reason, the most frequent first.
+    """Yield `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
 
-    The pairs are a name and why it was left out. Long lists are cut and end with a count.
+    Each pair has a name and the reason why it was left out. Long lists are cut off and end with a count.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

@@ -1,10 +1,9 @@
 """Rank the layouts of a run by speed, with ties, redundancy, capacity and write amplification.
 
-Every two layouts are compared (`statistics/comparison.py`). The place of a layout is a range: from 1 + the number of
-layouts that are significantly better, to the last place that leaves room for those that are significantly worse. A
-layout with an unsteady cell is not tested and may have any place. All ranges contain the true places together with 95 %
-confidence. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91,
-476-518.
+Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range, from 1 + the number of
+significantly better layouts to the number of layouts - the number of significantly worse ones. A layout with an
+unsteady cell is not tested and may have any place. With 95 % confidence, all ranges contain the true places. Source:
+Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
 
 import itertools
@@ -37,17 +36,18 @@ class Goal:
 
     @property
     def only(self) -> str | None:
-        """Return the name of the workload if there is only one; None for a mix."""
+        """Return the workload's name if there is only one; None for a mix of workloads."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
-    """Return the given goal, else the campaign's, else its only workload. The cells of a matrix have equal weight.
+    """Return the goal from `goal` or `weights`, else the campaign's goal, else its only workload.
 
-    Raises a UsageError if there is no goal, if it is not a workload, or if both `goal` and `weights` are given.
+    The workloads of a matrix have equal weights. Raises a UsageError if there is no goal, if the goal is not a
+    workload, or if both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
-        raise UsageError("--goal and --weights both say what to rank by", "leave one of them out")
+        raise UsageError("--goal and --weights cannot be used together", "leave one of them out")
     if weights is not None:
         return _normalised(campaign, parse_weights(weights))
     families = list(dict.fromkeys(workload.family for workload in campaign.workloads))
@@ -58,7 +58,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Return the weights in `etcd=2,media=1` by name."""
+    """Parse weights such as `etcd=2,media=1`. Returns the weights by name."""
     found: dict[str, float] = {}
     for part in split_names(text):
         name, _, number = part.rpartition("=")
@@ -86,7 +86,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload of that name, or all workloads of the matrix of that name."""
+    """Return the names of the workload or of all workloads in the matrix with this name."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -104,8 +104,8 @@ def _choices(campaign: Campaign) -> str:
 class Safety:
     """The redundancy, capacity and write amplification of a layout.
 
-    `redundancy` is how many of the `devices` may fail, whichever they are, without losing data. It is None for an
-    existing directory, and the capacity also for real disks, because the campaign does not show them.
+    `redundancy` is how many of the `devices` may fail without data loss, whichever they are. The redundancy and the
+    capacity of an existing directory are None, and so is the capacity of real disks: the campaign does not have them.
     """
 
     redundancy: int | None
@@ -115,7 +115,10 @@ class Safety:
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
-    """Return the safety of a layout. Raises a CampaignError if this version can't read the layout expression."""
+    """Return a layout's redundancy, number of devices, capacity and write amplification.
+
+    Raises a CampaignError if this version can't read the layout expression.
+    """
     sources = [(each.name, each.source) for each in campaign.devices]
     sizes = {name: source.size_bytes for name, source in sources if not isinstance(source, Disk)}
     node = resolve(layout.expression, {device.name for device in campaign.devices})
@@ -130,7 +133,7 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 
 @dataclass(frozen=True)
 class Entry:
-    """A layout to be ranked. `cells` are by workload."""
+    """A layout to be ranked. `cells` has its values by workload, and `score` is their weighted mean."""
 
     layout: str
     cells: Mapping[str, Measured]
@@ -138,7 +141,7 @@ class Entry:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the workloads whose rate changed by an unknown amount: the layout is then not tested."""
+        """Return the workloads whose rate changed by an unknown amount. If there are any, the layout is not tested."""
         return tuple(name for name, each in self.cells.items() if each.unsteady)
 
     @property
@@ -149,9 +152,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout with its place, from `first` to `last`: the same number without a tie.
+    """A layout with its place, a range from `first` to `last`, which are equal without a tie.
 
-    `to_leader` is its speed relative to the layout with the best mean; None for that layout.
+    `to_leader` compares its speed with the layout that has the best mean; None for that layout itself.
     """
 
     entry: Entry
@@ -163,7 +166,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts, the layout with the better mean first; the decision is `faster` if they differ significantly."""
+    """Two layouts; `better` has the better mean. The decision is `faster` if they differ significantly."""
 
     better: str
     worse: str
@@ -172,13 +175,13 @@ class Pair:
 
     @property
     def is_tie(self) -> bool:
-        """True if the two do not differ significantly."""
+        """True if the two layouts do not differ significantly."""
         return self.decision.word != "faster"
 
 
 @dataclass(frozen=True)
 class Excluded:
-    """A layout that has no place, and why."""
+    """A layout without a place, and the reason."""
 
     layout: str
     why: str
@@ -186,7 +189,10 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Ranking:
-    """`metrics` are by workload. `ranked` is ordered by mean, the best first."""
+    """A ranking of a run's layouts. `metrics` has the metric of each workload. `ranked` is ordered by mean, best first.
+
+    Layouts with an unsteady cell are at the end of `ranked`.
+    """
 
     run: LoadedRun
     goal: Goal
@@ -198,12 +204,12 @@ class Ranking:
 
     @property
     def best(self) -> tuple[Ranked, ...]:
-        """Return the layouts that may be the best: the true best is among them with 95 % confidence."""
+        """Return the layouts that may be the best. With 95 % confidence, the truly best layout is among them."""
         return tuple(each for each in self.ranked if each.first == 1)
 
     @property
     def safer(self) -> tuple[Ranked, ...]:
-        """Return, for each number of failed disks that the leader would not survive, the fastest layout that does."""
+        """Return the fastest layout for each number of failed disks that the leader would not survive."""
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
         if survived is None:
@@ -216,10 +222,10 @@ class Ranking:
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
-    """Return the run's layouts ranked by the goal; each workload by its own metric, or all by `metric`.
+    """Rank the run's layouts by the goal, each workload by its own metric or all by `metric`.
 
-    Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured the
-    metric.
+    Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured
+    `metric`.
     """
     check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
@@ -244,7 +250,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
 
 
 def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
-    """Return the layouts with a value for each workload of the goal, best first, unsteady ones last; and the rest."""
+    """Return the layouts with a value for each workload of the goal (best first, unsteady ones last) and the others."""
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: measured(run, CellKey(layout.name, name), metrics[name]) for name in goal.weights}

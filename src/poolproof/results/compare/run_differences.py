@@ -1,4 +1,4 @@
-"""What differs between two runs besides their results: machine, versions, campaign. It may explain the results."""
+"""Differences between two runs in machine, versions and campaign, which may explain why their results differ."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from poolproof.units import format_size
 ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""Facts that every run has. Others were added later, or are settings of a module that was loaded."""
+"""The facts that every run has. Other facts were added later or are settings of a kernel module."""
 _PROGRAMS = ("poolproof", "fio")
 
 
 @dataclass(frozen=True)
 class RunDifference:
-    """One thing that differs: its name and its value in each run, a dash if a run has none."""
+    """The name of something that differs, and its value in each run; a dash if a run does not have it."""
 
     what: str
     a: str
@@ -26,9 +26,9 @@ class RunDifference:
 
 
 def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
-    """Return every recorded difference that may affect results: not names, paths or the seed of the order.
+    """Return the recorded differences that may affect results. Names, paths and the seed are not compared.
 
-    A module's settings, a program's version, a device or a layout is compared only if both runs have it.
+    Kernel settings, versions of other programs, devices and layouts are compared only if both runs have them.
     """
     found = [*_differing(_machine(a), _machine(b))]
     found += _differing(_settings(a), _settings(b), in_both=True)
@@ -102,7 +102,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. `in_both`: only those that both runs have."""
+    """Yield the facts that differ, or with `in_both` only those that both runs have."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

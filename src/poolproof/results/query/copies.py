@@ -1,7 +1,7 @@
-"""Columnar copies of trials in the user's cache, so that later queries do not read all the text again.
+"""Columnar copies of trials in the user's cache, so that later queries don't have to parse all the text again.
 
-Files are grouped, oldest first, until a group is large enough for one copy. The name of a copy is a digest of the
-paths, sizes and times of its files, so a copy of changed files is never found.
+Files are grouped, oldest first, until a group is large enough for a copy. The name of a copy is a hash of the paths,
+sizes and modification times of its files, so the copy is no longer found once a file has changed.
 """
 
 import contextlib
@@ -14,14 +14,14 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
-"""With less text than this there are no copies, because reading it is fast."""
+"""If all files together are smaller than this, no copies are made, because parsing is fast enough."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"1 {views.RAW}"
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
-    """Return the existing copies and the files that they replace."""
+    """Return the existing copies and the files that they cover."""
     found = {copy: group for group in _groups(files) if (copy := _copy_of(group)).is_file()}
     for copy in found:
         with contextlib.suppress(OSError):
@@ -30,14 +30,14 @@ def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:
 
 
 def read(copy: Path) -> str:
-    """Return SQL that reads a copy, with the same columns as the lines."""
+    """Return SQL that reads a copy, with the same columns as the original lines."""
     return f"select {', '.join(views.RAW)}, filename from read_parquet({views.literal(str(copy))})"
 
 
 def keep(files: Sequence[Path]) -> None:
-    """Make a copy of every complete group of files, and remove the copies that no query used for 30 days.
+    """Copy every complete group of files, and remove copies that no query has used for 30 days.
 
-    Errors are ignored: without copies, queries are only slower.
+    Errors are ignored, because queries work without copies.
     """
     import duckdb
 
@@ -57,7 +57,7 @@ def worth_keeping(files: Iterable[Path]) -> bool:
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Write a copy under a temporary name and rename it; discard it if a file changed in the meantime."""
+    """Write a copy under a temporary name and rename it. If a file has changed meanwhile, discard the copy."""
     import duckdb
 
     copy = _copy_of(group)
@@ -75,7 +75,7 @@ def _make(group: Sequence[Path]) -> None:
 
 
 def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield complete groups, oldest files first, so that a new run changes no existing group."""
+    """Yield the complete groups, oldest files first, so that a new run does not change existing groups."""
     stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
     if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
         return

@@ -1,4 +1,4 @@
-"""Find the runs in a folder and the readable lines of their trials, and report what cannot be read."""
+"""Find the runs in a folder and the readable lines of their trials.jsonl, and report what cannot be read."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run directory. `name`: its path below the searched folder, or its own name if it is that folder."""
+    """A run directory. `name` is its path relative to the searched folder; its own name if they are the same."""
 
     name: str
     path: Path
@@ -27,19 +27,19 @@ class FoundRun:
 
     @property
     def trials_path(self) -> Path:
-        """Return the path of its trials.jsonl, which does not exist before the first trial is finished."""
+        """Return the path of trials.jsonl, which does not exist before the first trial has finished."""
         return self.path / "trials.jsonl"
 
     @property
     def campaign(self) -> str:
-        """Return the name of its campaign, read from the text because parsing takes milliseconds; empty if missing."""
+        """Return the campaign's name; empty if missing. A regular expression finds it, because parsing takes longer."""
         match = _CAMPAIGN_NAME.search(self.record.campaign)
         return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, or lines of a run, that could not be read. `what`: its name. `why`: the reason. `hint`: the fix."""
+    """A run, folder or line that could not be read: its name, the reason and the fix."""
 
     what: str
     why: str
@@ -47,10 +47,10 @@ class SkippedRun:
 
 
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
-    """Return every run in or below a folder, sorted by name, and the runs whose run.json cannot be read.
+    """Return every run in or below a folder, sorted by name, and the runs and folders that cannot be read.
 
-    Folders that this user cannot read are also reported, because they may contain runs. Raises a RunError if `root`
-    does not exist, contains no run, or cannot be read by this user.
+    Unreadable folders are included because they may contain runs. Raises a RunError if `root` does not exist, contains
+    no runs, or cannot be read by this user.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -63,7 +63,7 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]
             left_out.append(SkippedRun(name, error.message, error.hint))
     if not runs and not left_out:
         raise RunError(
-            f"{root} contains no run", "create a run: poolproof run; list another folder: poolproof runs DIR"
+            f"{root} contains no runs", "create a run: poolproof run; list another folder: poolproof runs DIR"
         )
     return tuple(runs), tuple(left_out)
 
@@ -76,13 +76,13 @@ def _check_folder(root: Path) -> None:
     except OSError as error:
         raise RunError(f"{root} cannot be read: {error.strerror}", _AS_ROOT) from None
     if not is_folder:
-        raise RunError(f"{root} is not a folder", "name the folder that contains the runs, as in: poolproof runs runs")
+        raise RunError(f"{root} is not a folder", "give the folder that contains the runs, as in: poolproof runs runs")
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
-    """Yield the folders with a run.json, sorted by name, without searching inside a run.
+    """Yield the folders with a run.json, sorted by name, without descending into a run.
 
-    Unreadable folders are appended to `closed`, except lost+found: on ext4 only root can read it, and it has no runs.
+    Unreadable folders are appended to `closed`, except lost+found, which only root can read and which has no runs.
     """
 
     def add_closed(error: OSError) -> None:
@@ -100,7 +100,7 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
 
 
 def ends_whole(path: Path) -> bool:
-    """True if the last line is complete; it may be incomplete after a crash or while the run writes it."""
+    """True if the last line is complete. It may be incomplete after a crash or while the run is writing it."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
@@ -108,9 +108,9 @@ def ends_whole(path: Path) -> bool:
 
 
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
-    """Return the lines that are trials of this schema; append the others to `left_out`, one entry for each reason.
+    """Return the lines that are trials with this schema. Other lines are appended to `left_out`, an entry per reason.
 
-    An incomplete last line is ignored: it was cut off by a crash or is being written.
+    An incomplete last line is ignored, because a crash cut it off or it is still being written.
     """
     lines = whole_lines(path)
     _trials, refused = read_lines(lines)

@@ -1,4 +1,4 @@
-"""A DuckDB connection that can read the views over many runs and nothing else: no other file, network or extension."""
+"""A DuckDB connection that can read only the views over many runs: no other files, no network, no extensions."""
 
 import contextlib
 import functools
@@ -40,7 +40,7 @@ select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEG
 
 
 class Session:
-    """The runs below a folder, open for queries. `left_out` grows when a query finds damaged lines."""
+    """The runs in or below a folder, open for queries. Damaged lines that a query finds are added to `left_out`."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.runs, left_out = find_runs(root)
@@ -53,7 +53,7 @@ class Session:
         self._connection = self._connect()
 
     def ask(self, sql: str) -> QueryResult:
-        """Return the result of one `select`. Raises a UsageError if it is anything else, or if DuckDB refuses it."""
+        """Return the result of a `select` statement. Raises a UsageError for other statements and errors in SQL."""
         import duckdb
 
         try:
@@ -70,11 +70,11 @@ class Session:
 
     @property
     def is_worth_copies(self) -> bool:
-        """True if so much was read as text that `keep_copies` would make the next query faster."""
+        """True if `keep_copies` would make the next query faster."""
         return copies.worth_keeping(run.trials_path for run in self._direct)
 
     def keep_copies(self) -> None:
-        """Make columnar copies of the files that were read as text, if they are large enough."""
+        """Make columnar copies of the files that were parsed as text, if they are large enough."""
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
@@ -99,7 +99,10 @@ class Session:
         return connection
 
     def _answer(self, sql: str) -> QueryResult:
-        """Create the views that a query names, then run it. DuckDB opens every file for each view that it creates."""
+        """Create the views that the query names, then run the query.
+
+        Other views are not created, because DuckDB opens every file for each view.
+        """
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
             self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
@@ -108,9 +111,9 @@ class Session:
         return run_query(self._connection, sql)
 
     def _uses_settled(self, sql: str) -> bool:
-        """True if a query names `settled`, or if DuckDB's plan reads it, as for `*`; also true if there is no plan.
+        """True if the query names `settled` or DuckDB's plan reads it, as for `*`, or if there is no plan.
 
-        The name is checked first: while all values are null, DuckDB's plan of `where settled is null` reads nothing.
+        The name is checked first: while all values are null, the plan for `where settled is null` reads nothing.
         """
         import duckdb
 
@@ -124,7 +127,7 @@ class Session:
         return views.SETTLED_CELLS in str(plan)
 
     def _fill_settled(self) -> None:
-        """Fill in which cells converged. SQL cannot compute that, and it reads every trial of these runs again."""
+        """Store which cells converged. SQL cannot compute this, so the trials of these runs are loaded again."""
         found = [row for run in self.runs if "until" in run.record.campaign for row in _settled_rows(run)]
         self._settled_known = True
         if found:
@@ -141,7 +144,7 @@ class Session:
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
-        """Check every line of the files that are read as text; True if a line had to be left out."""
+        """Check every line of the files that are parsed as text. Returns True if a line was left out."""
         known = len(self.left_out)
         for run in self._direct:
             self._save_readable(run)
@@ -169,7 +172,7 @@ class Session:
 def open_runs(root: Path) -> Iterator[Session]:
     """Open the runs in or below a folder for queries.
 
-    Raises a HostError if the extra `query` is not installed, and a RunError if there is no run.
+    Raises a HostError if the extra `query` is not installed, and a RunError if there are no runs.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -190,7 +193,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
-    """Yield run, layout, workload, state and whether it converged, for each cell and bare disk measured `until`."""
+    """Yield run, layout, workload, state and whether the cell converged, for each cell measured with `until`."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -202,10 +205,11 @@ def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in the list of `poolproof runs`. `verdicts` counts its cells.
+    """A run in the output of `poolproof runs`. `verdicts` has the number of cells with each verdict.
 
-    `cells`: the number with a trial. `cells_wanted`: those in its campaign; None if it can't be read. `state`: `going`
-    while a poolproof process holds its lock; `stopped` if none does and trials are missing.
+    `cells` is the number of cells with a trial, and `cells_wanted` the number of cells in the campaign; None if the
+    campaign can't be read. `state` is `going` while a poolproof process is using the run, and `stopped` if none is and
+    trials are missing.
     """
 
     run: FoundRun
@@ -249,7 +253,7 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int]]) -> Lis
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int] | None:
-    """Return the number of cells in a campaign and the minimum number of trials of each; None if unreadable."""
+    """Return the number of cells in a campaign and the minimum number of trials per cell; None if unreadable."""
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:

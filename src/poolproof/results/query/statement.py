@@ -1,8 +1,8 @@
-"""Run one SQL statement: check that it only reads, limit its time, return its rows, and format them.
+"""Run an SQL statement: check that it is read-only, limit its time, and format its rows.
 
-The check uses DuckDB's own syntax tree, before any name is bound. A leading `select` is not enough: in DuckDB a `with`
-can contain a `copy` or an `insert`, and some functions run SQL that they are given as text. So everything that is not
-known to be harmless is refused.
+The check uses DuckDB's own syntax tree before names are bound. A leading `select` is not enough: in DuckDB a `with` can
+contain a `copy` or an `insert`, and some functions run SQL from a string. So everything that is not known to be
+harmless is rejected.
 """
 
 import json
@@ -38,7 +38,7 @@ class QueryResult:
 
 
 def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
-    """Check that a query is a single statement that only reads.
+    """Check that a query is a single read-only statement.
 
     Raises a UsageError if it is not, and a duckdb.Error if it is not valid SQL.
     """
@@ -46,22 +46,22 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
 
     kinds = [statement.type for statement in connection.extract_statements(sql)]
     if len(kinds) != 1:
-        raise UsageError(f"a query must be one statement, but this has {len(kinds)}", 'write one "select …"')
+        raise UsageError(f"a query must be one statement, not {len(kinds)}", 'write one "select …"')
     if kinds[0] != duckdb.StatementType.SELECT:
-        raise UsageError(f"a query can only read, but this is {str(kinds[0]).rpartition('.')[2].lower()}", _HINT)
+        raise UsageError(f"queries are read-only: {str(kinds[0]).rpartition('.')[2]} is not allowed", _HINT)
     [(text,)] = connection.execute("select json_serialize_sql(?::VARCHAR)::VARCHAR", [sql]).fetchall()
     tree = json.loads(text)
     if tree.get("error") is not False:
-        raise UsageError("poolproof cannot verify that this query only reads", f"write it as a plain select; {_HINT}")
+        raise UsageError("poolproof cannot verify that this query is read-only", f"write a simple select; {_HINT}")
     for node in _nodes(tree):
         _check_node(node)
 
 
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
-    """Return the result of a query that was checked.
+    """Return the result of a query that `check_only_reads` accepted.
 
-    Raises a UsageError if a column has a time zone, a RunError if it takes too long, and a duckdb.Error if DuckDB
-    refuses it.
+    Raises a UsageError if a column has a time zone, a RunError if the query takes too long, and a duckdb.Error if
+    DuckDB rejects the query.
     """
     import duckdb
 
@@ -75,7 +75,7 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
                 raise UsageError(f"{name} is a time with a time zone", fix)
         return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
     except duckdb.InterruptException:
-        raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "reduce it: add a where or a limit") from None
+        raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None
     except KeyboardInterrupt:
         raise Interrupted("interrupted", "") from None
     finally:
@@ -83,9 +83,9 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
 
 def refusal(error: Exception) -> UsageError:
-    """Return the error to raise if DuckDB refuses a query."""
+    """Return the UsageError for a query that DuckDB rejected."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return UsageError(f"DuckDB refuses the query: {' '.join(lines[:2])}", _HINT)
+    return UsageError(f"DuckDB rejected the query: {' '.join(lines[:2])}", _HINT)
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -102,15 +102,15 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
 def _check_node(node: dict[str, Any]) -> None:
     kind = node.get("type")
     if isinstance(kind, str) and kind.endswith("_NODE") and kind not in _READING_NODES:
-        raise UsageError(f"a query can only read, but this has a {kind.removesuffix('_QUERY_NODE').lower()}", _HINT)
+        raise UsageError(f"queries are read-only: {kind.removesuffix('_QUERY_NODE')} is not allowed", _HINT)
     if kind == "TABLE_FUNCTION":
         name = str(node.get("function", {}).get("function_name", ""))
         if name.lower() not in _TABLE_FUNCTIONS:
-            raise UsageError(f"a query cannot call the table function {name}()", _HINT)
+            raise UsageError(f"the table function {name}() is not allowed in queries", _HINT)
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the headings and at most 1000 rows; numbers are right-aligned, long texts are shortened."""
+    """Yield the lines of a table: the headings and at most 1000 rows. Numbers are right-aligned, long text is cut."""
     shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
     names = [_text(name) for name in answer.columns]
     right = [bool(_NUMERIC.match(kind)) for kind in answer.types]
@@ -142,7 +142,7 @@ def _text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Return a value for JSON: times in ISO 8601, NaN and infinity as None, other types as text."""
+    """Convert a value for JSON: times to ISO 8601, NaN and infinity to None, other types to text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -155,7 +155,7 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """Return a value for CSV: numbers unchanged, None as an empty field, times in ISO 8601."""
+    """Convert a value for CSV: numbers and None stay unchanged, times become ISO 8601, other types text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):

@@ -1,6 +1,6 @@
-"""The views for queries, as SQL. docs/query.md describes each column; a test compares the two.
+"""The SQL of the views for queries. docs/query.md describes each column; a test compares the two.
 
-As in exports, a result that does not count is in a `rejected_…` column, never in the column of results that count.
+As in exports, refuted and failed results are only in the `rejected_…` columns.
 """
 
 import dataclasses
@@ -28,17 +28,17 @@ _SERIES = (
     (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384,
     (79 * _Z**9 + 776 * _Z**7 + 1482 * _Z**5 - 1920 * _Z**3 - 945 * _Z) / 92160,
 )
-"""Coefficients of Student's t at 95 % in powers of 1 / degrees of freedom: Abramowitz and Stegun 26.7.5."""
+"""Coefficients of the 95 % t factor in powers of 1 / degrees of freedom (Abramowitz and Stegun 26.7.5)."""
 
 SETTLED_CELLS = "settled_cells"
-"""A column of `run_files`: whether each cell converged, by `_CELL_KEY`. Null until a query uses it."""
+"""A column of `run_files` that maps `_CELL_KEY` to whether the cell converged. Null until a query uses it."""
 
 _CELL_KEY = "concat_ws(chr(31), layout, workload, state)"
 _MEASURED = "filter (where verdict <> 'failed')"
 
 
 def _struct_of(kind: type) -> str:
-    """Return DuckDB's type for a dataclass stored as JSON: `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
+    """Return the DuckDB type of a dataclass that is stored as JSON: `STRUCT(device VARCHAR, read_bytes BIGINT)`."""
     hints = typing.get_type_hints(kind)
     fields = (f"{field.name} {_sql_type(hints[field.name])}" for field in dataclasses.fields(kind))
     return f"STRUCT({', '.join(fields)})"
@@ -68,7 +68,7 @@ RAW = {
     "state": "VARCHAR",
     "verdicts": "MAP(VARCHAR, VARCHAR)",
 }
-"""The keys that are read from each line of trials.jsonl, with their DuckDB types."""
+"""The keys that are read from trials.jsonl, with their DuckDB types."""
 
 RUN_COLUMNS = {
     "run": "VARCHAR",
@@ -83,31 +83,35 @@ RUN_COLUMNS = {
 
 
 def read_lines(files: Sequence[str]) -> str:
-    """Return SQL that reads files of lines, with the file name of each line; a line of another schema is an error."""
+    """Return SQL that reads JSON Lines files and adds the file name to each row.
+
+    A line with another schema version is an error.
+    """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
     return (
         f"select {', '.join(RAW)}, filename from read_json([{names}], format = 'newline_delimited', "
         f"filename = true, columns = {{{columns}}}) "
-        f"where if(schema = {SCHEMA}, true, error('a line of another schema')::BOOLEAN)"
+        f"where if(schema = {SCHEMA}, true, error('a line has another schema version')::BOOLEAN)"
     )
 
 
 def no_lines() -> str:
-    """Return SQL with the same columns and no rows."""
+    """Return SQL with the columns of `read_lines` and no rows."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 
 
 def literal(text: str) -> str:
-    """Return a text as an SQL literal."""
+    """Return the text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def macros() -> Iterator[str]:
-    """Yield SQL macros: the value of a matrix option from a name that the matrix made, and Student's t for intervals.
+    """Yield the SQL macros `setting` and `t_factor`.
 
-    From 21 degrees of freedom upwards, t comes from a series that is exact to six digits.
+    `setting` extracts the value of a matrix option from the name of a cell. `t_factor` is the half width of a 95 %
+    interval in standard errors; above 20 degrees of freedom it is a series with six exact digits.
     """
     yield (
         "create macro setting(name, key) as "
@@ -122,7 +126,7 @@ def macros() -> Iterator[str]:
 
 
 def views() -> dict[str, str]:
-    """Return the definition of each view by name, over `placed_trials` and `run_files`."""
+    """Return the SQL definition of each view, by name. The views read `placed_trials` and `run_files`."""
     named = f"run, layout, workload, number, {_verdict_of()} as verdict"
     leaves = "unnest(leaves, recursive := true)"
     return {
@@ -135,9 +139,9 @@ def views() -> dict[str, str]:
 
 
 def placed_trials(lines: str) -> str:
-    """Return SQL that creates a view of all lines, each with its run. `lines`: SQL that reads the lines.
+    """Return SQL that creates a view of all lines with their runs. `lines` is SQL that reads the lines.
 
-    Lines written before the key `state` existed are of the state `healthy`.
+    For lines that were written before the key `state` existed, the state is `healthy`.
     """
     return (
         f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
@@ -147,7 +151,7 @@ def placed_trials(lines: str) -> str:
 
 
 def fill_settled() -> str:
-    """Return SQL that fills `settled_cells` from lists: runs, layouts, workloads, states, whether each converged."""
+    """Return SQL that fills `settled_cells` from five lists: run, layout, workload, state and whether it converged."""
     names = ("run", "layout", "workload", "state", "settled")
     rows = f"select {', '.join(f'unnest(?) as {name}' for name in names)}"
     found = f"select run, map(list({_CELL_KEY}), list(settled)) as cells from ({rows}) group by run"
@@ -155,7 +159,7 @@ def fill_settled() -> str:
 
 
 def _verdict_of(metric: MetricId | None = None) -> str:
-    """Return SQL for the verdict of a metric, by default of the workload's own, as `Trial.result` returns it."""
+    """Return SQL for a metric's verdict, as in `Trial.result`. The default is the metric of the workload."""
     return f"coalesce(verdicts[{literal(metric) if metric else 'metric'}], verdict)"
 
 
@@ -176,7 +180,7 @@ def _trials() -> str:
 
 
 def _cells() -> str:
-    """Return the cells as `runs.summary` computes them: the verdict is the worst; a failed trial has no results."""
+    """Return SQL for the cells as in `runs.summary`, with the worst verdict and without values of failed trials."""
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
     groups = "run, layout, workload, state"
@@ -206,7 +210,7 @@ def _cells() -> str:
 
 
 def _summed(field: str) -> str:
-    """Return SQL for a field of `AccountSum`. Its written bytes are those after the drain."""
+    """Return SQL for a field of `AccountSum`. Written bytes are counted until the drain is over."""
     if field == "write_factor":
         return f"arg_min(account.write_factor, number) {_MEASURED}"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field

@@ -1,1 +1,1 @@
-"""The run directory: plain files that anyone can read without poolproof; docs/run-directory.md has the format."""
+"""The run directory: text files that can be read without poolproof; docs/run-directory.md describes the format."""

@@ -1,4 +1,4 @@
-"""Evaluate claims against the results of a run: held, failed, or undecided if the interval includes the limit.
+"""Evaluate a campaign's claims against the results of a run. A claim is undecided if the interval includes the limit.
 
 As in a ranking, the interval of a rate or latency also uses the other cells of the run (`metric_prior`).
 """
@@ -40,9 +40,9 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and its result. `measured` is the left side, None if it has no value.
+    """A claim and its result. `measured` is the value of the claim's left side; None if it has no value.
 
-    `why` says why there is none, or why the result is undecided although there is one.
+    `why` says why there is no value, or why the result is undecided despite a value.
     """
 
     claim: Claim
@@ -52,11 +52,11 @@ class ClaimResult:
 
 
 class _NoValue(Exception):
-    """A value that the claim needs is missing or must not be used."""
+    """A value that the claim needs is missing or unusable."""
 
 
 class _Cells:
-    """The cells of a run by layout and workload, and what they say about each other."""
+    """The cells of a run, and the variance between trials that they have in common."""
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
@@ -70,7 +70,7 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return how much trials differ by this metric; None for counted bytes, or if too few cells say so."""
+        """Return the typical variance of a metric between trials; None for byte counts or with too few cells."""
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
@@ -99,14 +99,14 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
     for term in cell_values_of(that):
         prior = cells.prior(term)
         if term.name in COMPARABLE and not has_interval(len(_samples(term, cells)), prior):
-            why = "and the other cells vary too widely to estimate how much a second might differ" if prior else ""
+            why = "and the other cells vary too much to estimate how far a second trial would differ" if prior else ""
             single = f"{term.name} of {term.workload} on {term.layout} comes from a single trial"
             return f"{single}, {why or 'which has no interval'}"
     return ""
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Return `held` if the whole measured interval satisfies the claim, `failed` if no part of it does."""
+    """Return `held` if all of the measured interval satisfies the claim, `failed` if none of it does."""
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # of a percentage, the tolerance is percentage points
     slack = that.tolerance.value * right.mean if is_share else that.tolerance.value
@@ -123,7 +123,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval. A ratio or share of a single trial is a point, because bytes are counted."""
+    """Return the ends of an interval. Without an interval, both are the mean, because byte counts are exact."""
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 
@@ -145,7 +145,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest share of its mean that a changing rate allows: 1 and 1 for a steady one."""
+    """Return the extremes of a changing rate as shares of its mean; 1 and 1 for a steady rate."""
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0
@@ -164,7 +164,7 @@ def _widened(interval: Interval, low_share: float, high_share: float) -> Interva
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
-    """Return the widest interval that the bounds of both sides allow (interval arithmetic)."""
+    """Return the result of an operation on two intervals (interval arithmetic)."""
     apply, divisor = _OPERATORS[term.operator], _bounds(right)
     if term.operator == "divide" and divisor[0] <= 0 <= divisor[1]:
         raise _NoValue("the divisor may be 0")

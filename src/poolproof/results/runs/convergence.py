@@ -1,8 +1,8 @@
-"""Whether the trials of a cell have converged, and how far a rate that changes may be off.
+"""Check whether the trials of a cell have converged, and how far a changing rate may be off.
 
 The interval over trials is valid for steady rates. If a rate drifts, steps or bursts, trials of one length may agree
-and all be off. Such a value counts as lying anywhere between the lowest and highest tenth of any of its trials, with
-the interval over trials around that. docs/stopping.md has how often that covered the truth in recorded runs.
+and all be wrong. Then the true value is assumed to be anywhere between the lowest and the highest tenth of any of the
+trials, widened by the interval over trials. docs/stopping.md has the coverage of this range in recorded runs.
 """
 
 import math
@@ -23,7 +23,7 @@ from poolproof.verdicts import has_values
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """How much trials differ in the cells of one run. A prior is None if there are too few cells of the kind.
+    """The typical variance between the trials of a cell, from all cells of a run; None if there are too few cells.
 
     Percentiles have their own prior, because a tail varies several times as much as the rate, and in steps of a bin.
     """
@@ -32,17 +32,17 @@ class VariancePriors:
     percentiles: VariancePrior | None = None
 
     def of(self, metric: MetricId) -> VariancePrior | None:
-        """Return the prior for the metric's kind."""
+        """Return the prior for rates or for percentiles, whichever the metric is."""
         return self.rates if metric_of(metric).is_rate else self.percentiles
 
 
 @dataclass(frozen=True)
 class CellConvergence:
-    """The state of a cell that is measured `until` it has converged.
+    """The convergence of a cell in a campaign with `until`.
 
-    `done`: no further trial is needed or allowed. `converged`: the mean of the trials is within the tolerance and each
-    of them converged; otherwise `reasons` says why not. `across_trials` is None without a value. `fixed_s` is how long
-    fio would have taken for the least number of trials, each as long as a trial may last.
+    `done`: no further trial is needed or allowed. `converged`: the mean of the trials is precise to within the
+    tolerance and every trial converged; if not, `reasons` says why. `across_trials` is None if no trial has a value.
+    `fixed_s` is the time that fio would have needed for the minimum number of trials, each of the maximum length.
     """
 
     done: bool
@@ -69,7 +69,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
-    """Return how much trials differ in these cells of one run."""
+    """Return the typical variance between trials in these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     for trials in cells:
         if trials:
@@ -78,7 +78,7 @@ def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
 
 
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:
-    """True if a cell with these trials, in order, needs another. `priors`: of all cells of the run."""
+    """True if a cell with these trials needs another trial. `priors` come from all cells of the run."""
     if len(trials) < measure.trials:
         return True
     found = convergence_of(trials, measure, priors)
@@ -86,10 +86,10 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 
 
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
-    """Return the least number of trials that a run still has to make. `trials` are in the order in which they ended.
+    """Return the minimum number of trials that a run still needs. `trials` are in the order in which they ended.
 
-    A run never returns to a finished layout, so a cell that had converged when the last trial of its layout ended needs
-    no further trial, although the run learns until its end how much trials differ.
+    A run never returns to a finished layout. So a cell that had converged when the last trial of its layout ended needs
+    no further trial, even if later trials change the prior.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
     bare = cell_keys(calibration.layouts, calibration.workloads)
@@ -101,12 +101,12 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
 def cell_keys(
     layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
 ) -> list[CellKey]:
-    """Return the keys of all cells: by layout, then by state, then by workload."""
+    """Return the keys of all cells, ordered by layout, then by state, then by workload."""
     return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
-    """Return the trials of these cells, in the given order; trials of other cells are left out."""
+    """Return the trials of each of these cells, in their original order. Trials of other cells are left out."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         cells.get(trial.cell_key, []).append(trial)
@@ -121,7 +121,7 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[CellKey], measure: Measure, *
     priors = priors_among(now.values())
     for key, own in now.items():
         if len(own) >= measure.trials and needs_trial(own, measure, priors):
-            # what was known when the last trial of the layout ended
+            # the trials up to the last one of the layout
             last = max(at for at, trial in enumerate(trials) if trial.layout == key.layout)
             then = by_cell(trials[: last + 1], keys)
             count += needs_trial(then[key], measure, priors_among(then.values()))
@@ -131,7 +131,7 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[CellKey], measure: Measure, *
 def convergence_of(
     trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None
 ) -> CellConvergence | None:
-    """Return the state of one cell after these trials; None with a fixed time. Failed trials are ignored."""
+    """Return the convergence of a cell with these trials; None for a fixed time. Failed trials are ignored."""
     if measure.until is None:
         return None
     fixed_s = measure.trials * _fixed_s(trials, measure.until)
@@ -146,14 +146,14 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return how long a trial of a fixed schedule would last. A workload that ends after its work takes no longer."""
+    """Return the length of a trial with a fixed time, in seconds. A workload that ends by itself keeps its length."""
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
     return max(own_s) if own_s and not longest else max([until.max_s, *longest])
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return why the rate of trials of a cell was not steady, by name. If it was not, agreement proves nothing."""
+    """Return the names of the reasons why the rate changed within trials. Agreement of trials then proves nothing."""
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 
@@ -180,7 +180,7 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotC
     disagree = NotConverged("disagree", "the trials differ by more than the variation within each explains")
     half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
     trials = "after 1 trial" if count == 1 else f"after {count} trials"
-    wide = f"its precision {trials} is ±{100 * half:.3g} %, but ±{100 * until.tolerance:g} % is required"
+    wide = f"the precision {trials} is ±{100 * half:.3g} %, but ±{100 * until.tolerance:g} % is required"
     return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 
 
@@ -194,10 +194,10 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 
 
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
-    """Return the lowest and highest value of a metric in a tenth of one of a cell's trials, in its unit.
+    """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    None if they are unknown, or 0, in a trial whose rate changes. A trial has extremes only of the metric that its
-    workload is compared by.
+    None if the lowest value is 0, or if a trial whose rate changes has no extremes. Trials have extremes only for the
+    metric that their workload is compared by.
     """
     bounds: list[float] = []
     for trial in trials:
@@ -215,12 +215,12 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(values: Sequence[float], metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of one cell's values; None for no values, or if one of them is 0."""
+    """Return the mean logarithm of a cell's values; None if there are no values or one of them is 0."""
     return log_mean(values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=metric_of(metric).resolution)
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm of trials whose rate changes, extended to their extremes; None if these are unknown."""
+    """Return the mean logarithm, extended to the extremes of trials whose rate changes; None if these are unknown."""
     extremes = extremes_of(trials, metric)
     if extremes is None:
         return None

@@ -1,4 +1,4 @@
-"""A run directory: create it, open it, append trials, and read it."""
+"""Create, open, read and write a run directory."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ _TRY_AGAIN_S = 0.02
 
 
 class RunDirectory:
-    """One run on disk. Every file in it is either complete or absent, so a killed run can be read and resumed."""
+    """The directory of a run. Every file in it is complete or absent, so a killed run can be read and resumed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -55,7 +55,7 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open an existing run. Raises a RunError if the path is not a run, or if this user may not read it."""
+        """Open an existing run. Raises a RunError if the path is not a run directory or this user cannot read it."""
         try:
             is_run = stat.S_ISREG((path / "run.json").stat().st_mode)
         except (FileNotFoundError, NotADirectoryError):
@@ -72,7 +72,7 @@ class RunDirectory:
     def locked(self) -> Iterator[None]:
         """Lock the run so that no other poolproof process writes to it.
 
-        Raises a RunError if another process has the lock, or if this user may not write there.
+        Raises a RunError if another process has the lock, or if this user cannot write to the directory.
         """
         try:
             lock = (self.path / ".lock").open("w")
@@ -81,12 +81,12 @@ class RunDirectory:
         with lock as file:
             if not _locks(file):
                 raise RunError(
-                    f"another poolproof process is working on {self.path}", "wait for it, or stop it with Ctrl-C"
+                    f"another poolproof process is using {self.path}", "wait for it to end, or stop it with Ctrl-C"
                 )
             yield
 
     def is_going(self) -> bool:
-        """True if a poolproof process works on the run now: try the lock, shared, and release it at once."""
+        """True if a poolproof process is using the run. Takes a shared lock for a moment to find out."""
         try:
             with (self.path / ".lock").open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -97,7 +97,7 @@ class RunDirectory:
         return False
 
     def record(self) -> RunRecord:
-        """Return the content of run.json. Raises a RunError if it is damaged, of another schema, or unreadable."""
+        """Return the content of run.json. Raises a RunError if it is damaged, unreadable or has another schema."""
         path = self.path / "run.json"
         try:
             return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))
@@ -107,7 +107,7 @@ class RunDirectory:
     def trials(self) -> tuple[Trial, ...]:
         """Return the finished trials in the order in which they ended.
 
-        Raises a RunError if a line is damaged or has another schema, or if this user may not read the file.
+        Raises a RunError if a line is damaged or has another schema, or if this user cannot read the file.
         """
         try:
             lines = whole_lines(self._trials_path)
@@ -127,9 +127,9 @@ class RunDirectory:
         write_whole(self._trials_path, _lines(trials))
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
-        """Return the load, the last outcome and the evidence that a trial was judged by; None if one was not saved.
+        """Return the load, the last outcome and the evidence from which a trial was judged.
 
-        Raises RunError if the evidence is damaged.
+        None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
         path = self.trial_path(*trial.key)
         evidence, generator = path / "evidence.json", generator_of_trial(path)
@@ -141,7 +141,7 @@ class RunDirectory:
         try:
             return generator.read_back(load), outcome, msgspec.json.decode(evidence.read_bytes(), type=TrialEvidence)
         except msgspec.DecodeError as error:
-            raise RunError(f"{evidence} is damaged: {error}", "remove the file; the trial keeps its verdict") from None
+            raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Return the directory of one trial, cells/<layout>/<workload>/<n>, and create it if it does not exist."""
@@ -155,7 +155,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Collect the files of a trial and write them together at the end, also after an exception."""
+        """Collect the files of a trial and write them all at the end, even after an exception."""
         self._together = {}
         try:
             yield
@@ -186,7 +186,7 @@ class RunDirectory:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """Return the error for a file that this user may not use. A run with disks belongs to root."""
+    """Return the error for a file that this user cannot use. Runs on disks belong to root."""
     whose = "run it as the user who owns the run; as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
@@ -195,7 +195,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[str]) -> bool:
-    """Take the lock; try several times, because a process that checks the lock holds it for a moment."""
+    """Take the lock. Returns False on failure. Retries, because a process that checks the lock has it for a moment."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -215,6 +215,6 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Return a name as one path component; brackets, commas and `=` stay readable."""
+    """Return a name as a path component. Brackets, commas and `=` stay; `/` and many others are percent-encoded."""
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

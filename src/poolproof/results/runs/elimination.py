@@ -1,6 +1,6 @@
-"""Adaptive sampling for a budget: which layout leads, which were eliminated and why, which may still be the best.
+"""The state of adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
 
-None of this is stored. It is computed from the trials, exactly as it was when the trials were scheduled.
+The state is not stored. It is computed from the trials, in the same way as when the trials were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
-"""By layout: the trials of each workload of the goal, in the goal's order."""
+"""The trials of each layout: a sequence for each workload of the goal, in the goal's order."""
 
 
 @dataclass(frozen=True)
 class EliminatedLayout:
-    """A layout that gets no further trial: after `trials` of each workload the leader was `times` as fast.
+    """A layout that gets no further trials. After `trials` trials of each workload, the leader was `times` as fast.
 
-    `least` is the lower bound of that at the risk of a test.
+    `least` is the lower bound of this factor, at the risk of one test.
     """
 
     layout: str
@@ -41,11 +41,11 @@ class EliminatedLayout:
 class Elimination:
     """The state of adaptive sampling. `left` are the layouts that may be the best, including the leader.
 
-    `excluded` layouts have a failed or refuted cell and never took part. `unsteady` layouts are in `left`, but the rate
-    of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking, and get no
-    further trial, because it would not narrow the extremes. A layout with unknown extremes neither leads nor is
-    eliminated. `risk` bounds the probability that the true best was eliminated. `test_risk` is the risk of testing one
-    of `pairs` pairs at one of `checkpoints` checkpoints.
+    `excluded` layouts have a failed or refuted cell and are not compared. `unsteady` layouts are in `left`, but the
+    rate of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking. They
+    get no further trials, which would not narrow the extremes. A layout with unknown extremes neither leads nor is
+    eliminated. `risk` is an upper bound for the probability that the truly best layout was eliminated. `test_risk` is
+    the risk of one test; there are tests of `pairs` pairs at `checkpoints` checkpoints.
     """
 
     goal: tuple[str, ...]
@@ -61,12 +61,12 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may be the best and for which a further trial can help to decide."""
+        """Return the layouts that may be the best and whose further trials can help to decide."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
 def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
-    """Return the state after these trials; None without a budget, or before anything was measured."""
+    """Return the state after these trials; None without a budget or before the first trial."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
@@ -79,10 +79,10 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
 
 
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
-    """Return which layouts these trials eliminate. `measure` must have `until`.
+    """Return the state of adaptive sampling after these trials. `measure` must have `until`.
 
-    There is a checkpoint before each round and after the last, and there are as many rounds as a cell may have trials
-    beyond its least number (`Schedule.begin_round`).
+    There is a checkpoint before each round and one after the last round. The number of rounds is the maximum number of
+    trials of a cell minus the minimum number (`Schedule.begin_round`).
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
     excluded = [
@@ -110,15 +110,16 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean | None:
-    """Return the mean over the workloads of the goal, equally weighted; None if one of them has too few trials."""
+    """Return the mean over the goal's workloads, equally weighted; None if one of them has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 
 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
-    """Return the mean logarithm of a cell with two trials or more.
+    """Return the mean logarithm of a cell.
 
-    None if a trial has no value or measured 0, or if the rate changes by an unknown amount.
+    None if there are fewer than two trials, if a trial has no value or the value 0, or if the rate changes by an
+    unknown amount.
     """
     if len(cell) < 2:
         return None

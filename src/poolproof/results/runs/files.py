@@ -1,4 +1,4 @@
-"""Write files that are complete or absent, and decode JSON after checking its schema."""
+"""Write files atomically, and decode JSON after checking its schema."""
 
 import os
 from collections.abc import Mapping
@@ -14,9 +14,10 @@ Value = TypeVar("Value")
 
 
 def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Write a temporary file, sync it and rename it, so that a reader finds the file complete or not at all.
+    """Write a temporary file, sync it and rename it, so that readers find either a complete file or none.
 
-    `lasting`: also sync the directory. Without it, the file may be absent after a power cut, but never partial.
+    With `lasting`, the directory is synced too. Otherwise the file may be missing after a power failure, but is never
+    partial.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
@@ -28,9 +29,9 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files as `write_whole` does, not lasting, in parallel: this takes hardly longer than one file.
+    """Write several files in parallel like `write_whole` without `lasting`, in little more time than one file takes.
 
-    Raises an OSError if a file could not be written; the others are written.
+    Raises an OSError if a file could not be written; the other files are written.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -47,7 +48,7 @@ def _write_synced(file: IO[bytes], content: bytes) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line and sync it. A partial last line, left by a crash, is removed first."""
+    """Append a line and sync the file. A partial last line from a crash is removed first."""
     with path.open("ab+") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         if file.read(1) not in (b"", b"\n"):
@@ -57,12 +58,12 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """Return the complete lines of a file, without a partial last line; none if there is no file."""
+    """Return the lines of a file without a partial last line; empty if the file does not exist."""
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
 def sync_directory(path: Path) -> None:
-    """Sync a directory, so that a new name or a rename in it survives a power cut."""
+    """Sync a directory, so that new and renamed files in it survive a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -75,7 +76,7 @@ class _Stamp(msgspec.Struct):
 
 
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
-    """Return a value from JSON of this schema. The RunError for another schema or damaged text names the fix."""
+    """Decode JSON with this schema. Raises a RunError with a fix if the text is damaged or has another schema."""
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:
@@ -84,10 +85,10 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         raise RunError(f"{where} is damaged: {error}", "restore it from a copy, or run the campaign again") from None
     if found > schema:
         raise RunError(
-            f"{where} was written by a newer poolproof (schema {found}; this is {__version__}, schema {schema})",
+            f"{where} was written by a newer poolproof (schema {found}; this is {__version__} with schema {schema})",
             "pip install --upgrade poolproof",
         )
     raise RunError(
-        f"{where} was written by an older poolproof (schema {found}; this one reads {schema})",
+        f"{where} was written by an older poolproof (schema {found}; this version reads schema {schema})",
         "run the campaign again with this version",
     )

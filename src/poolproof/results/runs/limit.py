@@ -1,17 +1,17 @@
-"""The most that the disks of a cell can deliver, computed from what they delivered alone in the same run.
+"""The limit of a cell: the best result that its disks allow, computed from their results alone in the same run.
 
-    load  = bytes that a disk transfers per byte of fio's: its share of the reads of all disks, as counted, and its
-            share of the writes times the write amplification P; for a mixed job both, by fio's own mix
+    load  = bytes that a disk transfers per byte that fio transfers: the disk's counted share of all reads, and its
+            share of all writes times the write amplification P; both in fio's proportion for a mixed job
     limit = the smallest  bare / load  of all disks, for I/Os and bytes per second
     share = value / limit
 
-A disk is saturated at bare / load, and the first saturated disk limits the layout. So a mirror that reads half from
-each disk can deliver twice its slower disk, and a mirror that writes P = 2 copies at most as much as its slower disk.
-For latencies the limit is the bare latency of the fastest disk that transfers bytes, and the share is limit / value: no
-request can complete before the fastest disk has completed it.
+A disk is saturated at bare / load, and the first saturated disk limits the layout. So a mirror that reads half of the
+data from each disk can be twice as fast as its slower disk, and a mirror that writes P = 2 copies at most as fast as
+its slower disk. For latencies the limit is the bare latency of the fastest disk that transfers bytes, and the share is
+limit / value: no request can complete before the fastest disk completes it.
 
-Loads are counted in bytes and also applied to I/Os. They exclude metadata and read-ahead: the shares of each direction
-add up to 1, or to P for writes. A layout that transfers more than it must has a smaller share for that reason.
+Loads are computed from bytes and also used for I/Os. They exclude metadata and read-ahead, because the shares add up to
+1 for reads and to P for writes. A layout that transfers more than necessary therefore has a smaller share.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,19 +28,19 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""Above this share a value exceeds what its disks deliver by more than the usual difference between trials."""
+"""Above this share, a value exceeds its limit by more than trials usually differ."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1
 _MERGED = 1.5
 
 _BareCells = Mapping[tuple[str, str], Cell]
-"""The cell that measured a device alone, by device and workload."""
+"""The cells that measured a device alone, by device and workload."""
 
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """A disk. `bare`: its result alone, in the unit of the metric. `load`: bytes it transfers per byte of fio's."""
+    """A disk of a cell. `bare` is its result alone, `load` the bytes that it transfers per byte that fio transfers."""
 
     device: str
     bare: float
@@ -49,10 +49,10 @@ class LeafLimit:
 
 @dataclass(frozen=True)
 class Limit:
-    """`most`: the limit, in the unit of the metric. `share`: the value as a share of it. `bound`: the limiting disk.
+    """The limit of a cell: `most`, in the unit of the metric. `share` is value / limit, and `bound` the limiting disk.
 
-    `over`: how a share above `OVER` is possible, or that it is not significant; empty below. `converged`: the value and
-    those of the bare disks are as precise as `until` requires.
+    If `share` is above `OVER`, `over` explains how that is possible or that it is not significant; otherwise it is
+    empty. `converged` is true if the results of the cell and of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -64,10 +64,10 @@ class Limit:
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
-    """Return the limit of each cell, or a sentence why it has none. Empty if the run measured no disk alone.
+    """Return the limit of each cell, or the reason why the cell has none. Empty if the run measured no disk alone.
 
-    `bare` are the cells of `calibrate`. Without them, layouts that consist of a single device are used as its bare
-    results, and have no limit themselves.
+    `bare` has the cells of `calibrate`. Without `calibrate`, a layout that consists of a single device gives the bare
+    results of that device and has no limit itself.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)
@@ -83,7 +83,7 @@ def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -
 
 
 def bare_layouts(campaign: Campaign) -> Mapping[str, str]:
-    """Return the layouts of the campaign that consist of a single device, by device."""
+    """Return the names of the layouts that consist of a single device, by device name."""
     devices = {device.name for device in campaign.devices}
     found = {_only_word(layout.expression): layout.name for layout in campaign.layouts}
     return {device: name for device, name in found.items() if device in devices}
@@ -113,7 +113,7 @@ def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit
     foreign = [leaf.device for leaf in cell.leaves if leaf.device not in devices]
     if foreign or not cell.leaves:
         disks = f": it is on {', '.join(foreign)}" if foreign else ""
-        return f"the disks of an existing directory hold data and can't be measured alone{disks}"
+        return f"the disks of an existing directory contain data and can't be measured alone{disks}"
     if unfit:
         return f"it can't run on a bare disk: {cell.workload} {unfit}"
     loads = _loads(cell)
@@ -140,7 +140,7 @@ def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) ->
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Return why the share can be so large, or that it is not significantly above 1; empty for a usual share."""
+    """Return how a share above `OVER` is possible, or that it is not significantly above 1; empty for other shares."""
     if limit.share <= OVER:
         return ""
     ratio = ratio_interval(cell.values(), alone[limit.bound].values(cell.metric))
@@ -148,14 +148,14 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
         lowest = 1 / ratio.high if cell.metric in LOWER_IS_BETTER else ratio.low * load
         if lowest <= 1:
-            return "not significantly more than 100%: more trials would decide"
+            return "not significantly above 100%; more trials would decide"
     return _why_over(cell, alone.values())
 
 
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
-    """Return why: bytes stayed in RAM (more than a tenth of those expected), requests were merged, or neither.
+    """Return why the limit can be exceeded: bytes stayed in RAM (over a tenth), merged requests, or neither.
 
-    Requests count as merged if the mean request at the disks is at least 1.5 times that of the bare disks.
+    Requests count as merged if their mean size is at least 1.5 times the mean size on the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:
@@ -165,13 +165,13 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
         sizes = f"{own / 1024:.3g} KiB per request, the bare disks {alone / 1024:.3g} KiB"
         return f"its disks transferred {sizes}: the layout merges requests"
     return (
-        "all its bytes were transferred, in requests as small as on the bare disks: they came in a better order, "
-        "closer together, or spread over several disks"
+        "all its bytes reached the disks, in requests as small as on the bare disks: the requests came in a better "
+        "order, were closer together, or were spread over several disks"
     )
 
 
 def _missing(cell: Cell) -> float:
-    """Return the share of the bytes expected at the disks that they did not transfer, of reads or writes."""
+    """Return the share of the expected bytes that the disks did not transfer, for reads or writes, the larger one."""
     account = cell.account
     if account is None:
         return 0.0
@@ -184,7 +184,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean size of the disks' requests in bytes, without flushes; None if none was counted."""
+    """Return the mean request size at the disks in bytes, without flushes; None if there were no requests."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - leaf.flush_ios for leaf in leaves)
@@ -202,7 +202,7 @@ def _loads(cell: Cell) -> dict[str, float] | str:
         (writes, "wrote", [leaf.write_share for leaf in cell.leaves]),
     ):
         if part >= _LEAST_LOAD and not any(shares):
-            return f"its disks {word} nothing, so no disk limits it: all data was in RAM"
+            return f"its disks {word} nothing, so no disk limits it: all data stayed in RAM"
     loads = {
         leaf.device: reads * (leaf.read_share or 0.0) + writes * account.write_factor * (leaf.write_share or 0.0)
         for leaf in cell.leaves
@@ -217,4 +217,4 @@ def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
     if not result.counts:
         return f"{device} alone is {result.verdict}"
     interval = mean_interval(result.values)
-    return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no such result"
+    return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no {metric}"

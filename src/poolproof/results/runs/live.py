@@ -1,8 +1,8 @@
-"""Rates of the running trial, for other processes that watch the run.
+"""The rates of the running trial, for other processes that watch the run.
 
-A process that watches holds a shared lock on run.json, which writes nothing. The measuring process tries the lock every
-second, and writes rates only if it is held. So a run that nobody watches writes nothing to any disk while it measures;
-a watched run writes one short line per second, which is not synced.
+A watching process has a shared lock on run.json, which does not write to the disk. The measuring process tests the lock
+every second and writes rates only while someone is watching. So a run that nobody watches does not write rates to any
+disk; a watched run writes one short line per second, which is not synced.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from poolproof.results.runs.files import whole_lines
 
 @dataclass(frozen=True)
 class LiveLine:
-    """A line of live.jsonl: the rates of one second. `elapsed_s`: since fio started. fio's rate is None if unknown."""
+    """A line of live.jsonl: the rates in one second. `elapsed_s` counts from fio's start. An unknown rate is None."""
 
     layout: str
     workload: str
@@ -34,7 +34,7 @@ class LiveLine:
 
 
 class LiveNotes:
-    """The file live.jsonl of a run. A line that cannot be written is dropped, because it must not end a trial."""
+    """The file live.jsonl of a run. Write errors are ignored, because they must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._record = run.path / "run.json"
@@ -42,7 +42,7 @@ class LiveNotes:
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
-        """While this context is open, the measuring process writes the rates."""
+        """Make the measuring process write the rates while the context lasts."""
         with self._record.open("rb") as file:
             with contextlib.suppress(OSError):  # a file system without locks has no live rates
                 fcntl.flock(file, fcntl.LOCK_SH)
@@ -50,7 +50,7 @@ class LiveNotes:
 
     @property
     def are_wanted(self) -> bool:
-        """True if another process watches: try the lock and release it at once."""
+        """True if another process is watching. Tries to lock run.json for a moment to find out."""
         try:
             with self._record.open("r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,12 +66,12 @@ class LiveNotes:
             file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
-        """Remove the file when the trial has ended: its samples contain everything."""
+        """Remove the file at the end of a trial, whose samples.jsonl has everything."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
     def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
-        """Return the lines of a trial that were written so far."""
+        """Return the lines of a trial that have been written so far."""
         found = []
         with contextlib.suppress(OSError, msgspec.DecodeError):
             for text in whole_lines(self._path):

@@ -1,4 +1,4 @@
-"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while it grows."""
+"""Load a run directory strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,11 +24,12 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """The content of a run directory. `cells` are in the campaign's order, without those that have no trial.
+    """The content of a run directory. `cells` has the cells with a trial, in campaign order.
 
-    `bare`: the disks that were measured alone; they are not compared. `given` is the campaign as its author wrote it,
-    or the resolved campaign if that file is missing. `missing` lists what could not be read, as sentences with the fix.
-    `left_out` counts trials that could not be read, `unplaced` cells that `without_unknown_cells` removed.
+    `bare` has the disks that were measured alone, which are not compared. `given` is the campaign as its author wrote
+    it, or the resolved campaign if campaign.yaml is missing. `missing` has a sentence for each part that could not be
+    read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that `without_unknown_cells`
+    removed.
     """
 
     path: Path
@@ -44,7 +45,7 @@ class LoadedRun:
 
     @cached_property
     def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return how much trials of a cell differ in this run, for each metric that was measured."""
+        """Return the typical variance between the trials of a cell, for each metric that was measured."""
         return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
 
     @cached_property
@@ -53,28 +54,28 @@ class LoadedRun:
         return {cell.key: cell for cell in self.cells}
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
-        """Return the cell of a layout, a workload and a state. Raises a KeyError if it has no trial."""
+        """Return the cell of a layout, a workload and a state. Raises a KeyError if the cell has no trial."""
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
-        """Return the campaign's workload of that name."""
+        """Return the campaign's workload with this name; None if there is none."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
 
     @property
     def wanted(self) -> int:
-        """Return the least number of trials that the campaign requires."""
+        """Return the minimum number of trials of the campaign, over all cells."""
         return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
-        """Return how many of these are done. Extra trials of one cell don't count for another."""
+        """Return how many of the `wanted` trials are finished. Extra trials of a cell are not counted."""
         found = Counter((trial.layout, trial.workload) for trial in self.trials)
         keys = [(layout.name, each.name) for layout, workloads in all_cells(self.campaign) for each in workloads]
         return sum(min(self.campaign.measure.trials, found[key]) for key in keys)
 
     @property
     def is_going(self) -> bool:
-        """True if a poolproof process works on the run now."""
+        """True if a poolproof process is using the run now."""
         return RunDirectory(self.path).is_going()
 
     @property
@@ -83,15 +84,15 @@ class LoadedRun:
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> Path:
-        """Return the path of a file of a trial, whether it exists or not."""
+        """Return the path of one of the trial's files, whether it exists or not."""
         return RunDirectory(self.path).trial_path(*trial.key) / name
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
-    """Return the run in a directory, finished or not. With `lenient`, list what can't be read in `missing`.
+    """Load the run in a directory, finished or not. With `lenient`, what can't be read is listed in `missing`.
 
-    Raises a RunError if the directory has no run, a damaged run, or a run of another schema; with `lenient` only if
-    neither run.json nor campaign.yaml can be read.
+    Raises a RunError if the directory is not a run, or if the run is damaged or has another schema. With `lenient`,
+    raises a RunError only if there is no readable campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)
@@ -111,7 +112,7 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     trials, refused = read_lines(whole_lines(path / "trials.jsonl"))
     for (message, hint), numbers in refused.items():
         are = "trial is" if len(numbers) == 1 else "trials are"
-        missing.append(f"{len(numbers)} {are} left out, because {message}; to fix it: {hint}")
+        missing.append(f"{len(numbers)} {are} left out, because {message}. Fix: {hint}")
     return LoadedRun(
         path=path,
         record=found or _NO_RECORD,
@@ -126,15 +127,15 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
-    """Return the metrics that at least one trial of the cells has."""
+    """Return the metrics that at least one trial of the cells measured."""
     all_cells = tuple(cells)
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
-    """Return the run without cells that its campaign does not have; `missing` names them.
+    """Return the run without the cells that its campaign does not have. They are named in `missing`.
 
-    A run has such cells if run.json is lost and campaign.yaml differs from what was run (`--quick`).
+    A run has such cells if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
     """
     layouts = {layout.name for layout in run.campaign.layouts}
     workloads = {workload.name for workload in run.campaign.workloads}
@@ -150,14 +151,14 @@ def without_unknown_cells(run: LoadedRun) -> LoadedRun:
 
 
 class TrialFollower:
-    """Reads the trials that were added to a run since the last call."""
+    """Reads the new lines of a growing trials.jsonl."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._offset = 0
 
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """Return the new trials, and how many new lines could not be read."""
+        """Return the trials added since the last call, and the number of new lines that could not be read."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
@@ -171,7 +172,7 @@ class TrialFollower:
 
 
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
-    """Return the trials of the lines that can be read, and the numbers of the others by message and fix."""
+    """Decode lines of trials.jsonl. Also returns the numbers of unreadable lines, by error message and hint."""
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}
     for number, line in enumerate(lines, start=1):
@@ -189,14 +190,14 @@ def _record(path: Path, missing: list[str]) -> RunRecord | None:
         if not _is_file(path / "campaign.yaml"):
             raise
         if _is_file(path / "run.json"):
-            missing.append(f"{error.message.rstrip('.')}: host, versions and seed are unknown; to fix it: {error.hint}")
+            missing.append(f"{error.message.rstrip('.')}; host, versions and seed are unknown. Fix: {error.hint}")
         else:
-            missing.append("run.json is missing: host, versions and seed are unknown.")
+            missing.append("run.json is missing; host, versions and seed are unknown.")
         return None
 
 
 def _is_file(file: Path) -> bool:
-    """False too if this user may not read the folder."""
+    """Return True if the file exists. Also False if this user cannot read the folder."""
     try:
         return file.is_file()
     except OSError:

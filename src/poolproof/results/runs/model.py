@@ -1,7 +1,7 @@
-"""The contents of a run directory, as frozen values; docs/run-directory.md describes every key.
+"""The contents of a run directory as frozen values; docs/run-directory.md describes every key.
 
-A new field with a default keeps `SCHEMA`: older runs lack the key, and older versions of poolproof ignore it. A changed
-meaning, or a field without a default, needs a new `SCHEMA`.
+A new field with a default does not change `SCHEMA`: older runs lack the key, and older versions of poolproof ignore it.
+A changed meaning or a new field without a default needs a new `SCHEMA`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for each metric that has none, so that a new metric needs only a row in the table of metrics."""
+    """Add a field for each metric without one, so that a new metric needs only a row in `METRICS`."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -31,11 +31,10 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 @dataclass(frozen=True)
 @_with_a_field_per_metric
 class TrialMetrics:
-    """The results of one trial over all jobs and directions, in nanoseconds, bytes per second and I/Os per second.
+    """The results of a trial over all jobs and directions; None for a value that fio did not measure.
 
-    Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls.
-    `swing`: the standard deviation of the rate within the trial divided by its mean, the largest of its jobs and
-    directions. A value that fio did not measure is None.
+    Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
+    is the standard deviation of the rate within the trial divided by its mean, the maximum over jobs and directions.
     """
 
     iops: float | None
@@ -58,7 +57,7 @@ class TrialMetrics:
 
 
 class CellKey(NamedTuple):
-    """The name of a cell within its run."""
+    """The key of a cell within its run."""
 
     layout: str
     workload: str
@@ -70,9 +69,10 @@ class CellKey(NamedTuple):
 
 @dataclass(frozen=True)
 class MetricResult:
-    """One metric of a trial. `precision`: half the interval as a share of the value; None if the trial alone has none.
+    """The result of a trial for one metric.
 
-    `value` is None if the trial failed or the load generator did not measure the metric.
+    `value` is None if the trial failed or the load generator did not measure the metric. `precision` is the half width
+    of the interval as a share of the value; None if the trial's own series gives no interval.
     """
 
     value: float | None
@@ -89,11 +89,12 @@ class MetricResult:
 class Convergence:
     """How a trial with `until` ended.
 
-    `settled`: the trial's series alone gives the result to within the tolerance, at the requested confidence. Otherwise
-    `reasons` say why not. `low_share`, `high_share`: the interval of the rate, as shares of its mean. The results cover
-    the seconds from `warmup_s` to `ran_s`; the trial could have run for `most_s` seconds. `whole`: the metric as fio
-    reports it, warm-up included. `half_share`: half the interval of the metric as a share of it, if it is a percentile.
-    `least_share`, `most_share`: the metric in the lowest and the highest tenth of those seconds, as shares of it.
+    `settled` is true if the trial's own series gives the result to within the tolerance at the requested confidence; if
+    not, `reasons` says why. The results cover the time from `warmup_s` to `ran_s`; the maximum length was `most_s`.
+    `low_share` and `high_share` are the interval of the rate, as shares of its mean. `whole` is the metric as fio
+    reports it, warm-up included. If the metric is a percentile, `half_share` is the half width of its interval, as a
+    share of the metric. `least_share` and `most_share` are the metric in the lowest and the highest tenth of the
+    covered time, as shares of the metric.
     """
 
     settled: bool
@@ -111,11 +112,11 @@ class Convergence:
 
 @dataclass(frozen=True)
 class Trial:
-    """One finished trial: a line of trials.jsonl. `number` counts from 1 within its cell.
+    """A finished trial, which is a line of trials.jsonl. `number` counts from 1 within its cell.
 
-    `figures` is None if fio gave no results. `seconds`: the duration of each part (cool, settle, fio, drain).
-    `settling` is None for a trial of a fixed time. Only an imported result has `source` (path:line) and `columns` (the
-    names of its file and folders, and the job's options). `verdicts`: of metrics whose verdict differs from `verdict`.
+    `figures` is None if fio reported no results. `seconds` has the duration of each part (cool, settle, fio, drain).
+    `settling` is None for a fixed time. Only imported results have `source` (path:line) and `columns` (the names of
+    their file and folders, and the job's options). `verdicts` has the metrics whose verdict differs from `verdict`.
     """
 
     layout: str
@@ -147,13 +148,13 @@ class Trial:
 
     @property
     def cell_key(self) -> CellKey:
-        """Return the key of its cell."""
+        """Return the key of the trial's cell."""
         return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:
-        """Return the result of a metric, by default of the metric that its workload is compared by.
+        """Return the result for a metric, by default the metric that the workload is compared by.
 
-        Only this gives a metric its verdict. SQL (`results/query/views.py`) reads the same two keys of the line.
+        Only this method combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the same.
         """
         metric = metric or self.metric
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
@@ -173,10 +174,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialEvidence(Evidence):
-    """evidence.json: the evidence, the storage under the test files, and what was requested, as in `Case`.
+    """The content of evidence.json: the evidence, the storage under the test files, and what was requested.
 
-    With the job and fio's report, it is all that is needed to judge the trial again. Runs made before 0.1.0 have only
-    the evidence; the other fields are then None.
+    Together with the job and fio's report, it is enough to judge the trial again. Runs made before 0.1.0 have only the
+    evidence; the other fields are then None.
     """
 
     target: Target | None = None
@@ -192,7 +193,7 @@ def trial_evidence(case: Case) -> TrialEvidence:
 
 @dataclass(frozen=True)
 class RunLab:
-    """The lab that a run starts. `zfs`: the OpenZFS series. `acceleration`: `auto`, `kvm` or `tcg`."""
+    """The lab that a run starts. `zfs` is the OpenZFS series; `acceleration` is `auto`, `kvm` or `tcg`."""
 
     zfs: str
     ram_bytes: int
@@ -202,10 +203,10 @@ class RunLab:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """run.json: everything that is needed to resume or repeat the run.
+    """The content of run.json: everything that is needed to resume or repeat the run.
 
     `campaign` is the resolved campaign as YAML text. `state_dir` and `ram_dir` are the run's own directories on the
-    host. `imported`: its trials were measured by others and cannot be run again.
+    host. If `imported` is true, the trials were measured by others and cannot be run again.
     """
 
     poolproof: str

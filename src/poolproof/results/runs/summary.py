@@ -1,4 +1,4 @@
-"""The cells of a run: each combines its trials into a result with an interval, a verdict and the byte accounting."""
+"""The cells of a run. A cell combines its trials into a result with an interval, a verdict and the byte accounting."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,9 +30,9 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class LeafShare:
-    """One disk's share (0 to 1) of the bytes that a cell read, wrote and stores, and its mean utilisation (0 to 1).
+    """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation, all 0 to 1.
 
-    `latency_s`: the mean latency per request at the disk, including the queue; None if the disk had no requests.
+    `latency_s` is the mean latency per request at the disk, including the queue; None if the disk had no requests.
     """
 
     device: str
@@ -56,7 +56,10 @@ class AccountSum:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One metric of a cell. `values`: one for each trial that measured it. `interval`: their mean with its interval."""
+    """The result of a cell for one metric. `values` has a value for each trial that measured the metric.
+
+    `interval` is the mean of the values with its interval.
+    """
 
     values: tuple[float, ...]
     verdict: Verdict
@@ -81,8 +84,8 @@ class OtherVerdict:
 class Cell:
     """One layout under one workload in one state. Failed trials have no results.
 
-    `figure`: the result for the workload's own metric. `verdict`: the worst verdict of its trials. `findings`: those of
-    all trials, each rule once, the strongest first. `settling`: None for trials of a fixed time.
+    `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
+    the strongest finding of each rule over all trials, strongest first. `settling` is None for a fixed time.
     """
 
     layout: str
@@ -99,12 +102,12 @@ class Cell:
 
     @property
     def key(self) -> CellKey:
-        """Return the name of the cell within its run."""
+        """Return the key of the cell within its run."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property
     def is_unsettled(self) -> bool:
-        """True if the result is not precise to within the requested tolerance: its mean is not reliable."""
+        """True if the result is not precise to within the requested tolerance, so its mean is not reliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
@@ -115,30 +118,30 @@ class Cell:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return why the rate of its trials was not steady, by name. Trials that agree then prove nothing.
+        """Return the names of the reasons why the rate changed within a trial. Agreement then proves nothing.
 
-        Trials that are only too few or too far apart have no such reason: the interval over the trials shows that.
+        Empty if the trials are only too few or too different, because the interval over the trials shows that.
         """
         return unsteady_reasons(self.trials) if self.is_unsettled else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Return the seconds of each part of its trials, summed over the trials."""
+        """Return the seconds of each part of a trial, summed over all trials."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
         return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up in seconds that a trial excludes; None with a fixed time."""
+        """Return the longest warm-up of the trials in seconds; None for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
     def counts(self) -> bool:
-        """True if the cell's own metric counts."""
+        """True if the result for the workload's own metric may be compared, ranked and averaged."""
         return self.result().counts
 
     def result(self, metric: MetricId | None = None) -> CellResult:
-        """Return the result of a metric, by default of the workload's own; its verdict is the worst of its trials."""
+        """Return the result for a metric, by default the workload's own, with the worst verdict of the trials."""
         metric = metric or self.metric
         values = self.values(metric)
         interval = self.figure if metric == self.metric else mean_interval(values)
@@ -164,31 +167,30 @@ class Cell:
         return tuple(OtherVerdict(tuple(metrics), *key) for key, metrics in groups.items())
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
-        """Return a metric of each trial that did not fail, by default the workload's own; empty if not measured."""
+        """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
         values = [trial.result(metric or self.metric).value for trial in self.trials]
         return tuple(value for value in values if value is not None)
 
     def groups(self) -> tuple["Group", ...]:
-        """Return the trials that did not fail as one group, or as two if a mean of all describes neither."""
+        """Return one group with all trials that did not fail, or two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
 
 
 @dataclass(frozen=True)
 class Group:
-    """Trials that agree: the geometric mean of their values, in the unit of the metric, and their number."""
+    """A group of trials that agree: the geometric mean of their values, in the metric's unit, and their number."""
 
     mean: float
     trials: int
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
-    """Return the trials of a cell as one group or two, the group with the lower values first; none without values.
+    """Divide a cell's values into one or two groups, lower values first; none if there are no values.
 
-    There are two only if the gap between them is a factor of 3 or more, and on a logarithmic scale 4 times as wide as
-    either group and 3 times the `swing` of the rate within a trial (its standard deviation over its mean): the trials
-    then disagree far more than the variation within each explains, and a mean of all describes neither group. One of
-    fewer than 3 trials is never an outlier.
+    There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
+    as either group and 3 times `swing` (the standard deviation of the rate within a trial over its mean). The trials
+    then differ too much for their mean to describe them. Fewer than 3 values are always one group.
     """
     ordered = sorted(values)
     split = _split(ordered, swing)
@@ -206,23 +208,23 @@ def _split(ordered: Sequence[float], swing: float) -> int:
 
 
 def _group_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean, or the arithmetic mean if a value is 0."""
+    """Return the geometric mean of the values, or their arithmetic mean if one of them is 0."""
     if min(values) <= 0:
         return math.fsum(values) / len(values)
     return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells with a finished trial in the campaign's order: by layout, then by workload.
+    """Return the cells with a finished trial in campaign order: by layout, then by workload.
 
-    Disks that were measured alone are not included, because they do not compete with layouts.
+    Disks that were measured alone are left out, because they are not compared with layouts.
     """
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign.measure)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells of the disks that were measured alone (`calibrate`), each with the adapted workloads."""
+    """Return the cells of the disks that were measured alone (`calibrate`), with their adapted workloads."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign.measure)
@@ -238,17 +240,17 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
-    """Return the ratio of a cell to the base; None if either does not count or is not steady."""
+    """Return the ratio of a cell's result to that of `base`; None if either is refuted, failed or not steady."""
     if not cell.counts or not base.counts or cell.unsteady or base.unsteady:
         return None
     return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance between trials, from all cells with two or more; None if there are too few.
+    """Return the typical variance between trials, from all cells with at least two; None if there are too few cells.
 
-    Cells of a fixed time are left out: their intervals do not use other cells. Cells whose rate changes are included:
-    their extremes say separately how far all of their trials may be off.
+    Cells with a fixed time are left out, because their intervals do not use other cells. Cells whose rate changes are
+    included, because the error that all their trials have in common is covered by their extremes.
     """
     groups = [cell.values(metric) for cell in cells if cell.settling is not None]
     return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
@@ -273,7 +275,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
 
 
 def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
-    """Return the mean with its 95 % interval, or with the requested confidence if the campaign uses `until`."""
+    """Return the mean with its interval, at 95 % or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
         return mean_interval(values)
@@ -285,7 +287,7 @@ def _measured(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the strongest finding of each rule, the strongest first."""
+    """Return the strongest finding of each rule, strongest first."""
     by_rule: dict[str, Finding] = {}
     for finding in sorted(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight)):
         by_rule.setdefault(finding.rule, finding)

@@ -1,4 +1,4 @@
-"""The time that the trials of a run took, and the time to build its layouts."""
+"""The durations of a run's trials and of the builds of its layouts."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ _NIGHT_TIMES = 5
 class Took:
     """Durations in seconds.
 
-    `trials`: of each cell's trials, including dropping caches, draining and saving the result. `builds`: of the last
-    build of each layout. `building_s`: the sum of all builds.
+    `trials` has the durations of each cell's trials, including dropping caches, draining and saving the result.
+    `builds` has the duration of each layout's last build. `building_s` is the total of all builds.
     """
 
     trials: Mapping[tuple[str, str], tuple[float, ...]]
@@ -28,10 +28,10 @@ class Took:
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """Return the durations of a run. `trials` are in the order in which they ended.
 
-    `begun_s`: when the build of the first layout began, in seconds since 1970; if that is between two trials, the run
-    was resumed then. The gap between two trials of one layout is the time to save the result. The gap between trials of
-    two layouts is the time to build the second, unless the gap is so long that the run was probably stopped and
-    resumed. A layout that could not be built took the time until its trials failed.
+    `begun_s` is when the first build began, in seconds since 1970. If that is between two trials, the run was resumed
+    then. A gap between two trials of one layout is the time to save the result. A gap between trials of two layouts is
+    the time to build the second layout, unless the gap is so long that the run was probably stopped and resumed. If a
+    layout could not be built, its build lasted until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -52,18 +52,18 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return the seconds of a budget used by builds and by these trials; the time while a run is stopped is free."""
+    """Return the seconds of the budget that builds and these trials used. Time while the run is stopped is free."""
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """Return the seconds from the end of one trial, or from when the run was resumed, to the start of the next."""
+    """Return the seconds from the end of a trial (or the time of a resume after it) to the start of the next."""
     ended_s, next_s = end_s(a), begin_s(b)
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
 
 def begin_s(trial: Trial) -> float:
-    """Return when a trial began, in seconds since 1970; the trial must have `begun_at`."""
+    """Return when a trial began, in seconds since 1970. The trial must have `begun_at`."""
     return datetime.fromisoformat(trial.begun_at).timestamp()
 
 

@@ -109,7 +109,7 @@ def test_without_run_json_the_figures_are_there_all_the_same(poolproof: Command)
     code, out, _ = poolproof("export", "grid", "--csv", "--json", "--out", "it")
     said = json.loads(out)
     assert (code, said["cells"]) == (7, len(whole.rows))
-    assert said["missing"] == ["run.json is missing: host, versions and seed are unknown."]
+    assert said["missing"] == ["run.json is missing; host, versions and seed are unknown."]
 
 
 def test_a_run_still_going_gives_the_cells_that_are_done(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_of_a_damaged_run_what_is_whole_is_printed_and_what_is_missing_named(
     trials.write_bytes(b"".join([lines[0][:40] + b"\n", *lines[1:]]))
     done = _typed(command, tmp_path / "run", *words)
     assert done.returncode == RunError.exit_code
-    assert done.stderr.startswith("missing: 1 trial is left out, because trials.jsonl is damaged; to fix it: ")
+    assert done.stderr.startswith("missing: 1 trial is left out, because trials.jsonl is damaged. Fix: ")
     assert done.stderr.endswith("The run has ended.\n") is (command == "watch")
     assert "resume" not in done.stdout
     if words:
@@ -233,7 +233,7 @@ def test_without_run_json_show_goes_on_with_the_rest(tmp_path: Path) -> None:
     (make_run(tmp_path / "run", all_trials()) / "run.json").unlink()
     done = _typed("show", tmp_path / "run")
     assert done.returncode == RunError.exit_code
-    assert done.stderr == "missing: run.json is missing: host, versions and seed are unknown.\n"
+    assert done.stderr == "missing: run.json is missing; host, versions and seed are unknown.\n"
     assert "✓ sound" in done.stdout
 
 

@@ -65,7 +65,7 @@ def test_why_it_did_not_settle_stands_below() -> None:
     assert "drift: it falls by 30% over 60 s" in text
     text = " ".join(printed(SETTLED, APART).split())
     assert "disagree: " in text
-    assert "trials: its precision after 4 trials is ±" in text
+    assert "trials: the precision after 4 trials is ±" in text
 
 
 def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() -> None:

@@ -110,7 +110,7 @@ def test_a_share_that_is_not_significantly_above_the_limit_is_not_explained() ->
     made = [trial("one", "reads", figure, {"rust": (100, 0)}, number=n) for n, figure in ((1, 80.0), (2, 200.0))]
     limit = known(limit_of(*bare, *made))
     assert limit.share == pytest.approx(1.4)
-    assert limit.over.startswith("not significantly more than 100%")
+    assert limit.over.startswith("not significantly above 100%")
     level = known(limit_of(RUST, trial("one", "reads", 104.0, {"rust": (100, 0)})))
     assert level.over == ""
 
@@ -139,7 +139,7 @@ def test_a_share_of_values_that_did_not_converge_is_marked(unsettled: str) -> No
         ),
         ([trial("one", "reads", 1e9, {"rust": (0, 0)}, verdict="refuted"), RUST], "its disks read nothing"),
         ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "it has no result"),
-        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "the disks of an existing directory hold data"),
+        ([trial("one", "reads", 9.0, {"vda": (50, 0)}), RUST], "the disks of an existing directory contain data"),
         (
             [replace(trial("one", "reads", 9.0, {"rust": (50, 0)}), account=None), RUST],
             "its bytes could not be counted",
