@@ -30,7 +30,8 @@ def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: 
         return
     rest = (flow.counted_bytes - size) / flow.expected_bytes
     hides = rest < flow.least and idle_s >= _WATCHED_S
-    doubt = f"without them, only {100 * max(rest, 0):.0f} % of the expected bytes remain, so a cache may have helped"
+    remain = f"{100 * max(rest, 0):.0f} % of the expected bytes"
+    doubt = f"without these bytes, only {remain} remain, so a cache may have answered"
     yield finding(
         "suspects" if hides else "notes",
         f"the disks {verb} {format_rate(rate)} while fio was not running, which adds up to about {format_size(size)} "

@@ -44,8 +44,8 @@ def _in_result(case: Case) -> Findings:
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     yield finding(
         "fails" if too_short else "notes",
-        f"fio was to run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, so "
-        f"fio ended when its {format_size(moved)} were done"
+        f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, "
+        f"so fio ended when its {format_size(moved)} were done"
         + ("; such a short burst shows nothing about the disk" if too_short else ""),
         weight=90,
     )

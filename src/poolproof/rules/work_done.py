@@ -55,7 +55,7 @@ def _time_done(case: Case) -> Findings:
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
     if asked and endless and ran < 0.95 * asked:
         yield fails(
-            f"fio was to run for {format_duration(asked)}, but ran for {format_duration(ran)}: something ended it "
+            f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: something ended it "
             "early",
             weight=80,
             fix="look for a signal, a full target or a device that disappeared, then run the job again",
