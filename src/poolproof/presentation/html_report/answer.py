@@ -207,7 +207,7 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     cells = [run.by_key.get(CellKey(layout, name)) for name in goal.weights]
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
-    return f"{counts} of {len(cells)} workloads" if counts else f"no result in some of {len(cells)} workloads"
+    return f"{counts} of {len(cells)} workloads" if counts else f"no result for some of the {len(cells)} workloads"
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:

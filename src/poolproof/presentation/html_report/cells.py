@@ -27,9 +27,9 @@ from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
-"""The most numbers in all charts of trials together: about 1 MB of the page."""
+"""The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _COLUMNS = 5
-"""Numbers per point besides one for each disk: the time, two rates, and about two for fio and latencies."""
+"""Values per point besides one for each disk: the time, two rates, and about two for fio and latencies."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
@@ -262,7 +262,7 @@ def shown_trials(
     remarks = [] if all_trials else ["The charts over time show only the first measured trial of each cell."]
     if left_out := len(candidates) - len(shown):
         trials = format_number_of(left_out, "trial")
-        remarks.append(f"There is no room for {trials}; cells that are not sound have priority.")
+        remarks.append(f"There is no room for the charts of {trials}; cells that are not sound have priority.")
     if missing:
         remarks.append(f"{format_number_of(missing, 'trial')} cannot be drawn: samples.jsonl is missing or damaged.")
     return by_cell, remarks

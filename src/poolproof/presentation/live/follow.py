@@ -81,7 +81,7 @@ class Follower:
     def why_idle(self, done: int, total: int) -> str:
         """Return why a run with `done` of `total` trials finished makes no progress."""
         if self.record.imported:
-            return "This run was imported, so it has ended."
+            return "This run was imported, so it is not in progress."
         if done >= total:
             return "The run has ended."
         return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
@@ -120,7 +120,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:
-        """Report that a trial begins, and first that its layout begins if it is a different one."""
+        """Report that a trial begins. If its layout is a different one, report first that the layout begins."""
         if key == self._running:
             return
         layout, workload, number = key

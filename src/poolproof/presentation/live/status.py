@@ -45,7 +45,7 @@ class WatchedRun:
         return self._status()
 
     def why_idle(self) -> str:
-        """Return why the run no longer makes progress."""
+        """Return why the run is not making progress."""
         return self._follower.why_idle(self._progress.done, self._progress.total)
 
     def html(self) -> str:

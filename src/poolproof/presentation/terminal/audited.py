@@ -41,7 +41,7 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
     if (estimate := audited.estimate) is not None:
         low, high = format_rate(estimate.low_bytes_per_s), format_rate(estimate.high_bytes_per_s)
         span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
-        yield from _wrapped("  honest figure: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
+        yield from _wrapped("  honest rate: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
         assumed = f" (if the command in line {audited.command_line} made this result)" if audited.is_assumed else ""
         yield f"  run again{assumed}: {audited.rerun}"
@@ -61,7 +61,7 @@ def figures_text(figures: AuditedMetrics) -> str:
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []
-    return "; ".join(parts) or "no figures"
+    return "; ".join(parts) or "no values"
 
 
 def _direction(part: Direction) -> str:

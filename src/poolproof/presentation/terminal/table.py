@@ -27,7 +27,7 @@ from poolproof.units import format_duration
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
 _APART = "Each trial is steady, but something that changes between trials shifts the result. The interval includes it."
-_FIND_CAUSE = "find what changes between trials: where files are stored, which mirror is read, what is in a cache."
+_FIND_CAUSE = "find what changes between trials: where files are stored, which mirror is read, what is cached."
 _COUNT_GROUPS = (
     "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by "
     "process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may have a cache."
