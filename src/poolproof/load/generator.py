@@ -106,13 +106,13 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses a load. Keys are workload names."""
+        """Raise CampaignError if the host's generator refuses one of the loads (by workload name)."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets its runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that may make a part change files it only reads; empty if there is none."""
+        """Return the option that may make a part change files that it should only read; empty if none."""
 
     def text(self, load: Load) -> str:
         """Return the load as readable text: the content of `load_file`."""
@@ -127,22 +127,22 @@ class LoadGenerator(Protocol):
         """Return the load on a block device that all clones share."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return the load on a bare disk, with direct I/O and a region per clone. None: size unknown."""
+        """Return the load on a bare disk, with direct I/O and a region per clone. An unknown size is None."""
 
     def lasting(self, load: Load, seconds: float) -> Load:
         """Return the load with a runtime of `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for a workload's files. Equal names mean shared files."""
+        """Return the name of the directory for a workload's files. Workloads with equal names share files."""
 
     def fill_load(self, load: Load) -> Load:
         """Return a load that writes all files of `load` completely, once, with incompressible data."""
 
     def device_fill_load(self, path: str, size_bytes: int) -> Load:
-        """Return a load that writes the start of a block device once, with incompressible data."""
+        """Return a load that writes the first `size_bytes` of a device once, with incompressible data."""
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        """Run a load that fills files. Raises HostError if there is no space left, or FioError."""
+        """Run a load that fills files. Raises HostError if there is no space left, FioError if it fails otherwise."""
 
     def cleanup_step(self, scratch: str) -> Step:
         """Return the journal step whose undo ends a generator that a crash left running."""
@@ -213,7 +213,7 @@ def generator_in(options: Mapping[str, str]) -> LoadGenerator:
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the part that the options describe. fio reads them if their generator is not installed."""
+    """Return the part that the options describe; as fio reads them if their generator is not installed."""
     return generator_in(options).described(name, options)
 
 

@@ -115,7 +115,7 @@ class Load:
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts by phase. The parts of a phase run at the same time, the phases in order."""
+        """The parts by phase. Parts of a phase run at the same time, phases one after the other."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -153,7 +153,7 @@ class Load:
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte at once; 1 if all bytes are separate."""
+        """The largest number of clones that cover the same byte at once; 1 if each covers separate bytes."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
@@ -180,7 +180,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The seconds after which all parts should have ended, with ramps; None if one has no limit."""
+        """The seconds that all phases should take, ramps included; None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)

@@ -122,7 +122,7 @@ def place_of_fio(words: Sequence[str]) -> int | None:
 def _options(
     arguments: Sequence[str], lines: Sequence[int], files: list[str], problems: list[Problem]
 ) -> Iterator[Given]:
-    """Yield the options in order; add the job files to `files` and the mistakes to `problems`."""
+    """Yield the options in order. Adds to `files` and `problems`."""
     at = 0
     while at < len(arguments):
         first, word = at, arguments[at]

@@ -1,7 +1,7 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the command or job file that produced it, if the text has one: the nearest that fits, or else the
-options that fio printed with the result. Nothing is guessed: a value that is not in the text is None.
+Each result comes with the nearest command or job file that fits it, or else with the options that fio printed. Nothing
+is guessed: a value that is not in the text is None.
 
 With `--status-interval`, fio prints the same run repeatedly, each time with the values so far; only the last report
 counts. Separate reports of clones look similar, but the clones end at about the same time.

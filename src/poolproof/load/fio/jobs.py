@@ -1,4 +1,4 @@
-"""The fio jobs of a workload: its options, poolproof's defaults, the place of its files, and fill jobs."""
+"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and jobs to fill them."""
 
 import re
 from collections.abc import Iterator, Mapping

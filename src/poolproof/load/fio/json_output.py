@@ -115,7 +115,7 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run: the last complete document (`--status-interval`), because values accumulate.
+    """Return the outcome of a run. The last complete document counts, because values accumulate.
 
     Other lines become notes. Raises FioError if the text has no complete JSON document of fio.
     """
@@ -130,7 +130,7 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents in the text. The notes mention a damaged document."""
+    """Return the outcomes of all complete documents in the text. A damaged one is mentioned in the notes."""
     return tuple(document.result for document in find_documents(text))
 
 
@@ -145,7 +145,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all fio documents in the text; with `include_cut_off`, also one that ends early."""
+    """Return all fio documents in the text; with `include_cut_off`, also the start of one that is cut off."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

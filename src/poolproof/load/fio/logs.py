@@ -85,7 +85,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind in the name of a log, from `bw` to `clat_hist`; None for other files."""
+    """Return the kind of a log (`bw`, `iops`, `clat_hist` …) from its name; None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 

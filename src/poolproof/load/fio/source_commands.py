@@ -92,7 +92,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return the end of the sections that start at `first`, and whether they are a fio job file."""
+    """Return the end of the sections at `first`, and whether they are a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

@@ -87,7 +87,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """The rate of a direction. `kilo` is the base (1000 or 1024) of units without an `i` further down."""
+    """The rate of a direction. `kilo` is the base (1000 or 1024) of units without an `i` in later lines."""
 
     direction: str
     values: Direction
@@ -293,7 +293,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
 
 
 def disk(line: str) -> DiskUse | None:
-    """Parse the use of a disk, from a line below `Disk stats`."""
+    """Parse the statistics of a disk, from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -319,7 +319,7 @@ def without_cut_number(line: str) -> str:
 
 
 def is_filler(line: str) -> bool:
-    """True for lines of fio without values that are needed, and for ellipses."""
+    """True for other lines of fio's output, and for ellipses."""
     return _FILLER.match(line) is not None
 
 
