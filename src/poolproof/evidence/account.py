@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
-from poolproof.evidence.model import Account, LeafUse, Level, ZfsUse
+from poolproof.evidence.model import Account, Expected, LeafUse, Level, ZfsUse
 
 FIO = "fio"
 DATASET = "dataset"
@@ -92,11 +92,12 @@ def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
         below_device=below.device if below else None,
         below_read_bytes=below_done.read_bytes if below_done else None,
         below_drained_write_bytes=below_drained.write_bytes if below_drained else None,
+        drained_write_ios=drained.write_ios,
     )
 
 
 def byte_account(
-    fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], write_factor: float, window: Window, idle: Idle
+    fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], expected: Expected, window: Window, idle: Idle
 ) -> Account:
     """Return the byte accounting. `fio_bytes`: the bytes that the load generator read and wrote."""
     return Account(
@@ -105,7 +106,7 @@ def byte_account(
         leaf_read_bytes=sum(leaf.read_bytes for leaf in leaves),
         leaf_write_bytes=sum(leaf.write_bytes for leaf in leaves),
         leaf_drained_write_bytes=sum(leaf.drained_write_bytes for leaf in leaves),
-        write_factor=write_factor,
+        **vars(expected),
         window_s=window.seconds,
         drain_s=window.drained.at_s - window.end.at_s,
         idle_s=idle.seconds,

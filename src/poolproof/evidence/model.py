@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 class LeafUse:
     """What one leaf device did in the window of a trial. `*_ios` are requests at the device, not I/Os of the load.
 
-    `write_bytes` had been written when the load ended, `drained_write_bytes` after the final flush. `below_*` are for
-    the disk that holds a loop file, None if there is none. `latency_s` is the mean time of a request at the device,
-    None if there was no request.
+    `write_bytes` had been written when the load ended, `drained_write_bytes` after the final flush; the same holds for
+    `write_ios` and `drained_write_ios`, which is None in older runs. `below_*` are for the disk that holds a loop file,
+    None if there is none. `latency_s` is the mean time of a request at the device, None if there was no request.
     """
 
     device: str
@@ -26,6 +26,14 @@ class LeafUse:
     below_device: str | None = None
     below_read_bytes: int | None = None
     below_drained_write_bytes: int | None = None
+    drained_write_ios: int | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a layout is expected to do on its leaves for the I/O of a load. Each field is also a field of `Account`."""
+
+    write_factor: float
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from poolproof.campaign.expression import Argument, Expression, Group, Stage, Wo
 from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.errors import CampaignError, HostError
+from poolproof.evidence.model import Expected
 from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
@@ -328,6 +329,11 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
         return entry.layer.write_factor(entry.spec, factors)
 
     return fold(node, lambda _: 1.0, of_layer)
+
+
+def expected(node: Node, written: Mapping[str, int]) -> Expected:
+    """Return what the layout is expected to do on its leaves. `written`: the bytes written to each device, by name."""
+    return Expected(write_factor(node, written))
 
 
 def _mean_factor(inputs: Iterable[Node], factors: list[float], written: Mapping[str, int]) -> float:

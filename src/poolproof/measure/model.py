@@ -7,7 +7,7 @@ from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.model import Measure, Workload
 from poolproof.devices.model import Leaf
 from poolproof.evidence.account import Idle
-from poolproof.evidence.model import Target, TestFile
+from poolproof.evidence.model import Expected, Target, TestFile
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan
@@ -114,7 +114,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its jobs, its files, and the layout's write amplification.
+    """A workload whose test files exist on the layout: its jobs, its files, and what the layout should write.
 
     Workloads that share their files have the same `fill`; it is None for files that already existed.
     """
@@ -122,7 +122,7 @@ class PreparedWorkload:
     workload: Workload
     load: Load
     files: tuple[TestFile, ...]
-    write_factor: float
+    expected: Expected
     stored_bytes: Mapping[str, int]
     fill: Fill | None = None
 

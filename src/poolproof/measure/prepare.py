@@ -10,7 +10,7 @@ from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
-from poolproof.layers.tree import branches, copies_on_write, write_factor
+from poolproof.layers.tree import branches, copies_on_write, expected
 from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import found_paths
@@ -40,10 +40,10 @@ def prepare(
     placed = place(host, layout, cells, listener)
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
-    factor = write_factor(layout.node, stored)
+    on_leaves = expected(layout.node, stored)
     files = {paths: inspect(host, paths) for paths in {each.paths for each in placed}}
     return {
-        cell.workload.name: PreparedWorkload(cell.workload, each.load, files[each.paths], factor, stored, each.fill)
+        cell.workload.name: PreparedWorkload(cell.workload, each.load, files[each.paths], on_leaves, stored, each.fill)
         for cell, each in zip(cells, placed, strict=True)
     }
 

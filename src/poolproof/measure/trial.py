@@ -244,7 +244,7 @@ def _evidence(
     window = _without_ramp(measured, prepared.load, result)
     leaves = leaf_uses(context.layout.leaves, window)
     moved = moved_each_way(result)
-    account = byte_account(moved, leaves, prepared.write_factor, window, context.idle) if leaves else None
+    account = byte_account(moved, leaves, prepared.expected, window, context.idle) if leaves else None
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))

@@ -22,7 +22,7 @@ from poolproof.evidence.counters import (
     read_now,
     reading_at,
 )
-from poolproof.evidence.model import Account
+from poolproof.evidence.model import Account, Expected
 from poolproof.facts.block import Below
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
@@ -85,7 +85,10 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
             Counters(read_bytes=905),
         ),
         drained=reading(
-            103.5, Counters(read_bytes=1010, write_bytes=400), Counters(write_bytes=600), Counters(write_bytes=900)
+            103.5,
+            Counters(read_bytes=1010, write_bytes=400),
+            Counters(write_bytes=600, write_ios=7),
+            Counters(write_bytes=900),
         ),
     )
     a, b = leaf_uses(leaves, window)
@@ -93,8 +96,9 @@ def test_the_window_counts_what_the_leaves_did_and_the_drain_only_more_writes() 
     assert a.utilisation == 0.25
     assert a.latency_s == pytest.approx(0.05)
     assert (a.below_device, a.below_read_bytes, a.below_drained_write_bytes) == ("vda", 900, 900)
+    assert (b.write_ios, b.drained_write_ios) == (2, 7)
     assert b.utilisation == 1.0, "busy milliseconds can exceed the window by a tick"
-    account = byte_account((2000, 500), (a, b), 2.0, window, Idle())
+    account = byte_account((2000, 500), (a, b), Expected(2.0), window, Idle())
     assert (account.leaf_read_bytes, account.leaf_write_bytes, account.leaf_drained_write_bytes) == (1000, 300, 1000)
     assert account.read_ratio == 0.5
     assert account.write_ratio == 1.0

@@ -9,6 +9,7 @@ import pytest
 
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.evidence.model import Expected
 from poolproof.load.model import Load
 from poolproof.measure.model import Fill, PreparedWorkload
 from poolproof.measure.order import TrialOrder
@@ -89,7 +90,9 @@ def test_a_round_of_the_race_is_spared_the_files_of_other_workloads(others_s: fl
     assert not found.affords(["one", "two"])
     shared = Fill("w", others_s)
     fills = {"reads": Fill("reads", 1.0), **{each.name: shared for each in asked.workloads[1:]}}
-    prepared = {each.name: PreparedWorkload(each, Load(()), (), 1.0, {}, fills[each.name]) for each in asked.workloads}
+    prepared = {
+        each.name: PreparedWorkload(each, Load(()), (), Expected(1.0), {}, fills[each.name]) for each in asked.workloads
+    }
     for name in orders:
         found.filled(name, prepared)
     assert found.affords(["one", "two"]) is affordable
