@@ -30,9 +30,9 @@ def test_a_hung_fio_is_killed_and_run_again(testbed: Testbed) -> None:
     assert answer.code == 0, answer.out + answer.err
     assert stopped and not set(stopped) & set(_fios(str(testbed.work)))
     (cell,) = answer.json["cells"]
-    (note,) = [finding for finding in cell["findings"] if finding["message"].startswith("this is the second try")]
+    (note,) = [finding for finding in cell["findings"] if finding["message"].startswith("this trial was repeated")]
     assert (note["rule"], note["effect"]) == ("work-done", "notes")
-    assert "nothing moved at any disk for 1 min" in note["message"]
+    assert "no disk had moved any data for 1 min" in note["message"]
     assert cell["verdict"] == "sound" and cell["iops"]["mean"] > 0
     assert len(testbed.trial_lines()) == 1
     assert testbed.traces() == []

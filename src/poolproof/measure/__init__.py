@@ -1,1 +1,1 @@
-"""The protocol: fill, cool, settle, measure, drain, judge, repeat."""
+"""The measurement protocol: fill, drop caches, wait until idle, measure, drain, judge, repeat."""

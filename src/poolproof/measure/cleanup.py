@@ -1,4 +1,4 @@
-"""Remove what crashed runs left behind: from their journals, or with the lab that belonged to a run."""
+"""Cleaning up after crashed runs: undo the changes in their journals, or remove the lab that a run started."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CleanupResult:
-    """A crashed run of which nothing is left on the host, and the number of changes that were undone."""
+    """A crashed run that was cleaned up completely, and the number of changes undone."""
 
     state: StateDirectory
     run: str
@@ -30,10 +30,12 @@ class CleanupResult:
 
 
 def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
-    """Remove what a crashed run left on its host. Returns the number of changes undone. `on`: another name for it.
+    """Remove what a crashed run left on its host, and return the number of changes undone.
+
+    `on`: another name for the same host.
 
     Raises:
-        RunError: not a run directory, or a poolproof process is working on it, or the run was on another machine.
+        RunError: the path is not a run directory, the run is in use, or it was made on another machine.
         BuildError: a change can't be undone.
     """
     run = RunDirectory.open(path)
@@ -47,9 +49,10 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 
 
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
-    """Clean up every crashed run with a state directory in the work directory; also return what is left, and why.
+    """Clean up every crashed run that has a state directory in the work directory.
 
-    If one run can't be cleaned up, the others still are. Runs with mounts outside the work directory are only reported.
+    Returns the runs cleaned up, and what is left behind with the reasons. A failure does not stop the others. Runs
+    with mounts outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -62,21 +65,25 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
 
 
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
-    """Raise a RunError if the run was on another machine: there, every change would wrongly be marked as undone."""
+    """Raise a RunError if the run was made on another machine.
+
+    On this host the undos would do nothing, and every change would wrongly be marked as undone.
+    """
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
         raise RunError(
-            f"{path} was made on a machine other than {host.name}", "run this there, or name it: --on USER@HOST"
+            f"{path} was made on a machine other than {host.name}",
+            "run this command on that machine, or name the machine: --on USER@HOST",
         )
 
 
 def own_lab_name(label: str) -> str:
-    """Return the name of the lab that the run with this label starts for itself."""
+    """Return the name of the lab that the run with this label starts."""
     return f"run-{label}"
 
 
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """Remove the run's own lab with everything the run built in it. Returns the number of changes undone that way."""
+    """Remove the lab that the run started, with everything in it. Returns the number of changes undone."""
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
     remove(folder)
@@ -88,7 +95,7 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 
 
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
-    """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
+    """Undo every change in the run's journal. Returns the number of changes undone. The caller has locked the run.
 
     Raises a BuildError if a change can't be undone.
     """
@@ -107,5 +114,5 @@ def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Lefto
     except OSError as error:
         return Leftover(found.state, "failed", f"its run directory cannot be written: {error}", found.run, found.next)
     if host.run(("test", "-e", found.state.path), timeout_s=_LIMIT_S, check=False).returncode == 0:
-        return lost(found.state, host, f"the journal of its run {found.run} does not mention it any more")
+        return lost(found.state, host, f"the journal of its run {found.run} no longer mentions it")
     return CleanupResult(found.state, found.run, changes)

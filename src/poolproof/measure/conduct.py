@@ -1,4 +1,4 @@
-"""Conduct a run: build, fill, measure and remove each layout; first each disk alone, if the campaign asks for it."""
+"""Conducting a run: build, fill, measure and remove each layout; first each disk alone, if the campaign says so."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,15 +34,15 @@ _ATTEMPTS = 3
 
 
 def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
-    """Run every trial that is not done yet, and leave nothing of the run on the host.
+    """Run all remaining trials, then remove everything that the run built on the host.
 
-    If a layout cannot be built, its trials are `failed` and the run continues. If the host becomes unreachable, the run
-    ends: the current trial is `failed`, and the others remain to be done.
+    If a layout cannot be built, its trials are `failed` and the run continues. If the host becomes unreachable, the
+    current trial is `failed` and the run ends; it can be resumed.
 
     Raises:
         BuildError: something could not be removed.
-        HostUnreachable: the connection broke; if it cannot be restored, the layout is still on the host.
-        KeyboardInterrupt: after everything was removed.
+        HostUnreachable: the connection broke; if it cannot be restored, the layout stays on the host.
+        KeyboardInterrupt: on Ctrl-C, after everything has been removed.
     """
     journal = Journal(run.journal_path)
     done = run.trials()
@@ -68,12 +68,12 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
             if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
                 break
     finally:
-        # Also after Ctrl-C: what is left on the host is the more urgent message.
+        # Also after Ctrl-C: an error about what is left on the host is more urgent.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the order of the trials of each layout; all of them together show how much trials vary."""
+    """Return the trial order of each layout. All layouts share one estimate of how much trials differ."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -86,10 +86,10 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
 
 
 def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """Group the layouts, in their order, into families: each layout can be changed in place into the next one.
+    """Group consecutive layouts into families in which each layout can be changed in place into the next one.
 
-    Layouts of a family differ only in the log and cache devices of a pool, or in the leaf devices of its mirrors. A
-    device that was detached is not attached again within a family.
+    The layouts of a family differ only in a pool's log and cache devices, or in the leaf devices of its mirrors. A
+    detached device is never attached again within a family.
     """
     found: list[list[str]] = []
     for name in names:
@@ -113,7 +113,7 @@ def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> 
 
 @dataclass(frozen=True)
 class _Conductor:
-    """Builds, measures and removes layouts. A schedule limits the time of each trial."""
+    """Builds, measures and removes layouts. `schedule` limits the time of each trial if the campaign has a budget."""
 
     plan: RunPlan
     host: Host
@@ -123,9 +123,9 @@ class _Conductor:
     schedule: Schedule | None = None
 
     def measure(self, names: Sequence[str], orders: Mapping[str, TrialOrder], *, affordable: bool = False) -> bool:
-        """Measure these layouts family by family. If `affordable`, stop at a family that the schedule can't afford.
+        """Measure these layouts, family by family. With `affordable`, stop at a family that the schedule can't afford.
 
-        Returns False if it stopped.
+        Returns False if it stopped early.
         """
         for family in families(self.plan.nodes, names):
             if affordable and self.schedule and not self.schedule.affords(family):
@@ -134,7 +134,7 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder]) -> None:
-        """Build the core of a family once, change it in place, rebuild it after a failure. One layout has no core."""
+        """Build the family's core once, change it in place, rebuild it after a failure. A single layout has no core."""
         before = self._outstanding()
         core: LayoutPlan | None = None
         for name, order in orders.items():
@@ -153,7 +153,7 @@ class _Conductor:
         self._remove_all_but(before)
 
     def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-        """Return the layout's built core: the current core, changed, or a new one if there is none or that fails."""
+        """Change the current core into the layout's core, or build a new core if there is none or the change fails."""
         if core is not None and core.node == core_of(self.plan.nodes[name]):
             return core
         if core is not None:
@@ -165,7 +165,7 @@ class _Conductor:
         return self._build(partial(plan_core, self.plan, self.host, name))
 
     def _measure_layout(self, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
-        """Build the layout, whole or on top of its core, measure it, and remove what was built here."""
+        """Build the layout from scratch or on top of its core, measure it, and remove what this method built."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
         self._run_trials(self._open_layout(self._build(planner)), order)
@@ -180,7 +180,7 @@ class _Conductor:
         complain(failed, str(self.run.path))
 
     def _build(self, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
-        """Build what is planned; if another program took one of its loop devices meanwhile, plan and try again."""
+        """Plan and build; if another program has meanwhile taken one of the planned loop devices, try again."""
         ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
         for attempt in range(1, _ATTEMPTS + 1):
             planned = planner()

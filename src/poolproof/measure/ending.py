@@ -1,7 +1,7 @@
-"""When a running fio is ended: as soon as the metric that its workload is compared by has converged.
+"""When to end a running fio: as soon as its workload's metric has converged.
 
-The stopping rule (`stopping/`) works on the series of a rate. If the workload is compared by a percentile, a trial runs
-on after its rate has converged, until the percentile has too, by the histograms in the reports that fio writes.
+The stopping rule (`stopping/`) judges a series of rates. If the workload's metric is a percentile, a trial whose rate
+has converged continues until the histograms in fio's reports show that the percentile has converged too.
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class Ending:
-    """When a running fio is ended: as soon as `rule` says that its rate, in bytes or I/Os, has converged.
+    """When to end a running fio: as soon as `rule` says that its rate, in bytes or I/Os, has converged.
 
-    The series has one value per `interval_s`, without fio's ramp. `write_backs` are the write-back cycles of the layers
-    below; a trial lasts at least three of them. `percentile` is None if the workload is compared by a rate.
+    The series has one value per `interval_s` and excludes fio's ramp. `write_backs`: the write-back cycles of the
+    layers and the page cache; a trial lasts at least three of them. `percentile`: None if the metric is a rate.
     """
 
     rule: StoppingRule
@@ -45,11 +45,11 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return the longest time that fio may take, in seconds, if every write-back cycle takes its full time."""
+        """Return the maximum length of a trial in seconds, assuming that write-back cycles take their full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
-        """Return the decision on the report so far: on the rate and, if that has converged, on the percentile.
+        """Return the decision after the reports so far: on the rate and, once it has converged, on the percentile.
 
         Raises a CommandError if the host did not answer.
         """
@@ -60,13 +60,13 @@ class Ending:
         return with_percentile(decision, self.percentile, self._rule_after(counting), report, counting)
 
     def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
-        """Return the decision on the rate so far."""
+        """Return the decision based on the rate so far."""
         counting = after_ramp(statuses, self.ramp_s, begun_at_s)
         series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule with the longest write-back cycle at the rate so far."""
+        """Return the rule with the longest write-back cycle at the write rate so far."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -74,7 +74,7 @@ class Ending:
 def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
-    """Return when a trial of these jobs is ended; None if it lasts a fixed time or ends when its work is done."""
+    """Return when to end a trial of this load; None if its length is fixed or it ends when its work is done."""
     # jobs with phases must not be cut short
     has_own_end = generator_of(load).sets_runtime(workload) or len(load.phases) > 1
     if measure.until is None or has_own_end or not all(part.time_based for part in load.parts):
@@ -91,9 +91,9 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return how often fio reports while it runs, in seconds: often enough for the shortest trial if clones are few.
+    """Return the interval between fio's reports in seconds; with few clones, short enough for trials of `shortest_s`.
 
-    Each report costs fio some milliseconds. `shortest_s` is infinite if no decision needs samples.
+    Each report costs fio a few milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
     clones = load.clones
     usual = next((seconds for most, seconds in _STATUS_S if clones <= most), _SLOWEST_S)
@@ -103,13 +103,13 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule with a `max` in which a trial can converge, however little is left of a budget."""
+    """Return the rule with `max_s` long enough for a trial to converge, however little of the budget is left."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and of the page cache; none for jobs that only read."""
+    """Return the write-back cycles of the layout's layers and of the page cache; empty if no job writes."""
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()
@@ -124,10 +124,10 @@ def _uses_page_cache(part: LoadPart) -> bool:
 
 
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
-    """Return the cycle of the page cache (Documentation/admin-guide/sysctl/vm.rst).
+    """Return the page cache's write-back cycle (Documentation/admin-guide/sysctl/vm.rst).
 
-    The kernel writes pages that are older than dirty_expire_centisecs, which it checks every
-    dirty_writeback_centisecs, or when the limit makes writers wait.
+    Every dirty_writeback_centisecs, the kernel writes pages older than dirty_expire_centisecs. It also writes when
+    the dirty limit makes writers wait.
     """
     usual = {"dirty_expire": 3000, "dirty_writeback": 500}
     texts = {name: text_of(host, f"/proc/sys/vm/{name}_centisecs").strip() for name in usual}
@@ -138,9 +138,10 @@ def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
 def with_percentile(
     decision: StoppingDecision, percentile: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
 ) -> StoppingDecision:
-    """Return the decision on a rate that has converged, or one to run on if the percentile has not.
+    """Extend a decision whose rate has converged by the percentile.
 
-    If fio wrote no histograms, the rate alone decides.
+    If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
+    histograms, the rate alone decides.
 
     Raises a CommandError if the host did not answer.
     """
@@ -169,12 +170,12 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that bound equal sections from the end of the warm-up to now; fewer if reports are few."""
+    """Return the reports that divide the time since the warm-up into equal sections; empty for fewer than two."""
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []
     usual_s = (later[-1].ran_s - later[0].ran_s) / (len(later) - 1)
-    if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # fio's last report may follow the one before at once
+    if later[-1].ran_s - later[-2].ran_s < usual_s / 2:  # fio's last report may come right after the previous one
         later.pop(-2)
     step = max(1, (len(later) - 1) // MOST_SECTIONS)
     return later[(len(later) - 1) % step :: step]
@@ -182,6 +183,6 @@ def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
 
 def _why_imprecise(found: PercentileEstimate, percentile: Metric, rule: StoppingRule) -> str:
     if found.half is None:
-        return f"too few samples are beyond {percentile.id} to compute its interval"
+        return f"too few samples exceed {percentile.id} to compute its interval"
     share = found.half / found.value if found.value else 0.0
-    return f"the rate is precise, but {percentile.id} only to ±{share:.1%}; ±{rule.until:.1%} is required"
+    return f"the rate is precise, but the interval of {percentile.id} is ±{share:.1%}; ±{rule.until:.1%} is required"

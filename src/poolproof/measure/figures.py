@@ -1,4 +1,4 @@
-"""The metrics of a trial from its outcome, over all parts and directions."""
+"""Computes the metrics of a trial from its outcome, over all parts and directions."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -12,7 +12,7 @@ _SAMPLES = 4
 
 
 def figures_of(result: Outcome) -> TrialMetrics:
-    """Return the metrics: rates summed as fio does, percentiles from the merged histograms of all parts.
+    """Return a trial's metrics: rates summed as fio sums them, percentiles from the merged histograms of all parts.
 
     Trims count neither as reads nor as writes. A rate is None if the outcome lacks it for one of the parts.
     """
@@ -37,12 +37,12 @@ def figures_of(result: Outcome) -> TrialMetrics:
 
 
 def latency_of(result: Outcome) -> Latency | None:
-    """Return the completion latency of all reads and writes; None if nothing was timed."""
+    """Return the merged completion latency of all reads and writes; None if nothing was timed."""
     return _merged(part.clat or part.lat for part in _parts(result))
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:
-    """Return the latency of all fsync and fdatasync calls; None if nothing was timed."""
+    """Return the merged latency of all fsync and fdatasync calls; None if nothing was timed."""
     return _merged(job.sync for job in result.parts)
 
 
@@ -51,7 +51,7 @@ def _parts(result: Outcome) -> list[Direction]:
 
 
 def moved_each_way(result: Outcome) -> tuple[int, int]:
-    """Return the bytes read and the bytes written, as the load generator counted them."""
+    """Return the bytes read and the bytes written, as counted by the load generator."""
     reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes
@@ -63,12 +63,12 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the standard deviation of the rate samples (every 500 ms in fio) over their mean; None if too few."""
+    """Return the standard deviation of fio's rate samples (one per 500 ms) over their mean; None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean
 
 
 def _sum(directions: Iterable[Direction | None], rate: Literal["iops", "bandwidth_bytes"]) -> float | None:
-    """Return the sum of a rate; 0 for no directions, None if the rate of one is not known."""
+    """Return the sum of a rate over the directions; 0 if there are none, None if any rate is unknown."""
     rates = [getattr(direction, rate) for direction in directions if direction is not None]
     return None if None in rates else float(sum(rates))

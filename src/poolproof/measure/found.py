@@ -18,22 +18,22 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """Return the user's own directory under a layout, whose files can be used unchanged; None if there is none."""
+    """Return the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts."""
     return next(iter(directories(node)), None)
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """Return the files of that directory which the load uses."""
+    """Return the paths of the load's files in that directory."""
     return tuple(_ends(load, directory))
 
 
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
     """Check that every workload with `fill: false` can run on this layout.
 
-    A layout that ends in a block device can be measured unwritten, as long as no workload fills it.
+    A block device can be measured unwritten if no workload of the campaign fills it.
 
-    Raises a CampaignError if the layout is built empty, the workload could change a file, or a file does not exist or
-    is too short.
+    Raises a CampaignError if the layout is built empty, a workload could change a file, or a file is missing or too
+    short.
     """
     every = tuple(cells)
     unfilled = [cell for cell in every if not cell.workload.fill]
@@ -44,9 +44,9 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
                 _check_cell(layout, found_directory(node), cell, host)
     elif unfilled and filled:
         raise CampaignError(
-            f"workload {unfilled[0].workload.name}: with `fill: false` it needs {layout} unwritten, but workload "
+            f"workload {unfilled[0].workload.name}: `fill: false` needs {layout} unwritten, but workload "
             f"{filled[0].workload.name} fills it",
-            "put the workload that needs it unwritten into another campaign",
+            f"move workload {unfilled[0].workload.name} to another campaign",
         )
 
 
@@ -60,19 +60,19 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
     if any(part.writes or part.trims for part in load.parts):
         raise CampaignError(
             f"workload {name}: `fill: false` uses existing files, and this workload would overwrite them",
-            "leave out `fill: false`: poolproof then writes to its own files",
+            "remove `fill: false`; poolproof then creates its own test files",
         )
     for danger in filter(None, map(generator_of(load).danger, load.parts)):
         raise CampaignError(
             f"workload {name}: `fill: false` uses existing files, and `{danger}` may change or remove them",
-            "leave it out; psync, libaio and io_uring only read",
+            f"remove `{danger}`; psync, libaio and io_uring only read",
         ).concerning(danger.partition("=")[0])
     for path, end in _ends(load, directory).items():
         _check_file(name, path, end, host)
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return how far into each file the load goes, in bytes."""
+    """Return by path the end of the highest range that the load uses in each file, in bytes."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
@@ -81,17 +81,17 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is as long as the job, because fio extends a shorter file and overwrites it."""
+    """Check that the file exists and is long enough for the job: fio would extend and overwrite a shorter file."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")
     if found.returncode != 0 or not kind.startswith("regular"):
-        hint = "name a file of that directory: filename=…"
-        raise CampaignError(f"workload {workload}: the file {path} does not exist", hint)
+        hint = "name a file in that directory: filename=…"
+        raise CampaignError(f"workload {workload}: there is no regular file {path}", hint)
     if end > int(size):
         end_text = "an unknown position" if math.isinf(end) else format_size(int(end))
         raise CampaignError(
-            f"workload {workload}: {path} has {format_size(int(size))}, but the job goes to {end_text}: "
+            f"workload {workload}: {path} is {format_size(int(size))} long, but the job reads up to {end_text}: "
             "fio would extend and overwrite the file",
-            f"write size={size}, or less",
+            f"set size={size} or less",
         ).concerning("size")

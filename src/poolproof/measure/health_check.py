@@ -1,4 +1,4 @@
-"""Check that file systems that run as programs still answer: if one hangs, everything that touches it hangs too."""
+"""Health checks of file systems that run as programs: if one hangs, every process that touches it hangs too."""
 
 import contextlib
 import threading
@@ -13,21 +13,21 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""Seconds without an answer after which a file system counts as hung; a busy one answers late, but it answers."""
+"""A file system that does not answer for this many seconds counts as hung; a busy one answers sooner."""
 
 
 def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
-    """Return the health checks of the layout's file systems that run as programs, each with the name of its host."""
+    """Return the health checks of the layout's file systems that run as programs, each with its host's name."""
     built = ((entry.volume.host, entry.plan) for entry in from_bottom(tree.top))
     return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
 
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Check the layout's programs from a thread. A program that hangs is killed, so that what waits for it fails.
+    """Check the layout's programs from a thread. A program that hangs is killed, so that whatever waits for it fails.
 
-    Yields a function that raises a BuildError once a program was killed. An error that leaves the context after that is
-    replaced by the BuildError.
+    Yields a function that raises a BuildError if a program has been killed. The BuildError also replaces any
+    PoolproofError that leaves the context after that.
     """
     checks = health_checks_of(tree)
     if not checks:
@@ -46,7 +46,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
         if hung:
             raise BuildError(
                 f"{hung[0].program} did not answer for {LIMIT_S:g} s and was killed",
-                "see the log of that program; poolproof continues with the next layout",
+                "see that program's log; poolproof continues with the next layout",
             )
 
     thread = threading.Thread(target=watch, name="health", daemon=True)
@@ -62,9 +62,9 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
 
 def _answers(host: Host, check: HealthCheck) -> bool:
-    """Run one check; kill a program that hangs. An error message is an answer.
+    """Run one check, and kill the program if it hangs. True if it answered, even with an error.
 
-    The thread that waits for fio handles a lost connection.
+    Also True if the connection was lost: the thread that waits for fio reports that.
     """
     try:
         host.run(check.ask, timeout_s=LIMIT_S, check=False)

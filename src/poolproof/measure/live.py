@@ -1,8 +1,8 @@
-"""Watch fio while it runs: publish its rate and the disks', and end fio once the result is precise or fio hangs.
+"""Watching fio: publish the rates of fio and the disks, and end fio when its result is precise or it hangs.
 
-In a grid of some two thousand trials in a lab, one fio was still running five minutes after its time. The cause is not
-known. fio has had deadlocks between the thread that writes its statuses and its jobs (axboe/fio, pull requests 2076 and
-2137), and OpenZFS may wait for memory forever. poolproof kills such a fio and reports what its threads waited for.
+In about two thousand trials in a lab, one fio was still running five minutes after its time limit. The cause is
+unknown. fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and
+OpenZFS can wait for memory forever. poolproof kills a hanging fio and reports what its threads were waiting for.
 """
 
 import contextlib
@@ -29,31 +29,33 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""A busy disk moves at least one byte in this time, even while its cache is being flushed."""
+"""A busy disk moves at least one byte in this many seconds, even while it flushes its cache."""
 
 
 class FioStuck(FioError):
     """fio hung and was killed."""
 
     def __init__(self, waits: Sequence[str]) -> None:
-        functions = ", ".join(dict.fromkeys(waits)) or "nothing that the kernel names"
+        functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
         super().__init__(
-            f"fio's time was over, nothing moved at any disk for {format_duration(STILL_S)}, and it did not end: "
-            f"it was killed; its threads waited in {functions}",
-            "look for a hung file system in dmesg; fio itself may hang at its end, too: a newer one may help",
+            f"fio did not end in time and was killed, after no disk had moved any data for {format_duration(STILL_S)}; "
+            f"its threads were waiting in {functions}",
+            "look for a hung file system in dmesg; if there is none, try a newer fio: fio can hang when it ends",
         )
 
     @property
     def note(self) -> Finding:
         """Return the finding for the trial that replaced this one."""
-        return Finding("work-done", "notes", f"this is the second try: in the first, {self.message}", self.hint)
+        return Finding(
+            "work-done", "notes", f"this trial was repeated, because the first time {self.message}", self.hint
+        )
 
 
 def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
-    """True if no leaf device moved a byte in the STILL_S before the last reading, and that time is after `since_s`.
+    """True if no leaf device moved a byte in the last STILL_S seconds, and `since_s` is at least as long ago.
 
-    `since_s` is by the clock of the readings. The first counters of each reading are those of the leaf devices. Without
-    leaf devices the result is False.
+    `since_s` is a time on the clock of the readings. The first counters in each reading are those of the leaf devices.
+    False if there are no leaf devices.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False
@@ -74,7 +76,7 @@ class RatePublisher:
         self._is_watched = False
 
     def is_heard(self) -> bool:
-        """True if anybody wants the rates now. Call it before reading fio's report for them."""
+        """True if the listener or a watching process wants the rates. Call this before `tell`, which uses it."""
         self._is_watched = self._notes.are_wanted
         return self._listener.wants_live or self._is_watched
 
@@ -89,9 +91,9 @@ class RatePublisher:
 class FioWatch:
     """Watches a running fio from its own thread, from `begins` until the context ends.
 
-    `report` holds fio's reports so far. `decision` is set once fio was ended because its result was precise enough.
-    `stuck` is set once a hanging fio was killed: what its threads were waiting for. `most_s` is when fio should end
-    by itself, in seconds from its start; with None, a hanging fio is not detected.
+    `report`: fio's reports so far. `decision`: why fio was ended early; None if it was not. `stuck`: what the threads
+    of a hanging fio were waiting for when it was killed; None if it did not hang. `most_s`: the time after which fio
+    should have ended, in seconds from its start; with None, a hanging fio is not detected.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ class FioWatch:
         self._thread: threading.Thread | None = None
         self._begun = self._due = 0.0
         self._most_s = math.inf if most_s is None else most_s
-        self._over_at_s = math.inf  # by the host's clock
+        self._over_at_s = math.inf  # on the host's clock
 
     def __enter__(self) -> "FioWatch":
         return self
@@ -125,7 +127,7 @@ class FioWatch:
             self._thread.join(_JOIN_S)
 
     def begins(self, at_s: float) -> None:
-        """Start watching; fio is about to start. `at_s` is the time by the host's clock."""
+        """Start watching, because fio is about to start. `at_s`: the current time on the host's clock."""
         self.report.begun_at_s = at_s
         self._over_at_s = at_s + self._most_s
         self._begun = time.monotonic()
@@ -193,7 +195,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return the bytes per second of all leaf devices together over the last second of samples."""
+    """Return the total bytes per second of all leaf devices over the last second."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

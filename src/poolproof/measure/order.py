@@ -1,4 +1,4 @@
-"""The order in which the trials of a layout run, and which of its cells need another trial."""
+"""The order in which a layout's trials run, and which of its cells need another trial."""
 
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -11,12 +11,11 @@ from poolproof.results.runs.model import Trial
 
 
 class TrialOrder:
-    """The next trials of a layout, in rounds in which each workload runs once, in random order.
+    """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
 
-    So a drift of the machine affects all workloads equally. The same seed gives the same order. A workload that has
-    converged skips later rounds, unless a later trial shows that trials differ by more; then it catches up. So each
-    trial must be passed to `add` when it ends. `done` are the trials of an interrupted run. `priors` returns how much
-    trials differ in the cells of the run.
+    So drift of the machine affects all workloads equally. The same seed gives the same order. A workload that has
+    converged skips later rounds; it catches up if later trials show that trials differ more. So pass each trial to
+    `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much trials differ in the run.
     """
 
     def __init__(
@@ -45,20 +44,20 @@ class TrialOrder:
                 self.add(trial)
 
     def add(self, trial: Trial) -> None:
-        """Add a trial that has ended."""
+        """Record a finished trial."""
         self._trials[trial.workload][trial.number] = trial
 
     def limit(self) -> None:
-        """Limit each workload to the least number of trials."""
+        """Cap every workload at the minimum number of trials."""
         self._limits = dict.fromkeys(self._workloads, self._measure.trials)
 
     def allow(self, workloads: Iterable[str], most: int) -> None:
-        """Allow each of these workloads this many trials in all, if it needs them."""
+        """Cap each of these workloads at `most` trials, or at the campaign's maximum if that is lower."""
         for name in workloads:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return how many trials are certain now; `is_new` is True for any other one later."""
+        """Return the number of trials that are certain now. `is_new` is True for all others."""
         self._announced = frozenset((workload.name, number) for workload, number in self.certain())
         return len(self._announced)
 
@@ -67,12 +66,12 @@ class TrialOrder:
         return (workload.name, number) not in self._announced
 
     def ahead(self, among: Collection[str] | None = None) -> Iterator[tuple[Workload, int]]:
-        """Yield each trial that is needed when it is due; `add` it before the next one.
+        """Yield the next trial until none is needed. Pass each trial to `add` before the next one.
 
-        It is of the workload with the fewest trials; the order of the round breaks ties.
+        The workload with the fewest trials is next; the order of the round breaks ties.
 
-        `among` limits the workloads to those whose files were prepared. A workload that had converged then may need
-        another trial now, because each trial shows how much trials differ.
+        `among`: the workloads whose files were prepared. Workloads that had converged by then are left out, even if
+        later trials show that they need another one.
         """
         names = self._workloads if among is None else among
         while True:
@@ -84,7 +83,7 @@ class TrialOrder:
             yield self._workloads[name], next(self._free_numbers(name))
 
     def certain(self) -> tuple[tuple[Workload, int], ...]:
-        """Return the trials that will run in any case: each cell's least number, and one more if it is needed now."""
+        """Return the trials that will certainly run: up to each cell's minimum, or one more if it is needed now."""
         priors = cache(self._priors)
         turns = []
         for name in self._workloads:
@@ -95,12 +94,12 @@ class TrialOrder:
         return tuple((self._workloads[name], number) for _, _, name, number in sorted(turns))
 
     def _turn(self, name: str, done: int) -> tuple[int, int, str]:
-        """Return the round, the position in it and the workload of the trial after `done` trials."""
+        """Return the sort key of a workload's next trial: its round, its position in the round, its name."""
         positions = self._positions[min(done, len(self._positions) - 1)]
         return done, positions[name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """Return the numbers of its next trials: 1, 2, 3 … without those that it has, so none is left out."""
+        """Return the trial numbers that the workload has not used yet, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
     def _is_needed(self, name: str, priors: Callable[[], VariancePriors | None]) -> bool:
@@ -113,5 +112,5 @@ class TrialOrder:
         return [trial for _, trial in sorted(self._trials[workload].items())]
 
     def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
-        """Return the trials so far, cell by cell: of these workloads, or of all."""
+        """Return the trials so far, one list per cell, for these workloads or for all."""
         return [self._done(name) for name in (self._workloads if workloads is None else workloads)]

@@ -1,4 +1,4 @@
-"""The plan of a run: what can be checked before anything is built: loads, layouts, programs, room, disks."""
+"""The plan of a run, and the checks before anything is built: loads, layouts, programs, space, disks."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +52,9 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The input of a run, checked before anything is changed.
+    """A run's input, checked before anything is changed.
 
-    `nodes`: by name of layout. `cells`: the campaign's workloads. `bare_cells`: the workloads that run on each disk
+    `nodes`: by layout name. `cells`: the campaign's workloads. `bare_cells`: the workloads that run on each disk
     alone.
     """
 
@@ -79,7 +79,7 @@ class RunPlan:
 
     @property
     def generators(self) -> tuple[LoadGenerator, ...]:
-        """Return the load generators of all cells, each once."""
+        """Return the load generators of all cells, without duplicates."""
         loads = (cell.load for cell in (*self.cells, *self.bare_cells))
         return tuple({load.generator: generator_of(load) for load in loads}.values())
 
@@ -91,7 +91,7 @@ class RunPlan:
 
 @dataclass(frozen=True)
 class BuildDirectories:
-    """The label of the run, and its directories on the host: one on a disk, one in RAM."""
+    """The run's label and its directories on the host: one on disk, one in RAM."""
 
     label: str
     state_dir: str
@@ -105,9 +105,9 @@ def make_plan(
 
     Raises:
         CampaignError: an expression, a device, an option or a size cannot work.
-        HostError: programs, kernel file systems, root or room are missing.
-        GuardError: a disk may not be written to.
-        FioError: no fio, or too old.
+        HostError: a program, a kernel file system, root or disk space is missing.
+        GuardError: a disk must not be overwritten.
+        FioError: fio is missing or too old.
     """
     calibration = calibration_of(campaign)
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
@@ -139,7 +139,7 @@ def check_expressions(campaign: Campaign) -> None:
 
 
 def _check_layouts(plan: RunPlan, host: Host) -> None:
-    """Check that the host has what the layouts need, and that the test files fit on them."""
+    """Check that the host can build the layouts, and that the test files fit on them."""
     for node in plan.nodes.values():
         needs(node, plan.site)
     check_work(host, plan.site.state_dir)
@@ -154,34 +154,34 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return the steps of every layout. Each is planned as if it were the only one, because one is built at a time."""
+    """Return the steps of every layout. Each is planned as if it were the only one: only one exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
 
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build one layout, with the facts of the host at this moment.
+    """Return the steps that build one layout, based on the host's current facts.
 
-    Like the functions below, raises a GuardError if a disk may not be written to, and a HostError if the host cannot
+    Like the functions below, raises a GuardError if a disk must not be overwritten, and a HostError if the host cannot
     build the layout.
     """
     return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name]))
 
 
 def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
-    """Return the steps that build what a layout shares with layouts that differ only in log and cache devices."""
+    """Return the steps that build a layout's core: the layout without its log and cache devices."""
     node = core_of(plan.nodes[name])
     return plan_layout(_layout(plan, name), node, _context_now(plan, host, node))
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that turn the mounted core into this layout's, by changing the leaf vdevs of mirrors."""
+    """Return the steps that turn the mounted core into this layout's core by changing the leaf vdevs of mirrors."""
     node = core_of(plan.nodes[name])
     return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
 
 def plan_rest(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that add to the mounted core what the layout has beyond it."""
+    """Return the steps that add the layout's log and cache devices to the mounted core."""
     node = plan.nodes[name]
     return plan_extended(_layout(plan, name), node, core, _context_now(plan, host, node))
 
@@ -212,7 +212,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the versions to record of the programs that build the layouts and their devices."""
+    """Return the programs that build the layouts and their devices and whose versions are recorded."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
@@ -238,7 +238,7 @@ def _check_metric(workload: Workload, load: Load) -> None:
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Let the generators check all loads, many at a time; if one is wrong, one at a time to find it."""
+    """Check all loads with their generators, in batches. If a batch fails, check its loads one by one."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
@@ -259,7 +259,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
-    """Raise a CampaignError unless all test files fit on the layout together. Room is estimated low."""
+    """Raise a CampaignError if the test files do not fit on the layout, whose capacity is estimated low."""
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
@@ -275,14 +275,14 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
         if cell.workload.fill and largest > largest_room:
             with located_in(cell.workload):
                 raise CampaignError(
-                    f"workload {cell.workload.name} has a file of {format_size(largest)}; "
-                    f"layout {planned.layout.name} has room for at most {format_size(largest_room)}",
+                    f"workload {cell.workload.name} has a file of {format_size(largest)}, "
+                    f"but on layout {planned.layout.name} a file can have at most {format_size(largest_room)}",
                     "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
                 ).concerning("size")
 
 
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
-    """Return the bytes of all test files: workloads can share files, and share all space of a block device."""
+    """Return the total size of all test files in bytes. Workloads can share files, and always share a block device."""
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
         path = planned.tree.volume.path

@@ -140,7 +140,7 @@ def _count_it_as_undone(run: RunDirectory) -> None:
         (_put_another_run_there, "now contains another run"),
         (_damage_the_run, "cannot be read"),
         (_say_nothing, "it has no readable owner.json"),
-        (_count_it_as_undone, "does not mention it any more"),
+        (_count_it_as_undone, "no longer mentions it"),
     ],
 )
 def test_what_no_journal_leads_to_is_named_with_what_to_type(

@@ -50,6 +50,6 @@ def test_without_leaves_or_readings_nothing_is_known() -> None:
 
 def test_the_message_names_each_wait_once() -> None:
     error = FioStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"])
-    assert error.message.endswith("its threads waited in hrtimer_nanosleep, futex_do_wait")
+    assert error.message.endswith("its threads were waiting in hrtimer_nanosleep, futex_do_wait")
     assert error.note.effect == "notes" and error.message in error.note.message
-    assert FioStuck([]).message.endswith("nothing that the kernel names")
+    assert FioStuck([]).message.endswith("unknown kernel functions")
