@@ -99,7 +99,7 @@ def host_named(host: Host, name: str) -> Host:
         return host
     others = host.others if isinstance(host, Hosts) else {}
     if name not in others:
-        raise HostError(f"this run has no host {name}", f"its hosts are: {', '.join((host.name, *others))}")
+        raise HostError(f"this run has no host `{name}`", f"its hosts are: {', '.join((host.name, *others))}")
     return others[name]
 
 

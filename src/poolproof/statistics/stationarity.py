@@ -224,7 +224,7 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 
 
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the lower mean, the upper mean, the deviation within groups, the limit, and the lower group's share."""
+    """Return the lower mean, the upper mean, the deviation within groups, their border, and the lower group's share."""
     ranked = sorted(batches)
     count = len(ranked)
     shift = ranked[0]

@@ -1,4 +1,4 @@
-"""The value of a cell for comparisons, or the reason why the cell has no usable value."""
+"""The value of a cell for comparisons, or why the cell has no usable value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the value of a cell, or the reason in a few words why it has no usable value."""
+    """Return the value of a cell or, in a few words, why it has no usable value."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"

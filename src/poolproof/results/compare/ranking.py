@@ -1,7 +1,7 @@
 """Rank the layouts of a run by speed, with ties, redundancy, capacity and write amplification.
 
 Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range, from 1 + the number of
-significantly better layouts to the number of layouts - the number of significantly worse ones. A layout with an
+significantly better layouts to the number of layouts minus that of significantly worse layouts. A layout with an
 unsteady cell is not tested and may have any place. With 95 % confidence, all ranges contain the true places. Source:
 Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
 """
@@ -86,7 +86,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the names of the workload or of all workloads in the matrix with this name."""
+    """Return the workload with this name, or all workloads of the matrix with this name."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -146,7 +146,7 @@ class Entry:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the worst verdict of its cells."""
+        """Return the worst verdict of the layout's cells."""
         return worst(each.verdict for each in self.cells.values())
 
 

@@ -1,4 +1,4 @@
-"""Differences between two runs in machine, versions and campaign, which may explain why their results differ."""
+"""Differences between the machines, versions and campaigns of two runs, which may explain different results."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _PROGRAMS = ("poolproof", "fio")
 
 @dataclass(frozen=True)
 class RunDifference:
-    """The name of something that differs, and its value in each run; a dash if a run does not have it."""
+    """A difference between two runs: its name, and the value in each run; a dash if a run has no value."""
 
     what: str
     a: str

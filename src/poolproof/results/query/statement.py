@@ -72,7 +72,7 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
         for name, kind in zip(relation.columns, relation.types, strict=True):
             if "TIME ZONE" in str(kind):
                 fix = f"write ({name})::timestamp; the views' times are UTC"
-                raise UsageError(f"{name} is a time with a time zone", fix)
+                raise UsageError(f"the column {name} has a time zone", fix)
         return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
     except duckdb.InterruptException:
         raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None

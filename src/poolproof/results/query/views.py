@@ -110,8 +110,8 @@ def literal(text: str) -> str:
 def macros() -> Iterator[str]:
     """Yield the SQL macros `setting` and `t_factor`.
 
-    `setting` extracts the value of a matrix option from the name of a cell. `t_factor` is the half width of a 95 %
-    interval in standard errors; above 20 degrees of freedom it is a series with six exact digits.
+    `setting` extracts the value of a matrix option from the name of a layout or workload. `t_factor` is the half width
+    of a 95 % interval in standard errors. Above 20 degrees of freedom, it is a series with six exact digits.
     """
     yield (
         "create macro setting(name, key) as "

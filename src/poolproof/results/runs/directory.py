@@ -44,13 +44,14 @@ class RunDirectory:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
                 to_continue = f"; to continue it: poolproof resume {path}" if (path / "run.json").is_file() else ""
-                raise RunError(f"{path} exists and is not empty", f"choose another with --out{to_continue}")
+                raise RunError(f"{path} exists and is not empty", f"choose another directory with --out{to_continue}")
             run = cls(path.resolve())
             write_whole(run.path / "campaign.yaml", campaign_text.encode())
             write_whole(run.path / "run.json", _pretty(record))
             sync_directory(run.path.parent)
         except OSError as error:
-            raise RunError(f"{path} cannot be created: {error.strerror}", "choose another with --out") from None
+            hint = "choose another directory with --out"
+            raise RunError(f"{path} cannot be created: {error.strerror}", hint) from None
         return run
 
     @classmethod

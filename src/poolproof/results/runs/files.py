@@ -82,7 +82,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         if found == schema:
             return msgspec.json.decode(text, type=kind)
     except msgspec.DecodeError as error:
-        raise RunError(f"{where} is damaged: {error}", "restore it from a copy, or run the campaign again") from None
+        raise RunError(f"{where} is damaged: {error}", "restore it from a backup, or run the campaign again") from None
     if found > schema:
         raise RunError(
             f"{where} was written by a newer poolproof (schema {found}; this is {__version__} with schema {schema})",

@@ -64,7 +64,7 @@ class Limit:
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
-    """Return the limit of each cell, or the reason why the cell has none. Empty if the run measured no disk alone.
+    """Return the limit of each cell, or why the cell has none. Empty if the run measured no disk alone.
 
     `bare` has the cells of `calibrate`. Without `calibrate`, a layout that consists of a single device gives the bare
     results of that device and has no limit itself.
@@ -165,7 +165,7 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
         sizes = f"{own / 1024:.3g} KiB per request, the bare disks {alone / 1024:.3g} KiB"
         return f"its disks transferred {sizes}: the layout merges requests"
     return (
-        "all its bytes reached the disks, in requests as small as on the bare disks: the requests came in a better "
+        "the disks transferred all its bytes, in requests as small as on the bare disks: the requests came in a better "
         "order, were closer together, or were spread over several disks"
     )
 
