@@ -207,7 +207,7 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
 
 def generator_in(options: Mapping[str, str]) -> LoadGenerator:
-    """Return the generator that a workload's options select. fio if that generator is not installed."""
+    """Return the generator that a workload's options select; fio if it is not installed."""
     known = all_generators()
     return known.get(options.get(GENERATOR_OPTION, ""), known[DEFAULT_GENERATOR])
 

@@ -121,7 +121,6 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
 
 
 def _announced(headers: Sequence[Job], result: Outcome, line: int) -> SourceCommand | None:
-    """Return the jobs that fio listed before the run, with the clones counted in the result."""
     clones = Counter[str]()
     for part in result.parts:
         clones[part.name] += part.clones
@@ -137,7 +136,6 @@ def _not_among(results: Iterable[FoundResult], known: Sequence[FoundResult]) -> 
 
 
 def _is_same_run(result: Outcome, other: Outcome) -> bool:
-    """True if names and runtimes are equal, and bytes equal within 1 %."""
     return _same_names(result.parts, other.parts) and all(
         _is_same_direction(mine, theirs)
         for part, counterpart in zip(result.parts, other.parts, strict=True)

@@ -176,6 +176,5 @@ def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: S
 
 
 def _names_in(help_text: str) -> frozenset[str]:
-    """Return the names in fio's help: the first word of each line, if a colon follows it."""
     lines = (line.partition(":") for line in help_text.splitlines())
     return frozenset(name.strip() for name, colon, _ in lines if colon and name.strip() and " " not in name.strip())

@@ -125,7 +125,6 @@ def render(jobs: Jobs) -> str:
 
 
 def _shared(jobs: tuple[Job, ...]) -> dict[str, str]:
-    """Return the options that all of several jobs share, except options whose order matters."""
     if len(jobs) < 2:
         return {}
     return {

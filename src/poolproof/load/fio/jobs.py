@@ -161,7 +161,6 @@ def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _check_size(job: Job, workload: Workload) -> None:
-    """Raise CampaignError for a percentage (no file exists yet) or less than a block."""
     for option in ("size", "offset"):
         if job.percent(option) is not None:
             message = f"`{option}` is a percentage of a file that does not exist yet"
