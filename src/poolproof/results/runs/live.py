@@ -29,7 +29,7 @@ class LiveLine:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Return the name of the trial within its run."""
+        """Return the key of the trial within its run."""
         return (self.layout, self.workload, self.number)
 
 
@@ -61,7 +61,7 @@ class LiveNotes:
         return False
 
     def write(self, line: LiveLine) -> None:
-        """Append a line."""
+        """Append a line to the file."""
         with contextlib.suppress(OSError), self._path.open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
