@@ -383,6 +383,16 @@ def test_names_of_layouts_are_not_broken_up_on_a_narrow_page(opened: Opening, la
     assert heights and max(heights) < 4 * line
 
 
+def test_a_finding_on_another_metric_names_it(opened: Opening, tmp_path: Path) -> None:
+    trials = [replace(each, verdict="sound", verdicts={"p99": "refuted"}) for each in all_trials("refuted")]
+    run = make_run(tmp_path / "run", trials)
+    write_report(run, run / "report.html")
+    page = opened(run / "report.html")
+    assert "sound" in page.text("#cell-head")
+    assert "p99 latency: ✗ refuted" in page.text("#cell-findings")
+    assert "refutes p99 latency: 50 MiB went missing" in page.text("#cell-findings")
+
+
 def test_words_between_backticks_are_code(opened: Opening, tmp_path: Path) -> None:
     trials = [
         replace(each, findings=tuple(replace(found, message="a `word` and <b>`more`</b>") for found in each.findings))
