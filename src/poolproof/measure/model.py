@@ -1,4 +1,4 @@
-"""The values that a run is measured with: cells, built layouts, prepared workloads, and the listener to its events."""
+"""The data that a run is measured with: cells, built layouts, prepared workloads; and the listener to its events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from poolproof.results.runs.model import Trial
 
 @dataclass(frozen=True)
 class LiveRates:
-    """Rates of the last second in bytes per second: by fio (None: not known yet) and by the leaf devices."""
+    """Rates over the last second in bytes per second: of fio (None: not yet known) and of the leaf devices."""
 
     elapsed_s: float
     fio_bytes_per_s: float | None
@@ -26,16 +26,16 @@ class LiveRates:
 
 
 class Listener:
-    """The events of a run. A listener overrides the methods it needs; this class ignores all events.
+    """Receives the events of a run. Subclasses override the methods that they need; this class ignores all events.
 
-    Every method is called from the thread that measures, except `live`.
+    Every method except `live` is called from the thread that measures.
     """
 
     wants_live = False
     """True if `live` should be called; processes that watch the run get the rates in any case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
-        """The run starts; `trials_done` were finished earlier."""
+        """The run starts; `trials_done` trials were finished before it was resumed."""
 
     def layout_begins(self, layout: str, trials_to_do: int) -> None:
         """A layout is about to be built."""
@@ -44,13 +44,13 @@ class Listener:
         """A cell is not precise yet and gets one more trial than planned."""
 
     def step(self, title: str) -> None:
-        """A new step starts; `title` describes it for a person."""
+        """A new step starts; `title` describes it for the user."""
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        """fio is about to start."""
+        """A trial starts: first its caches are dropped, then fio runs."""
 
     def live(self, rates: LiveRates) -> None:
-        """Called once a second while fio runs, from another thread."""
+        """New rates are available: once a second while fio runs. Called from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
         """The trial is finished, judged and saved."""
@@ -61,7 +61,7 @@ class Listener:
 
 @dataclass(frozen=True)
 class CellJobs:
-    """A workload with its jobs as this host's fio reads them; the jobs have no directory or device yet."""
+    """A workload and its load as this host's fio reads it; the load has no directory or device yet."""
 
     workload: Workload
     load: Load
@@ -69,10 +69,10 @@ class CellJobs:
 
 @dataclass(frozen=True)
 class BuiltLayout:
-    """A layout that is built and open. `scratch` is the run's directory on the host for job files and fio's output.
+    """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
-    `found` is the user's own directory under a `dir` layout, whose files can be used unchanged; None for any other
-    layout. The commands of `identity_check` succeed as long as each real disk is still the one that was named.
+    `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
+    `identity_check`: commands that fail if a real disk is no longer the one that was named.
     """
 
     name: str
@@ -85,12 +85,12 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """Return the path where the layout ends: a directory for test files, or a block device."""
+        """Return the path of the layout's top: a directory for test files, or a block device."""
         return self.tree.volume.path
 
     @property
     def is_block(self) -> bool:
-        """True if the layout ends in a block device, so that there are no test files."""
+        """True if the layout's top is a block device, so that there are no test files."""
         return self.tree.volume.is_block
 
     @property
@@ -106,7 +106,7 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """One fill of test files: the fio job that wrote them, and how many seconds it took."""
+    """One fill of test files: the text of the job that wrote them, and how long it took in seconds."""
 
     job: str
     seconds: float
@@ -134,7 +134,7 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The input that all trials of a layout share. `idle` is how busy its disks are while fio is not running."""
+    """The input that all trials of a layout share. `idle`: the disks' background I/O while fio is not running."""
 
     host: Host
     run: RunDirectory

@@ -1,4 +1,4 @@
-"""Fill the test files of a layout's workloads, once for all workloads that share them, and flush and drop caches."""
+"""Preparing a layout for its workloads: fill their test files (shared files only once), flush, and drop caches."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -30,11 +30,11 @@ _HAS_NO_PAGES = "zfs"
 def prepare(
     host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
 ) -> dict[str, PreparedWorkload]:
-    """Return every workload, by name, ready to run on the layout.
+    """Make every workload ready to run on the layout, and return the workloads by name.
 
     Raises:
         FioError: fio could not write the files.
-        GuardError: a disk to fill is no longer the one that was named.
+        GuardError: a disk to be filled is no longer the one that was named.
     """
     place = _on_device if layout.is_block else _on_file_system
     placed = place(host, layout, cells, listener)
@@ -49,7 +49,7 @@ def prepare(
 
 
 class _Placed(NamedTuple):
-    """The jobs of a cell in their directory or on their device, and the files that they use; none on a device."""
+    """A cell's load in its directory or on its device, and the paths of its test files; none on a device."""
 
     load: Load
     paths: tuple[str, ...]
@@ -57,7 +57,7 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, as far as the largest workload reaches; all workloads share it."""
+    """Fill the device once, up to the end of the largest workload. All workloads share it."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -100,7 +100,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def fill_text(load: Load) -> str:
-    """Return what fills the files of a load, as text."""
+    """Return the text of the job that fills the load's files."""
     generator = generator_of(load)
     return generator.text(generator.fill_load(load))
 
@@ -113,7 +113,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Make the directories on every branch of a union, so that its create policy can choose a branch for each file."""
+    """Create the directories, empty, on every branch of a union, so that it can choose a branch for each file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -123,9 +123,9 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 
 
 def flush(host: Host, layout: BuiltLayout) -> None:
-    """Flush everything the layout holds in RAM to its disks and wait until their queues are empty.
+    """Flush everything that the layout has in RAM to its disks, and wait until their queues are empty.
 
-    A `dir` layout is only flushed: its disk is shared and may never be idle.
+    A `dir` layout is only flushed, because its disk is shared and may never be idle.
 
     Raises a BuildError if the flush takes longer than 10 minutes, or requests remain in flight.
     """
@@ -137,7 +137,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
         if time.monotonic() > deadline:
             raise BuildError(
                 f"{layout.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
-                "something else is using these disks; to see what they do: iostat -x 1",
+                "something else is using these disks; to watch them: iostat -x 1",
             )
         time.sleep(_POLL_S)
 
@@ -148,12 +148,12 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Drop the test files from RAM. Returns how many bytes of each remain cached; None if that is unknown.
+    """Drop the test files from RAM. Returns how many bytes of each file remain cached; None if unknown.
 
-    The layout is closed and opened in its own way. Files that are still cached then, such as existing files of the
-    user, are dropped one by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and
-    OpenZFS 2.1 reads a file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c), which with
-    primarycache=metadata reads four times as much for 16k reads.
+    The layout is closed and reopened. Files that are still cached, such as the user's existing files, are dropped one
+    by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and OpenZFS 2.1 reads a
+    file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With primarycache=metadata, that
+    makes 16k reads read four times as much.
 
     Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or a cache stays
     full.
@@ -176,7 +176,7 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches (the ARC) are empty, except what opening the layout read: at most 32 MiB."""
+    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data, which opening the layout may read."""
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""How a budget of time is spent: the least on every cell, the rest on the layouts that may be the best."""
+"""How a time budget is spent: the minimum on every cell, the rest on the layouts that may be the best."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,15 +17,15 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.intervals import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""How much more a round of adaptive sampling may cost than the first layouts suggest."""
+"""A round of adaptive sampling may cost this many times what the first layouts suggest."""
 _MOST_RESERVED = 0.75
-"""The largest share of the spare time that is reserved for adaptive sampling."""
+"""The maximum share of the spare time that is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""Cells of each kind that may have a second trial if the least is one: some of them may fail."""
+"""Cells of each kind that get a second trial if the minimum is one. Half of them may fail."""
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return the schedule of a campaign with a budget, None without one. It limits all orders to the least trials."""
+    """Return the schedule of a campaign; None without a budget. All orders are capped at the minimum of trials."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     for order in orders.values():
@@ -40,10 +40,11 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 
 
 def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """Yield cells that get a second trial, which shows how much trials differ and gives a single trial an interval.
+    """Yield the cells that get a second trial. It shows how much trials differ, so that single trials get an interval.
 
-    They are spread evenly over the rates and over the percentiles; a kind with too few cells has none. The cells of the
-    goal are included unless all cells are in it: one trial decides nothing, and a second one now needs no building.
+    The cells are spread evenly over those with a rate and over those with a percentile; a kind with too few cells gets
+    none. The goal's cells are included unless they are all cells: one trial decides nothing, and a second one is
+    cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from ((layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
@@ -56,7 +57,7 @@ def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
 
 
 class Schedule:
-    """The time left of a budget, and which layouts get it. Trials of an interrupted run count as spent."""
+    """The time left in a budget, and which layouts get it. Trials before an interruption count as time spent."""
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
@@ -68,27 +69,27 @@ class Schedule:
         self._most = campaign.measure.trials
 
     def start(self) -> None:
-        """Start the clock of the budget: what came before, such as measuring bare disks, does not count."""
+        """Start the budget's clock. Earlier work of this session, such as measuring bare disks, does not count."""
         self._begun_s = time.time()
         self._ends = time.monotonic() + self._budget_s - paid_s(self._took(), self._trials())
 
     @property
     def left_s(self) -> float:
-        """Return the seconds left; below 0 if the least trials took longer."""
+        """Return the seconds left; negative if the minimum trials took longer than the budget."""
         return self._ends - time.monotonic()
 
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
-        """Note how long a layout's files outside the goal took to fill: adaptive sampling does not need them."""
+        """Record how long a layout's files outside the goal took to fill: adaptive sampling does not fill them."""
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return how the next trial is measured: with a limit that leaves every other certain trial its least time.
+        """Return the settings of the next trial. Its time limit leaves every other certain trial its minimum time.
 
-        `layout` is the one that is built now. Of the time beyond the least, a first round of adaptive sampling is
-        reserved. Then the trials of the goal, which decide, get what they may need if they do not converge; other
-        workloads get the rest. Trials of the same kind share equally.
+        `layout`: the layout that is built now. The time beyond all minimum times is spent in this order: a reserve for
+        the first round of adaptive sampling; the time that trials of the goal need if they do not converge; the other
+        workloads. Trials of the same kind get equal shares.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"
@@ -106,7 +107,7 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _shares(self, *, decides: bool) -> float:
-        """Return how many equal shares a trial may take, by the share of trials that converged and left time over."""
+        """Return how many equal shares a trial may take: more if many trials converged and so left time unused."""
         converged = [
             trial.settling.settled
             for trial in self._trials()
@@ -115,10 +116,10 @@ class Schedule:
         return (1 + len(converged)) / (1 + converged.count(False))
 
     def _reserve_s(self, spare_s: float) -> float:
-        """Return the time reserved for the first round of adaptive sampling.
+        """Return the seconds reserved for the first round of adaptive sampling.
 
-        Its cost is known once a second layout was built; until then it is half of the spare time. Nothing is reserved
-        if the round would take nearly all of it: then the trials so far are the answer.
+        Its cost is known once a second layout has been built; until then, half of the spare time is reserved. Nothing
+        is reserved if the round would take more than three quarters of the spare time.
         """
         if self._campaign.measure.trials_max == self._campaign.measure.trials or len(self._orders) < 2:
             return 0.0
@@ -132,10 +133,10 @@ class Schedule:
     def begin_round(self, candidates: Sequence[str]) -> list[str]:
         """Allow one more trial of the goal's workloads on these layouts, and return those that need one.
 
-        A layout that needed none in an earlier round may catch up. So there are no more rounds than a cell may have
-        trials beyond its least, and no more checkpoints than the risk is divided by (`eliminate`).
+        A layout that skipped an earlier round may catch up. So there are at most as many rounds as a cell may have
+        trials beyond its minimum, and at most as many checkpoints as `eliminate` divides its risk by.
         """
-        self._reserved_s = 0.0  # it is spent now
+        self._reserved_s = 0.0  # this round spends it
         had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
         self._most = min(self._campaign.measure.trials_max, had + 1)
         for name in candidates:
@@ -145,8 +146,8 @@ class Schedule:
     def candidates(self) -> list[str]:
         """Return the layouts that get one more trial of the goal's workloads, because they may still be the best.
 
-        None after the last round, if only one is left, or if none needs a trial. A layout whose rate changed gets none,
-        because no trial narrows its extremes.
+        Empty after the last round, if only one layout is left, or if none needs a trial. A layout whose rate changed
+        during its trials needs none, because further trials do not narrow its interval.
         """
         measure, priors = self._campaign.measure, priors_among(self._cells())
         if self._most >= measure.trials_max:
@@ -158,10 +159,10 @@ class Schedule:
         return [name for name in found if any(needs_trial(cell, measure, priors) for cell in goal_cells[name])]
 
     def affords(self, layouts: Sequence[str]) -> bool:
-        """True if one more trial of the goal's workloads on these layouts fits into the time left, by earlier times.
+        """True if one more trial of the goal's workloads on these layouts should fit into the time left.
 
-        That includes building the layouts again and filling the files of these workloads. For a layout that was built
-        before the run was resumed, the time for other files is unknown and included.
+        The estimate includes building the layouts again and filling the files of these workloads. For a layout that was
+        built before the run was resumed, it includes filling the other files, because that time is not known.
         """
         return self.left_s >= self._round_s(layouts)
 
@@ -183,11 +184,11 @@ class Schedule:
         return self._orders[name].cells(self.goal)
 
     def _least_s(self, ahead: Sequence[tuple[str, str]], built: str) -> float:
-        """Return the least time for trials of these cells, with their overhead and the layouts to be built for them.
+        """Return the minimum time in seconds for trials of these cells, with their overhead and the builds they need.
 
-        A trial lasts its requested minimum and three write-back cycles of its layout; less if an earlier trial of its
-        workload, on any layout, was shorter, because cycles are then shorter on this host. Time beyond its limit, for
-        example with a queue stuck behind a flush, counts as overhead.
+        A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer; less if an
+        earlier trial of its workload was shorter on any layout, because this host's cycles are then shorter. Time
+        beyond a trial's limit, for example while a queue is stuck behind a flush, counts as overhead.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
@@ -205,7 +206,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return by workload how long each trial so far was measured."""
+        """Return the measured seconds of each trial so far, by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

@@ -1,7 +1,7 @@
-"""The rate and the latency of a load by time, from the reports of its generator.
+"""A load's rate and latency over time, from its generator's reports.
 
 A percentile in a live report covers everything since the start. Counts and histograms can be subtracted: the difference
-of two reports is exactly what completed between them.
+between two reports is exactly what completed between them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ _ALMOST = 0.05
 
 
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
-    """Return the statuses after the ramp, at whose end fio's clock starts again.
+    """Return the statuses after the ramp. fio restarts its clock when the ramp ends.
 
-    `begun_at_s` is the latest time, by the host's clock, at which the generator was started.
+    `begun_at_s`: the latest time, on the host's clock, at which the generator may have started.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0
@@ -34,9 +34,9 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate in intervals of equal length since the start of the clock: bytes or I/Os per second.
+    """Return the rate in equal intervals since the start of fio's clock, in bytes or I/Os per second.
 
-    Each report is a few milliseconds late. The total at a time between two reports is interpolated linearly.
+    Each report is a few milliseconds late, so totals at the interval bounds are interpolated linearly.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:
@@ -49,7 +49,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
-    """Return the totals at the given times, which are in rising order."""
+    """Return the totals at these moments, which must be in ascending order."""
     found, index = [], 1
     for moment in moments:
         while index < len(times) - 1 and times[index] < moment:
@@ -63,7 +63,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 
 def series_text(statuses: Sequence[Status]) -> str:
-    """Return series.jsonl: a line for each report, totals since fio's clock started."""
+    """Return the text of series.jsonl: one line per report, with totals since fio's clock started."""
     names = [field.name for field in fields(Status) if field.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
@@ -71,10 +71,10 @@ def series_text(statuses: Sequence[Status]) -> str:
 
 @dataclass(frozen=True)
 class LatencyInterval:
-    """What completed between two reports. `from_s` and `ran_s` are its bounds, in seconds of the generator's clock.
+    """The I/Os that completed between two reports, in `from_s` to `ran_s` on the generator's clock.
 
-    `at_s` is its end, in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds, the middle of its
-    bin, to the number of I/Os, or of fsync and fdatasync calls, that took that long.
+    `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
+    to the number of I/Os, or of fsync and fdatasync calls, that took that long.
     """
 
     at_s: float
@@ -85,7 +85,7 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return the intervals of an ended trial; none without histograms. `counting` are its reports after the ramp.
+    """Return the intervals of a finished trial; empty without histograms. `counting`: its reports after the ramp.
 
     Raises a CommandError if the host did not answer.
     """
@@ -97,7 +97,7 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """Return the reports at the ends of the intervals, as evenly spaced as possible; the last report is one of them."""
+    """Return the reports at which intervals end, as evenly spaced as possible. The last report is always included."""
     if not counting:
         return []
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_STRETCHES)
@@ -111,7 +111,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
-    """Return the differences of successive reports; none if a report with samples has no histogram."""
+    """Return the differences between successive reports; empty if a report with samples has no histogram."""
     found = [(latency_of(result), sync_latency_of(result)) for result in results]
     if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):
         return ()
@@ -124,7 +124,7 @@ def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[Lat
 
 
 def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
-    """Return the difference of two histograms."""
+    """Return how many samples each bin has gained; bins without new samples are left out."""
     return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
 
 

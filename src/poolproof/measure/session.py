@@ -43,9 +43,9 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The run to make. `campaign_text`: the campaign as given; `on`: the name of the host; `wipe`: disks to overwrite.
+    """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
 
-    `lab`: the run starts its own lab, which keeps running afterwards if `keep_lab` is set.
+    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards.
     """
 
     campaign: Campaign
@@ -68,7 +68,7 @@ class Session:
 
 @contextlib.contextmanager
 def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
-    """Reach the host of a new run and plan the run; nothing is changed on the host, except that a lab may be started.
+    """Reach the host of a new run and plan the run. Nothing is changed on the host, but a lab may be started.
 
     Raises a PoolproofError if the host can't be reached or can't build the campaign, or the campaign has a mistake.
     """
@@ -95,16 +95,20 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
     `on`: another name for the same host.
 
     Raises:
-        RunError: the run was imported, is in use, was made on another machine, or used a criterion that was removed.
-        BuildError: a change that the run left can't be undone.
+        RunError: the run was imported, is in use, was made on another machine, or used a steady-state criterion that
+            this version no longer supports.
+        BuildError: a change that the run left behind can't be undone.
     """
     record = run.record()
     if record.imported:
         raise RunError(f"{run.path} was imported and can't be resumed", f"poolproof show {run.path}")
     removed = removed_criterion(record.campaign)
     if removed:
-        what = f"{run.path} was measured with `steady: {removed}`, which was removed, and can't be resumed"
-        raise RunError(what, f"poolproof show {run.path}")
+        raise RunError(
+            f"{run.path} was measured with `steady: {removed}`, which this version no longer supports, "
+            "so it can't be resumed",
+            f"poolproof show {run.path}",
+        )
     campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
     if record.lab is not None:
         with run.locked():
@@ -124,14 +128,14 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
 
 @contextlib.contextmanager
 def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> Iterator[Session]:
-    """Plan the run on its host, and reach the further hosts that its layouts are built on."""
+    """Plan the run on its host, and connect to the other hosts that its layouts are built on."""
     plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
     with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
         yield Session(plan, hosts)
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
-    """Create the run directory, with the record of the host, the versions and the campaign."""
+    """Create the run directory, and record the host, the versions and the campaign in it."""
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -171,7 +175,7 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
 
 
 def measure_run(session: Session, run: RunDirectory, listen: contextlib.AbstractContextManager[Listener]) -> None:
-    """Measure what the run has not measured yet; layouts are removed when this returns or raises.
+    """Run the remaining trials. When this returns or raises, the layouts are removed unless the host is unreachable.
 
     Raises:
         Interrupted: Ctrl-C or a signal.
@@ -192,14 +196,14 @@ def measure_run(session: Session, run: RunDirectory, listen: contextlib.Abstract
             raise
         raise RunError(
             f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
-            f"make room (df -h {run.path}), then: {resume}",
+            f"free some space (df -h {run.path}), then: {resume}",
         ) from None
 
 
 def check_measured(run: RunDirectory) -> None:
     """Raise a BuildError with the first trial's finding if no trial of a layout has results.
 
-    Trials of single disks do not count: the user asked for the layouts.
+    Trials of bare disks are ignored: the user asked for the layouts.
     """
     trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
     if all(trial.figures is None for trial in trials):
@@ -208,7 +212,7 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path, or the first free name: runs/<name>-<date>-<time>, with seconds, or a number."""
+    """Return the requested path, or the first free one: runs/NAME-DATE-TIME, then with seconds, then with a number."""
     if request.out is not None:
         return request.out
     base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"

@@ -9,13 +9,13 @@ from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
 
-_ZONED = ("host-managed", "host-aware")  # an SMR disk that manages itself says "none", as any other
+_ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk says "none", like any other disk
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
 _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """Return the facts about an open layout. `volume`: what it offers; the path of a directory has no links."""
+    """Return the facts about an open layout. `volume`: its top; a directory's path has no symbolic links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
@@ -42,40 +42,40 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _is_of_the_machine(leaf: Leaf) -> bool:
-    """True if the leaf's bytes are on a disk of the machine. Those of an emulated disk go through poolproof's model."""
+    """True if the leaf device's bytes are on a real disk; an emulated disk's bytes go through poolproof's model."""
     return leaf.below is not None or not leaf.path.startswith("/dev/loop")
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices if each is known to be a disk of its own; otherwise None.
+    """Return the number of leaf devices if each is known to be a separate physical disk; otherwise None.
 
-    They are not known in a guest: `rotational` is a default of the hypervisor, and its cache is below the counters.
-    Loop devices take the flag from the disk of their file, which the host may cache.
+    In a guest this is unknown: `rotational` is the hypervisor's default, and its cache is below the guest's counters.
+    A loop device takes the flag from the disk with its file, and the host may cache that file.
     """
     own = not machine.is_guest and not any(leaf.path.startswith("/dev/loop") for leaf in leaves)
     return len(leaves) if own else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """Return the bytes per second that the links of all leaves carry together; None if a link is unknown."""
+    """Return the total bandwidth of all leaf devices' links in bytes per second; None if a link is unknown."""
     rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.counter.split("/")[-2]) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """Return the text of a sysfs file of the block device, such as `queue/rotational`; None if it has none."""
+    """Return the text of a sysfs file of the leaf device, such as `queue/rotational`; None if missing or empty."""
     return text_of(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/{name}").strip() or None
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """True if the file has that text for every leaf; None if a leaf lacks it."""
+    """True if the sysfs file has this text for every leaf device; None if a leaf device lacks the file."""
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in texts) if texts and None not in texts else None
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number of any leaf; None if no leaf has one. One disk with large sectors slows small I/Os."""
+    """Return the largest number of any leaf device; None if none has one. One disk is enough to slow small I/Os."""
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return max((int(text) for text in texts if text and text.isdigit()), default=None)
 
@@ -86,7 +86,7 @@ def _version(kernel: str) -> tuple[int, int] | None:
 
 
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
-    """Return the dirty bytes at which writers must wait: vm.dirty_bytes, else vm.dirty_ratio of free RAM (vm.rst)."""
+    """Return the dirty bytes at which writers must wait: vm.dirty_bytes, or vm.dirty_ratio of free RAM (vm.rst)."""
     try:
         limit = int(host.read("/proc/sys/vm/dirty_bytes"))
         return limit or int(host.read("/proc/sys/vm/dirty_ratio")) * machine.ram_free_bytes // 100

@@ -35,7 +35,7 @@ from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 
 SAMPLE_S = 0.1
-"""Seconds between two samples of the counters during a trial."""
+"""Seconds between two counter samples during a trial."""
 
 _SERIES_FROM_S = 1.0
 _IDLE_SHARE = 0.02
@@ -48,12 +48,12 @@ Resident = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class _Measured:
-    """What was measured: fio's run, the counters at both ends of the window, the samples between, seconds per phase.
+    """The measurements of a trial: fio's run, the counters around the window, the samples in it, seconds per phase.
 
-    `zfs` is the change of ZFS's own counters, including fio's ramp. `places` are the points where bytes were counted.
-    `busy_with` is the layers' own work right after fio, and `vdevs` the bytes on each vdev after the drain; reading
-    either may have failed. `host` is memory and processors before fio, after it, and after the drain.
-    `counters` is the growth of other counters, from before fio to after the drain.
+    `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
+    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. Reading these
+    two may have failed. `host`: memory and processors before fio, after fio, and after the drain. `counters`: the
+    growth of other counters from before fio until after the drain.
     """
 
     fio: FioRun
@@ -69,13 +69,13 @@ class _Measured:
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
-    """Run one trial to a verdict. If anything goes wrong, the trial is `failed`; only Ctrl-C is passed on.
+    """Run one trial, judge it and save it. After an error the trial is `failed`.
 
-    Raises a HostUnreachable if the connection to the host broke, after the trial was recorded as `failed`.
+    Raises a HostUnreachable if the connection to the host broke, after the trial was saved as `failed`.
     """
     layout, workload = context.layout.name, prepared.workload
     begun = _now()
-    LiveNotes(context.run).clear()  # they may be left from a run that was killed
+    LiveNotes(context.run).clear()  # they may be left over from a session that was killed
     context.listener.trial_begins(layout, workload.name, number)
     directory = context.run.trial_directory(layout, workload.name, number)
     broken = None
@@ -105,7 +105,7 @@ def _now() -> str:
 
 
 def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
-    """Repeat the trial once if fio hung; the second trial then has a note about it."""
+    """Run the trial; if fio hangs, repeat the trial once, with a note about the first attempt."""
     try:
         return _measure_and_judge(context, prepared, number, directory)
     except FioStuck as stuck:
@@ -205,14 +205,14 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return when to end fio (None: it ends by itself), and the load with the longest time it may take."""
+    """Return when to end fio (None: fio ends on its own), and the load with its maximum time."""
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load
 
 
 def _pause(context: TrialContext) -> float:
-    """Measure the disks' background I/O for a moment, longer before the first trial; return the seconds."""
+    """Measure the disks' background I/O briefly, longer before the first trial. Returns the seconds that it took."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
     before = read_now(context.host, context.layout.leaves)
     time.sleep(min(longest_s, share * context.measure.shortest_s))
@@ -222,7 +222,7 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: FioRun, load: Load) -> Outcome:
-    """Return fio's last whole report; the earlier ones are its status while it ran.
+    """Return fio's last complete report; earlier reports are statuses from while it ran.
 
     Raises a FioError if there is no report, or fio failed in a way that its report does not show.
     """
@@ -233,7 +233,7 @@ def _result_of(fio: FioRun, load: Load) -> Outcome:
         output = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
         raise FioError(
             f"{generator.name} ended with exit code {fio.completed.returncode}; its output: {output}",
-            f"read {generator.load_file} in the directory of the trial",
+            f"check {generator.load_file} in the trial's directory",
         )
     return results[-1]
 
@@ -261,9 +261,9 @@ def _evidence(
 
 
 def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
-    """Return the window that fio's results cover: the disks' counters include fio's ramp, but fio's results do not.
+    """Return the window that fio's results cover, which excludes fio's ramp.
 
-    The window starts as long before fio's last report as its longest job ran. The counters at that moment are
+    Its start is the time of fio's last report minus the runtime of the longest job. The counters at its start are
     interpolated between two samples.
     """
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
@@ -274,7 +274,7 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
 
 
 def _save(context: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:
-    """Save the job, fio's whole report and the samples."""
+    """Save the job, fio's reports and the samples."""
     context.run.keep_text(directory, generator.load_file, measured.fio.job_text)
     context.run.keep_text(directory, generator.report_file, measured.fio.report)
     if measured.fio.warm_up:

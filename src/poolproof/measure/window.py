@@ -1,7 +1,7 @@
-"""What a fio run left, and the results of the window after its warm-up.
+"""The output of a fio run, and its results in the window after the warm-up.
 
-Bytes, I/Os, samples and the bins of histograms are counts, so the differences between two of fio's reports are exact,
-and means follow from sums. Values that are not counts (minimum, maximum, deviations) are unknown for a window.
+Bytes, I/Os, samples and histogram bins are counts, so the differences between two reports are exact, and means follow
+from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
 """
 
 import math
@@ -30,11 +30,11 @@ _SWING_S = 0.5
 
 @dataclass(frozen=True)
 class FioRun:
-    """A fio that ended: the job as fio read it, its last complete report, its earlier reports, how it ended.
+    """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
 
-    `report` is all its output if that is not a complete report. `decision` is None for a trial of a fixed time. `ended`
-    is True if the decision ended it. `warm_up` is its report at the start of the window; empty if that is the start of
-    the run. `most_s` is how long it could have run. `latencies` are its histograms by time.
+    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: the
+    decision ended fio. `warm_up`: the report at the start of the window; empty if the window starts with the run.
+    `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
     """
 
     job_text: str
@@ -49,14 +49,14 @@ class FioRun:
 
     @property
     def ran_s(self) -> float:
-        """Return how long its longest job ran, in seconds, without the ramp."""
+        """Return how long the longest job ran, in seconds, without the ramp."""
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 
 def gathered(
     host: Host, load: Load, scratch: str, watch: FioWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> FioRun:
-    """Collect what a fio left. `watch` is None if it did not report while it ran.
+    """Collect the output of a finished fio. `watch`: None if fio did not report while it ran.
 
     Raises a CommandError if the host did not answer.
     """
@@ -86,7 +86,7 @@ def _with_decision(run: FioRun, watch: FioWatch, ending: Ending) -> FioRun:
 
 
 def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
-    """Return the first report after the warm-up; None without a warm-up, or if no report would follow."""
+    """Return the first report after the warm-up; None if there was no warm-up or no later report."""
     later = [status for status in statuses if status.ran_s >= warmup_s]
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
@@ -94,7 +94,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 def window_of(
     fio: FioRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the metrics of the window after the warm-up and the decision; fio's own metrics if there is none."""
+    """Return the metrics after the warm-up, and the convergence; fio's own metrics and None without a decision."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
@@ -122,7 +122,7 @@ def window_of(
 def _extremes(
     fio: FioRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest tenth of the window as shares of its rate, or of its percentile."""
+    """Return the lowest and highest value in any tenth of the window, as shares of the value of the window."""
     percent = metric_of(metric).percent
     if percent is None:
         return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
@@ -136,7 +136,7 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the rate every 500 ms over its mean, as `figures_of` takes it from fio."""
+    """Return the standard deviation of the 500 ms rates over their mean; `figures_of` takes the same from fio."""
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):
         return None
@@ -144,7 +144,7 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
 
 
 def since(start: Outcome, end: Outcome) -> Outcome:
-    """Return what happened between two reports of the same jobs in the same order."""
+    """Return the difference between two reports of the same jobs; `end` if their numbers of jobs differ."""
     if len(start.parts) != len(end.parts):
         return end
     return replace(end, parts=tuple(_job(a, b) for a, b in zip(start.parts, end.parts, strict=True)))
