@@ -18,7 +18,7 @@ READY_S = 25.0
 """On two idle processors. On busy ones, QEMU's own processor time must not be more."""
 
 DISKS = {
-    "rust": (2 * GIB, True, "hdd-7200"),
+    "hdd": (2 * GIB, True, "hdd-7200"),
     "ssd": (2 * GIB, False, "sata-ssd"),
     "nvme1": (2 * GIB, False, "nvme"),
     "a": (320 << 20, False, "file"),
@@ -51,7 +51,7 @@ def test_disks_report_their_type_and_size(lab: Machine) -> None:
     disks = lab.disks()
     assert set(disks) == set(lab.record.disks)
     assert {name: (disks[name]["size"], disks[name]["rota"], disks[name]["model"]) for name in DISKS} == DISKS
-    assert {disks[name]["phy-sec"] for name in ("rust", "ssd")} == {4096}
+    assert {disks[name]["phy-sec"] for name in ("hdd", "ssd")} == {4096}
     assert all(row["disc-max"] > 0 for row in disks.values())
 
 
@@ -96,7 +96,7 @@ def test_a_lab_name_is_taken_while_it_runs(lab: Machine) -> None:
 
 
 def test_a_device_that_differs_from_the_lab_s_is_refused(lab: Machine, tmp_path: Path) -> None:
-    flags = ("-l", "rust | ext4", "-d", "rust=emulate:nvme,1G", "-w", "rw=randread,bs=16k,size=16m")
+    flags = ("-l", "hdd | ext4", "-d", "hdd=emulate:nvme,1G", "-w", "rw=randread,bs=16k,size=16m")
     answer = poolproof("run", *flags, "--on", lab.on, "--out", str(tmp_path / "run"), "--json")
     assert "but {emulate: hdd-7200, size: 2G} in the lab" in answer.error["message"]
 

@@ -17,11 +17,11 @@ from .machine import poolproof, traces
 CAMPAIGN = """\
 name: tiny
 devices:
-  rust: {emulate: hdd-7200, size: 1G}
+  hdd: {emulate: hdd-7200, size: 1G}
   ssd: {emulate: sata-ssd, size: 1G}
 layouts:
   one: ssd | ext4
-  both: btrfs raid1 rust ssd
+  both: btrfs raid1 hdd ssd
 workloads:
   read: {rw: randread, bs: 16k, direct: 1, size: 32m}
 measure: {time: 6s, trials: 1}
