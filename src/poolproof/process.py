@@ -1,4 +1,4 @@
-"""The only module that starts programs: argv lists, a time limit, a fixed locale, captured output."""
+"""The only module that starts programs: with argv lists, time limits, a fixed locale and captured output."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Completed:
-    """A program that has ended: its argv, exit code (negative: ended by that signal), output and wall time."""
+    """A finished program: its argv, exit code (negative: the signal that ended it), output and wall time."""
 
     argv: tuple[str, ...]
     returncode: int
@@ -50,7 +50,7 @@ class CommandFailed(CommandError):
 
 
 class CommandTimedOut(CommandError):
-    """The program did not end within its time limit and was killed."""
+    """The program exceeded its time limit and was killed."""
 
 
 def run(
@@ -60,15 +60,15 @@ def run(
     stdin: str | None = None,
     check: bool = True,
 ) -> Completed:
-    """Run a program in its own process group, and return when it has ended.
+    """Run a program in its own process group, and wait until it ends.
 
     If it runs longer than `timeout_s` (at most 23 days), or an exception such as Ctrl-C arrives, its whole group is
     ended: SIGTERM, then SIGKILL after 2 s.
 
     Raises:
-        ProgramMissing: there is no such program.
+        ProgramMissing: the program is not installed.
         CommandFailed: the exit code is not 0 and `check` is set.
-        CommandTimedOut: still running after `timeout_s` seconds.
+        CommandTimedOut: the program was still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
     process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
@@ -87,14 +87,15 @@ def run(
 
 
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
-    """Run a program whose standard input stays open after `stdin` as long as the program is needed.
+    """Run a program whose standard input stays open after `stdin` until the program ends.
 
-    At the limit, or when an exception such as Ctrl-C arrives, its input is closed. That tells it to end itself, which a
-    program behind an ssh must do. If it has not ended within `grace_s` seconds, it is ended as in `run`.
+    At the time limit, or when an exception such as Ctrl-C arrives, its input is closed, which tells it to end. (A
+    program behind ssh cannot be killed from here.) If it has not ended after `grace_s` seconds, it is ended as in
+    `run`.
 
     Raises:
-        ProgramMissing: there is no such program.
-        CommandTimedOut: still running after `timeout_s` seconds.
+        ProgramMissing: the program is not installed.
+        CommandTimedOut: the program was still running after `timeout_s` seconds.
     """
     begun = time.monotonic()
     dialogue = Dialogue(argv)
@@ -109,9 +110,9 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
 
 @contextlib.contextmanager
 def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
-    """Yield the lines that a program prints until it or the context ends; its input is as in `run_kept_alive`.
+    """Yield the lines that a program prints until it or the context ends. Its input works as in `run_kept_alive`.
 
-    Raises a ProgramMissing if there is no such program.
+    Raises a ProgramMissing if the program is not installed.
     """
     process = _start(argv, subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
@@ -136,12 +137,12 @@ def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
 
 
 def decoded(output: bytes | bytearray) -> str:
-    """Return a program's output as text: bytes that are not UTF-8 are replaced, and line ends are \\n."""
+    """Return a program's output as text. Bytes that are not UTF-8 are replaced; line ends become \\n."""
     return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Program(subprocess.Popen[str]):
-    """A program whose end is noticed at once; Popen's own wait with a limit polls every 1 to 50 ms."""
+    """A program whose end is noticed at once. Popen's wait with a timeout polls every 1 to 50 ms."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:
@@ -162,11 +163,11 @@ class _Program(subprocess.Popen[str]):
 
 
 class Dialogue:
-    """A program that exchanges text with poolproof over pipes, in one thread at a time.
+    """A program that exchanges text with poolproof over pipes. Use it from one thread at a time.
 
-    `out` and `err` are its output so far; the caller clears them. When poolproof ends, so does the program's input.
+    `out` and `err`: its output so far; the caller clears them. When poolproof ends, the program's input is closed.
 
-    Raises a ProgramMissing if there is no such program.
+    Raises a ProgramMissing if the program is not installed.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -179,9 +180,9 @@ class Dialogue:
             os.set_blocking(pipe, False)
 
     def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
-        """Send the text and read until `is_complete` is true. Returns False if both output streams ended before that.
+        """Send the text and read until `is_complete` returns True. Returns False if both output streams ended before.
 
-        Raises a TimeoutError if neither happened by `deadline`, of time.monotonic.
+        Raises a TimeoutError if neither happened by `deadline`, a time of time.monotonic().
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
@@ -206,7 +207,7 @@ class Dialogue:
         return True
 
     def end(self, grace_s: float) -> int:
-        """Close its input, which tells it to end; kill it after `grace_s` seconds. Returns its exit code."""
+        """Close the program's input, which tells it to end; kill it after `grace_s` seconds. Returns its exit code."""
         ended = self._process.poll()
         if ended is not None and not self._outputs:
             return ended
@@ -221,7 +222,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Return the text that is not sent yet; empty if the program has closed its input."""
+        """Send part of the text and return the rest; empty if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -245,7 +246,7 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
             errors="replace",
         )
     except FileNotFoundError:
-        raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
+        raise ProgramMissing(f"`{argv[0]}` is not installed on this machine") from None
     except PermissionError:
         raise CommandError(f"this user may not execute `{argv[0]}`") from None
     except OSError as error:
@@ -253,20 +254,20 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
 
 
 def become(argv: Sequence[str]) -> NoReturn:
-    """Replace this process with the program, which keeps the terminal: for an interactive shell.
+    """Replace this process with the program, which takes over the terminal, for example for an interactive shell.
 
-    Raises a ProgramMissing if there is no such program.
+    Raises a ProgramMissing if the program is not installed.
     """
     try:
         os.execvp(argv[0], list(argv))
     except FileNotFoundError:
-        raise ProgramMissing(f"`{argv[0]}` is not installed here") from None
+        raise ProgramMissing(f"`{argv[0]}` is not installed on this machine") from None
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Return the results of `work` for each item, in order, computed by forks of this process on all processors.
+    """Return the result of `work` for each item, in order, computed by forks of this process on all processors.
 
-    Each gets `chunk` items at a time. `work`, items and results must be picklable.
+    Each fork gets `chunk` items at a time. `work`, items and results must be picklable.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

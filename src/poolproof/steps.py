@@ -1,8 +1,8 @@
-"""A change to a host and how to undo it, as plain values that can be printed, written to the journal and undone later.
+"""Changes to a host and their undos, as values that can be printed, written to the journal and undone later.
 
 Layers and devices plan steps; `provision/` checks them, writes them to the journal and runs them. An undo never assumes
 that its change was made: a run can die between the journal line and the change, and when the undo runs, the name (a
-loop number, a mount point) may belong to someone else. So each undo has a condition, and does nothing unless it holds.
+loop number, a mount point) may belong to something else. So each undo has a condition and does nothing if it is false.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import msgspec
 
 LET_GO_S = 5.0
-"""How long to retry a command while something releases a device late: udev, or FUSE after close() has returned."""
+"""Seconds to retry a command on a device that is released late: by udev, or by FUSE after close() has returned."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
 
 class Holds(msgspec.Struct, frozen=True):
-    """True if the file at `path` exists and contains `text`.
+    """The condition that the file at `path` exists and contains `text`.
 
-    With an empty `text`: if anything exists at `path`. It is then not read, so it may be a device node.
+    With an empty `text`, anything may exist at `path`. It is not read then, so it may be a device node.
     """
 
     path: str
@@ -28,7 +28,7 @@ class Holds(msgspec.Struct, frozen=True):
 class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
     """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
 
-    `last_resort` is then tried once: a lazy unmount for a FUSE mount that hangs.
+    If it never succeeds, `last_resort` is run once: a lazy unmount of a FUSE mount that hangs.
     """
 
     argv: tuple[str, ...]
@@ -38,7 +38,7 @@ class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
 
 
 class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
-    """End the process whose number is in `pidfile`, with its group, if its command line contains `marker`."""
+    """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`."""
 
     pidfile: str
     marker: str
@@ -47,7 +47,7 @@ class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
 class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
     """End every process of these programs (`comm` names) whose command line contains `marker`.
 
-    For a program that was starting when poolproof was killed, and had not yet written its pid file.
+    Finds a program that poolproof had started, but that had not written its pid file when poolproof was killed.
     """
 
     programs: tuple[str, ...]
@@ -55,7 +55,7 @@ class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"
 
 
 class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
-    """Remove the directory `path`, which contains only files of poolproof; never across a mount point."""
+    """Remove the directory `path`, which contains only poolproof's files. Mount points in it are never crossed."""
 
     path: str
 
@@ -67,11 +67,11 @@ Undo = UndoCommand | UndoDaemon | UndoPrograms | UndoTree
 class Step:
     """One command that changes a host.
 
-    `overwrites`: the block devices that the command writes to; only devices of this run are allowed.
+    `overwrites`: the block devices that the command writes to; they must be devices of this run.
     `await_file`: a path that must exist and not be empty before the step is done: a daemon's pid file, a device node.
     `log`: a file on the host that is quoted if the step fails: the daemon's output.
     `again_if`: text in the command's output that means a device was missing; the command is then run again after udev
-    has created its nodes. `patience_s`: how long any failure is retried, because something releases a device late.
+    has created its nodes. `patience_s`: how long to retry after any failure, because a device is released late.
     `unless`: skip the step if anything exists at this path.
     `host`: the name of the host to change; empty: the run's main host.
     """
@@ -92,12 +92,12 @@ class Step:
 
 
 def path_on(host: str, path: str) -> str:
-    """Return a block device's path, after the name of its host unless that is the run's main host."""
+    """Return a block device's path, prefixed with its host's name unless that is the run's main host."""
     return f"{host}:{path}" if host else path
 
 
 def await_block(node: str) -> Step:
-    """Return the step that waits up to 30 s for a block device's node."""
+    """Return a step that waits up to 30 s for a block device's node."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
@@ -111,11 +111,11 @@ def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
 
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
-    """Return an argv that starts a program in the background, in its own session, with its output in `log`."""
+    """Return an argv that starts a program in the background, in its own session, and writes its output to `log`."""
     return (*_IN_BACKGROUND, log, *argv)
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the program that an argv made by `daemon` starts; None for any other argv."""
+    """Return the argv that was given to `daemon`, from its result; None for any other argv."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

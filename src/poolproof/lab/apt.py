@@ -1,6 +1,6 @@
-"""apt for the lab's image: the sources in this machine's own configuration, and an apt in a private folder.
+"""apt for the lab's image: the sources from this machine's configuration, and an apt in a private folder.
 
-No mirror is named in this code, and the machine's apt is not changed.
+The mirrors are those of the machine, and its apt is not changed.
 """
 
 import contextlib
@@ -35,13 +35,13 @@ class AptSource:
     signed_by: str = ""
 
     def line(self) -> str:
-        """Return the source as a line of sources.list(5)."""
+        """Return the source in the one-line format of sources.list(5)."""
         options = f"[signed-by={self.signed_by}] " if self.signed_by else ""
         return f"deb {options}{self.uri} {self.suite} {' '.join(self.components)}"
 
 
 def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
-    """Return every binary source in sources.list and sources.list.d, in apt's order; unreadable files are skipped."""
+    """Return all binary sources in sources.list and sources.list.d, in apt's order; unreadable files are skipped."""
     found: list[AptSource] = []
     for path in (etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))):
         if path.suffix in (".list", ".sources"):
@@ -62,10 +62,12 @@ def parse_list(text: str) -> Iterator[AptSource]:
 
 
 def parse_deb822(text: str) -> Iterator[AptSource]:
-    """Yield the sources in the deb822 format; a key embedded in the stanza itself is ignored."""
+    """Yield the sources in the deb822 format; a key embedded in a stanza is ignored."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
-        fields = message_from_string("\n".join(lines))  # the same syntax: names in any case, continuation lines
+        fields = message_from_string(
+            "\n".join(lines)
+        )  # email headers have the same syntax: names in any case, continuation lines
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").strip().lower() == "no":
             continue
         key, components = fields.get("signed-by", "").strip(), tuple(fields.get("components", "").split())
@@ -75,11 +77,11 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 
 
 def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, ...]:
-    """Return the suite `codename` with its updates, security and backports, with the components that the image needs.
+    """Return the suite `codename` with its updates, security and backports, and the components that the image needs.
 
-    Missing components and the backports are added, on the mirror that is configured.
+    Components that are not configured are added to the configured mirror; so are the backports.
 
-    Raises a HostError if no source has that suite.
+    Raises a HostError if no source has the suite.
     """
     suites = {f"{codename}{suffix}" for suffix in _SUFFIXES}
     found = [source for source in sources if source.suite in suites and "main" in source.components]
@@ -94,21 +96,21 @@ def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, .
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite that os-release(5) names, or an empty string."""
+    """Return the Debian suite in an os-release(5) file; empty if there is none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A version of a package and the suite that offers it."""
+    """An available version of a package, and the suite that has it."""
 
     version: str
     suite: str
 
 
 class PrivateApt:
-    """apt with its lists, packages and preferences in `folder`; does not need root."""
+    """An apt whose lists, packages and preferences are in `folder`. It does not need root."""
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder
@@ -120,7 +122,7 @@ class PrivateApt:
         (folder / "sources.list").write_text("".join(f"{source.line()}\n" for source in sources))
 
     def update(self) -> None:
-        """Fetch the package lists. Raises a HostError if an archive can't be reached, or lacks a suite or component."""
+        """Fetch the package lists. Raises a HostError if an archive can't be reached or lacks a component."""
         done = self._run("apt-get", "update", "--error-on=any", timeout_s=_UPDATE_S)
         if done.returncode != 0:
             raise HostError(
@@ -135,13 +137,13 @@ class PrivateApt:
         return tuple(Offer(row["version"], row["suite"]) for row in rows if row and row["package"] == package)
 
     def prefer(self, preferences: str) -> None:
-        """Write the apt_preferences(5) that select versions."""
+        """Replace the apt_preferences(5), which select versions."""
         (self._folder / "preferences").write_text(preferences)
 
     def fetch(self, packages: Sequence[str]) -> None:
-        """Fetch the packages and their dependencies for a new system; those already fetched are reused.
+        """Fetch the packages and their dependencies for a new system. Packages already fetched are reused.
 
-        Raises a HostError if a package is not available, or the disk is full.
+        Raises a HostError if a package is not available or the disk is full.
         """
         done = self._run(
             *("apt-get", "install", "--yes", "--download-only", "?essential", "apt", *packages), timeout_s=_FETCH_S
@@ -149,7 +151,7 @@ class PrivateApt:
         if done.returncode != 0:
             raise HostError(
                 f"apt could not fetch the packages for the lab's image: {_first_errors(done.stderr)}",
-                "try again; packages already fetched are kept",
+                "try again: poolproof lab build; packages already fetched are reused",
             )
 
     def _run(self, program: str, *arguments: str, timeout_s: float) -> process.Completed:
@@ -158,11 +160,13 @@ class PrivateApt:
             return process.run([program, *options, *arguments], timeout_s=timeout_s, check=False)
         except process.ProgramMissing:
             hint = "build the lab's image on Debian and copy it to this machine"
-            raise HostError("apt is not installed here", hint) from None
+            raise HostError("apt is not installed on this machine", hint) from None
         except process.CommandTimedOut as error:
-            raise HostError(f"apt hangs: {error.message}", "are the mirrors reachable? sudo apt-get update") from None
+            raise HostError(
+                f"apt hangs: {error.message}", "check that the mirrors are reachable: sudo apt-get update"
+            ) from None
         except CommandError as error:
-            raise HostError(f"apt does not run: {error.message}", "apt-get --version") from None
+            raise HostError(f"apt could not be run: {error.message}", "apt-get --version") from None
 
     def _options(self) -> Iterator[str]:
         folder = self._folder
@@ -177,6 +181,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first error lines, or the first lines of any kind if there is no error."""
+    """Return the first three error lines, or the first three lines if none is an error."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

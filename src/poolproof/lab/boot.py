@@ -1,6 +1,6 @@
-"""Boot a lab's machine in QEMU, with KVM or by emulation, and wait until the guest is ready.
+"""Booting a lab in QEMU, with KVM or by emulation, and waiting until the guest is ready.
 
-KVM is tried first, with a time limit, unless it is known not to work under this kernel; that result is remembered.
+KVM is tried first, with a time limit. If it fails under this kernel, that is saved and later boots use emulation.
 """
 
 import os
@@ -27,10 +27,10 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""A guest is ready within a few seconds under a working KVM; one that is not ready by then never will be."""
+"""Under a working KVM a guest is ready within a few seconds. If it takes longer than this, KVM does not work."""
 
 READY = "poolproof-lab: ready"
-"""What the guest prints on its console when sshd listens and its disks exist."""
+"""The line that the guest prints on its console when sshd is listening and the disks exist."""
 
 _KVM = Path("/dev/kvm")
 _READY_S = 300.0
@@ -39,10 +39,10 @@ _START_QEMU_S = 30.0
 _PORTS_TO_TRY = 3
 _PORT_TAKEN = "host forwarding"  # in QEMU's error message
 
-# With panic=-1 and -no-reboot a guest that crashes ends QEMU, so that nothing waits for it.
+# With panic=-1 and -no-reboot, QEMU ends if the guest crashes, so that nothing waits for it.
 _KERNEL = "console=ttyS0 quiet loglevel=4 panic=-1 net.ifnames=0 mitigations=off random.trust_cpu=on"
-# A kernel that believes rep movsb to be fast (erms, fsrm) copies with it, but emulation does that byte by byte: a dd
-# through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each TLB miss longer.
+# A kernel uses rep movsb if the processor reports it as fast (erms, fsrm), but emulation executes it byte by byte: a dd
+# through /dev/shm takes twice the processor time. A fifth level of page tables (la57) makes each TLB miss slower.
 _QEMU_ACCELERATION = {
     "kvm": ("-accel", "kvm", "-cpu", "host"),
     "tcg": ("-accel", "tcg,thread=multi", "-cpu", "max,erms=off,fsrm=off,la57=off"),
@@ -53,7 +53,7 @@ _QEMU_ACCELERATION = {
 class Boot:
     """The virtual machine to boot, and the folder for its pid file and console log.
 
-    `port`: the port of its sshd on 127.0.0.1; 0: any free port.
+    `port`: the port of its sshd on 127.0.0.1; 0 means any free port.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Boot:
 
 
 class KvmResult(msgspec.Struct, frozen=True):
-    """Whether KVM works under one kernel of this machine."""
+    """The saved result of trying KVM under one kernel of this machine. `why`: QEMU's error if KVM does not work."""
 
     kernel: str
     works: bool
@@ -79,21 +79,21 @@ class KvmResult(msgspec.Struct, frozen=True):
 
 
 class _NotUp(HostError):
-    """QEMU did not start or the guest did not become ready; with another accelerator it may."""
+    """QEMU did not start, or the guest did not become ready. Another accelerator may work."""
 
 
 def check_acceleration(text: str) -> Acceleration:
-    """Return the acceleration that `--accel` names. Raises a UsageError if there is no such acceleration."""
+    """Return the value of `--accel`. Raises a UsageError if there is no such acceleration."""
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration
-    raise UsageError(f"--accel {text}: there is no such acceleration", f"write --accel {', '.join(ACCELERATIONS)}")
+    raise UsageError(f"--accel {text}: there is no such acceleration", f"use one of: {', '.join(ACCELERATIONS)}")
 
 
 def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:
     """Start the machine and wait until it is ready. Returns the accelerator in use and the port of its sshd.
 
-    Raises a HostError if QEMU does not start, the port is taken, or the guest crashed or never became ready.
+    Raises a HostError if QEMU does not start, the port is in use, or the guest crashed or did not become ready.
     """
     choices, kvm_error = accelerators(acceleration), ""
     for left, accelerator in zip(reversed(range(len(choices))), choices, strict=True):
@@ -129,7 +129,7 @@ def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
 
 
 def kvm_result() -> KvmResult | None:
-    """Return the remembered result for the running kernel; None if there is none."""
+    """Return the saved result for the running kernel; None if there is none."""
     try:
         result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
     except (OSError, msgspec.DecodeError):
@@ -145,10 +145,10 @@ def remember_kvm(works: bool, why: str = "") -> None:
 
 
 def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) -> tuple[str, ...]:
-    """Return QEMU's argv. `key`: the public key that may log in.
+    """Return QEMU's argv. `key`: the public key that is allowed to log in.
 
-    The root disk is the image; writes to it are discarded (snapshot=on). The guest's only network is the port of its
-    sshd.
+    The root disk is the image; writes to it are discarded (snapshot=on). The guest's only network connection is
+    the port of its sshd.
     """
     image = target.image
     return (
@@ -170,7 +170,7 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
 def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     """Start QEMU and wait until the guest is ready. Returns the port.
 
-    Raises a _NotUp if it is not ready within `limit_s` seconds, and a HostError if the port is taken.
+    Raises a _NotUp if it is not ready within `limit_s` seconds, and a HostError if the port is in use.
     """
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)
@@ -179,19 +179,19 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
         if READY in (target.folder / "console.log").read_text(encoding="utf-8", errors="replace"):
             return port
         if not alive or time.monotonic() > deadline:
-            why_not = "the guest did not become ready in time" if alive else "the guest crashed"
+            why_not = f"the guest was not ready after {limit_s:g} s" if alive else "the guest crashed"
             hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "poolproof lab build --anew"
             words = last_words(target.folder)
-            raise _NotUp(f"the lab {target.name} did not become ready: {why_not}; {words}", hint)
+            raise _NotUp(f"the lab {target.name} could not be started: {why_not}; {words}", hint)
         time.sleep(_POLL_S)
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU. Returns the port; if another program takes a free port first, another one is tried."""
+    """Start QEMU and return the port. If another program takes a free port first, try another port."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()
-        # An earlier boot's pid file and console log would be taken for those of this one.
+        # Otherwise the pid file and console log of an earlier boot would be read as those of this one.
         Path(target.pidfile).unlink(missing_ok=True)
         (target.folder / "console.log").write_text("")
         step = Step(
@@ -210,7 +210,9 @@ def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
                 hint = "poolproof lab start … --accel tcg" if accelerator == "kvm" else "qemu-system-x86_64 --version"
                 raise _NotUp(f"QEMU does not start: {why}", hint) from None
             if not left:
-                raise HostError(f"port {port} of this machine is in use", "leave --port out, or use another") from None
+                raise HostError(
+                    f"port {port} of this machine is in use", "leave out --port, or use another port"
+                ) from None
     raise AssertionError("unreachable")
 
 

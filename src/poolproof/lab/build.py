@@ -1,4 +1,4 @@
-"""Build an image in three stages, each kept when finished: fetch packages, install them into a tree, write the disk."""
+"""Building an image in three saved stages: fetch the packages, install them into a tree, write the disk."""
 
 import contextlib
 import json
@@ -51,7 +51,7 @@ Tell = Callable[[str], None]
 
 
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
-    """Return the recipe for this machine's apt configuration.
+    """Return the image's recipe according to this machine's apt configuration.
 
     Raises a UsageError if the series is unknown, and a HostError if the machine has no source of Debian packages.
     """
@@ -63,7 +63,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
-    """Return the image with that OpenZFS series.
+    """Return the existing image with that OpenZFS series.
 
     Raises a UsageError if the series is unknown, and a HostError if the image has not been built.
     """
@@ -77,7 +77,7 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 
 
 def built_or_build(series: str, tell: Tell) -> Image:
-    """Return the image with that OpenZFS series; build it if there is none. `tell` gets the progress.
+    """Return the image with that OpenZFS series; build it if there is none. `tell` receives progress messages.
 
     Raises a UsageError if the series is unknown, and the errors of `build`.
     """
@@ -91,7 +91,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return the image of that series that was copied to a machine that can't build images; None if it can."""
+    """Return the copied image of that series if this machine can't build images; None if there is none or it can."""
     try:
         recipe_here(series, etc_apt)
     except HostError:
@@ -100,9 +100,9 @@ def _copied(series: str, etc_apt: Path) -> Image | None:
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """Return the image of this recipe; build it if it does not exist. `tell` gets a line for each part of the work.
+    """Return the image of this recipe; build it if it does not exist. `tell` receives a line for each part.
 
-    An interrupted build continues with the stage that it was in; with `anew` it starts over.
+    An interrupted build continues with the stage that was interrupted; with `anew`, it starts over.
 
     Raises a HostError if a program or package is missing, the disk is full, or the module can't be compiled.
     """
@@ -193,20 +193,20 @@ class _Build:
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """Return the newest offer of that OpenZFS series. Raises a HostError if there is none."""
+    """Return the newest available version of that OpenZFS series. Raises a HostError if there is none."""
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
         raise HostError(
             f"the archives have no zfs-dkms {series}; available: {available}",
-            "choose an available one: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
+            "choose an available series: poolproof lab build --zfs 2.3" if offers else "sudo apt-get update",
         )
     return found
 
 
 @contextlib.contextmanager
 def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
-    """Report each part of the work when the log shows that it begins, while the context lasts."""
+    """Until the context ends, report each part of the build as soon as the log shows that it has begun."""
     log.write_text("")
     over = threading.Event()
 
@@ -229,7 +229,7 @@ def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Writes lines with the elapsed seconds in front."""
+    """Writes lines that start with the elapsed seconds."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

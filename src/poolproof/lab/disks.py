@@ -2,7 +2,7 @@
 
 nbdkit serves `emulate:` devices over a socket that QEMU connects to. `file:` and `qcow2:` devices are images that QEMU
 opens with O_DIRECT, so that this machine's page cache serves no reads. All are attached to a virtio-scsi adapter, with
-the device's name as serial number.
+the device's name as their serial number.
 """
 
 import json
@@ -16,8 +16,8 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.steps import Step, UndoDaemon
 
 PIPELINE_S = 500e-6
-"""The time of a request from the guest's driver to the plugin and back, under emulation on two cores; measured in
-docs/lab.md."""
+"""Seconds that a request takes from the guest's driver to the plugin and back, emulated on two cores; docs/lab.md has
+the measurements."""
 
 VENDOR = "LAB"
 _THREADS = 16  # QEMU sends at most 16 requests at once over one connection
@@ -31,7 +31,7 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder of a lab's files, and one in RAM for the data of emulated disks if all of it fits there."""
+    """The folder of a lab's files, and a folder in RAM for the data of emulated disks; None if it does not fit."""
 
     folder: str
     ram_folder: str | None
@@ -51,11 +51,11 @@ class LabDisk:
 
     @property
     def identity(self) -> str:
-        """Return its name in the guest's /dev/disk/by-id."""
+        """Return the disk's name in the guest's /dev/disk/by-id."""
         return f"scsi-0{VENDOR}_{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach it as the disk with that number."""
+        """Return the QEMU options that attach the disk under this number."""
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",
@@ -80,8 +80,8 @@ def plan_disks(
     """Return a disk for each device, in order.
 
     Raises:
-        CampaignError: a real disk, an unknown model, or a name that can't be a serial number.
-        HostError: the folder's path is too long for a socket.
+        CampaignError: a device is a real disk, its model is unknown, or its name can't be a serial number.
+        HostError: the folder's path is too long for a Unix socket.
     """
     _check_names(devices)
     return tuple(_plan(device, directories, pipeline_s, seed) for seed, device in enumerate(devices, start=1))
@@ -115,7 +115,7 @@ def _emulated(name: str, source: Emulated, directories: LabDirectories, pipeline
     socket, pidfile = f"{directories.folder}/{name}.sock", f"{directories.folder}/{name}.nbd.pid"
     if len(socket.encode()) > _LONGEST_SOCKET:
         hint = "set XDG_CACHE_HOME to a shorter path, or use a shorter name"
-        raise HostError(f"{socket} is too long for a socket", hint)
+        raise HostError(f"the path {socket} is too long for a Unix socket", hint)
     settings = (
         *(f"model={model.name}", f"size={source.size_bytes}"),
         f"store={directories.ram_folder or directories.folder}/{name}.store",
@@ -146,14 +146,14 @@ def _check_names(devices: Sequence[Device]) -> None:
     for device in devices:
         if len(device.name) > _LONGEST_SERIAL:
             raise CampaignError(
-                f"device {device.name}: a serial number cannot have more than {_LONGEST_SERIAL} characters",
-                "give it a shorter name",
+                f"device {device.name}: in a lab, a device name can have at most {_LONGEST_SERIAL} characters",
+                "choose a shorter name",
             )
         other = seen.setdefault(device.name.lower(), device.name)
         if other != device.name:
             raise CampaignError(
-                f"devices {other} and {device.name} differ only in case, and a lab uses names as serial numbers",
-                "give one of them another name",
+                f"devices {other} and {device.name} differ only in case, and a lab uses the names as serial numbers",
+                "rename one of them",
             )
 
 

@@ -1,4 +1,4 @@
-"""The labs and images of this user, in the cache directory, the key for all labs, and the programs that they need.
+"""This user's labs and images (in the cache directory), the key for all labs, and the programs that labs need.
 
 Each lab is a folder with its record, journal, console log and ssh configuration. An image is complete or absent.
 """
@@ -51,7 +51,7 @@ START = ("qemu-system-x86_64", "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The process that a lab ends with: its number and its start time (field 22 of /proc/PID/stat)."""
+    """The process whose end makes a lab an orphan: its PID and its start time (field 22 of /proc/PID/stat)."""
 
     pid: int
     begun: str
@@ -62,7 +62,7 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """lab.json. `disks`: the by-id name in the guest by device name; `sources`: the device's definition by its name.
+    """The content of lab.json. `disks` and `sources`: by device name, the by-id name in the guest and the definition.
 
     `owner`: None if the lab runs until it is stopped.
     """
@@ -93,7 +93,7 @@ class Lab:
 
     @property
     def destination(self) -> str:
-        """Return the lab's ssh destination, in its own ssh configuration."""
+        """Return the lab's ssh destination, which only its own ssh configuration defines."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -102,7 +102,7 @@ class Lab:
 
     @property
     def start_command(self) -> str:
-        """Return the command that starts it again with the same disks."""
+        """Return the command that starts the lab again with the same disks, which are then empty."""
         record = self.record
         sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
         disks = [f"--disk {name}={source}" for name, source in sources.items()]
@@ -125,31 +125,33 @@ def this_process() -> OwnerProcess:
 
 
 def check_name(name: str) -> str:
-    """Return the name. Raises a UsageError if it is not a valid name for a lab."""
+    """Return the name. Raises a UsageError if it is not a valid lab name."""
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is not a valid name for a lab", "use 1 to 31 of a-z, 0-9 and -, such as: nas")
+        raise UsageError(
+            f"{name!r} is not a valid lab name", "use 1 to 31 characters of a-z, 0-9 and -, for example: nas"
+        )
     return name
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of the lab of that name; it may not exist."""
+    """Return the folder of the lab with that name. The folder need not exist."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
 def labs() -> tuple[Lab, ...]:
-    """Return every lab of this user, without folders that a crash left without a record."""
+    """Return all labs of this user. Folders that a crash left without a record are skipped."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
 
 def find(name: str) -> Lab:
-    """Return the lab of that name, with or without `lab:`. Raises a HostError if there is no such lab."""
+    """Return the lab with that name, which may begin with `lab:`. Raises a HostError if there is no such lab."""
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
         others = ", ".join(each.name for each in labs())
         raise HostError(
-            f"there is no lab {folder.name}" + (f"; the labs are: {others}" if others else ""),
+            f"there is no lab {folder.name}" + (f"; existing labs: {others}" if others else ""),
             f"poolproof lab start {folder.name}",
         )
     return lab
@@ -173,9 +175,9 @@ def remove(folder: Path) -> None:
 
 
 def remove_named(name: str) -> None:
-    """Stop and delete the lab of that name, or delete the image of that name.
+    """Stop and delete the lab with that name, or delete the image with that name.
 
-    Raises a HostError if there is neither, or a lab uses the image.
+    Raises a HostError if there is neither, or if a running lab uses the image.
     """
     image = next((image for image in images() if image.folder.name == name), None)
     if image is None:
@@ -188,23 +190,23 @@ def remove_named(name: str) -> None:
 
 
 def orphans() -> tuple[Path, ...]:
-    """Return the folders of labs whose owner has died, and of labs that never got a record."""
+    """Return the folders of labs whose owner has died, and of labs whose start never finished."""
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
 
 
 def last_words(folder: Path) -> str:
-    """Return the last lines of the console of the machine in that folder."""
+    """Return a clause that quotes the last lines of the lab's console."""
     try:
         text = (folder / "console.log").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         text = ""
-    return f"its console ends with: {text[-_TAIL_CHARACTERS:] or 'nothing'}"
+    return f"its console ends with: {text[-_TAIL_CHARACTERS:]}" if text else "its console is empty"
 
 
 def is_running(folder: Path) -> bool:
-    """True if the QEMU of the machine in that folder runs."""
+    """True if the QEMU of the machine in that folder is running."""
     try:
         pid = (folder / "qemu.pid").read_text().strip()
         return str(folder) in Path(f"/proc/{pid}/cmdline").read_text()
@@ -230,7 +232,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in ticks since boot; empty if it has died, even if nobody reaped it."""
+    """Return a process's start time in clock ticks since boot; empty if it has died, even if it is still a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -256,7 +258,7 @@ def lab_folder() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """The files of one image: all exist, or none."""
+    """The files of one image. Either all exist or none."""
 
     folder: Path
 
@@ -274,7 +276,7 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """Return the space that it takes on disk; its files are sparse."""
+        """Return the disk space that the image uses. Its files are sparse."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
     @property
@@ -283,7 +285,7 @@ class Image:
 
 
 def image_named(name: str) -> Image:
-    """Return the image with that recipe's name; it may not exist."""
+    """Return the image with that name, which need not exist."""
     return Image(lab_folder() / "images" / name)
 
 
@@ -294,9 +296,9 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock against other poolproof processes of this user.
+    """Lock out other poolproof processes of this user until the context ends.
 
-    Raises a HostError if one of them holds it for more than `wait_s` seconds. `activity` describes it in the message.
+    Raises a HostError if another process has the lock for more than `wait_s` seconds. The message says `activity`.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -306,7 +308,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
                 break
             except OSError:
                 if time.monotonic() >= deadline:
-                    hint = "wait for it, or stop it with Ctrl-C"
+                    hint = "wait until it ends, or stop it with Ctrl-C"
                     raise HostError(f"another poolproof process {activity}", hint) from None
             time.sleep(_POLL_S)
         yield
@@ -315,7 +317,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
 def private_key() -> Path:
     """Return the path of the user's ssh key for all labs; create it if it does not exist.
 
-    Raises a HostError if ssh-keygen is not installed here.
+    Raises a HostError if ssh-keygen is not installed.
     """
     key = lab_folder() / "key"
     if not key.exists():
@@ -327,7 +329,7 @@ def private_key() -> Path:
             )
         except process.ProgramMissing:
             hint = "Debian, Ubuntu: sudo apt-get install openssh-client"
-            raise HostError("ssh is not installed here", hint) from None
+            raise HostError("ssh-keygen is not installed on this machine", hint) from None
         part.with_name(f"{part.name}.pub").rename(key.with_name("key.pub"))
         part.rename(key)
     return key
@@ -339,7 +341,7 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError unless this machine has the programs for `purpose`."""
+    """Raise a HostError if this machine lacks one of the programs. `purpose`: what needs them, for the message."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

@@ -1,4 +1,4 @@
-"""Reach the host of a run: this machine, one over SSH, a running lab, or a lab that is started for this run alone."""
+"""Connecting to a run's host: this machine, another over SSH, a running lab, or a lab started for this run only."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from poolproof.results.runs.model import RunLab
 
 @dataclass(frozen=True)
 class ReachedHost:
-    """A host, the campaign with the devices that it has there, and the identities of the disks it may overwrite."""
+    """A host, the campaign with its devices on that host, and the identities of the disks it may overwrite."""
 
     host: Host
     campaign: Campaign
@@ -42,10 +42,10 @@ def reach_host(name: str) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
-    """Connect to further hosts of a run, and yield all of its hosts as one value.
+    """Connect to the other hosts of a run, and yield all its hosts as one value.
 
-    With `warn`, a host that can't be reached is reported and left out, also if its name is not a destination.
-    Otherwise raises as `reach_host`.
+    With `warn`, hosts that can't be reached and invalid names are reported and left out. Without it, this raises the
+    same errors as `reach_host`.
     """
     others: dict[str, Host] = {}
     with contextlib.ExitStack() as links:
@@ -64,8 +64,8 @@ def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str])
     """Connect to an existing host. In a lab, the campaign's devices are the lab's disks of the same names.
 
     Raises:
-        UsageError, HostError: as `reach_host`.
-        CampaignError: the lab's disk of that name differs from the campaign's device.
+        UsageError, HostError: as in `reach_host`.
+        CampaignError: a disk of the lab differs from the campaign's device of the same name.
     """
     with reach_host(name) as host:
         if name.startswith(PREFIX):
@@ -98,7 +98,7 @@ def reach_own_lab(
 
 
 def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
-    """Run a program in the lab as root, and return when it has ended.
+    """Run a program in the lab as root, and wait until it ends.
 
     Raises:
         HostError: the lab is not running.
@@ -116,9 +116,9 @@ def ssh_command(lab: Lab) -> list[str]:
 
 
 def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
-    """Return the campaign with each device that the lab has as a disk replaced by that disk.
+    """Return the campaign with its devices replaced by the lab's disks of the same names.
 
-    Raises a CampaignError if the lab's disk of that name differs from the campaign's device.
+    Raises a CampaignError if a disk of the lab differs from the campaign's device of the same name.
     """
     return replace(campaign, devices=tuple(_as_lab_disk(lab, device) for device in campaign.devices))
 
@@ -129,7 +129,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
     source = format_source(device.source)
     if source != lab.sources[device.name]:
         raise CampaignError(
-            f"device {device.name} is {source}, but {lab.sources[device.name]} in the lab {lab.name}",
+            f"device {device.name} is {source} in the campaign, but {lab.sources[device.name]} in the lab {lab.name}",
             "start another lab, or let the run start its own: --lab",
         )
     return replace(device, source=Disk(lab.disks[device.name]))
@@ -151,9 +151,9 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """Report the last console lines instead of a broken connection if the lab's machine has died.
+    """If the lab's machine has died, report its last console lines instead of a broken connection.
 
-    The hint has the commands `first`, then what the original hint says to do once the host works again.
+    The hint consists of the commands in `first` and of the command that the original hint ends with.
     """
     try:
         yield

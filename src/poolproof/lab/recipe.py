@@ -1,6 +1,6 @@
-"""What the lab's image is made of, and the command that installs it into a file tree.
+"""The contents of the lab's image, and the command that installs them into a file tree.
 
-The image's name is derived from the recipe, so that a changed recipe makes another image.
+The image's name is derived from the recipe, so a changed recipe makes a new image.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from poolproof.lab.apt import AptSource
 from poolproof.layers.catalogue import all_layers
 
 SERIES = ("2.1", "2.3")
-"""The OpenZFS series that images can be built with."""
+"""The OpenZFS series that an image can be built with."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _SYSTEM = (
@@ -56,7 +56,7 @@ SIGNS = (
     ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
-"""Text that appears in mmdebstrap's log when a part of the work begins, and the name of that part."""
+"""The text in mmdebstrap's log when a part of the build begins, and the name of that part."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """Return for example `zfs-2.1-bookworm-1f3a9c20e4`; a recipe has the same name on every machine."""
+        """Return the image's name, such as `zfs-2.1-bookworm-1f3a9c20e4`. It is the same on every machine."""
         programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
         contents = (*PACKAGES, *DKMS_MODULES, *_BACKPORTED)
         parts = (self.series, *(source.line() for source in self.sources), *contents, *programs)
@@ -77,7 +77,7 @@ class Recipe:
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
 
     def preferences(self, openzfs_suite: str) -> str:
-        """Return the apt_preferences(5) that take packages from the backports: OpenZFS only if that suite offers it."""
+        """Return the apt_preferences(5) that take packages from backports, and OpenZFS if its suite is backports."""
         is_backported = openzfs_suite == f"{self.codename}-backports"
         packages = (*((_OPENZFS,) if is_backported else ()), *_BACKPORTED)
         return _BACKPORTS_PIN.format(packages=" ".join(packages), codename=self.codename) if packages else ""
@@ -92,7 +92,7 @@ def check_series(series: str) -> str:
 
 @cache
 def guest_program(name: str) -> str:
-    """Return the text of a program in guest/."""
+    """Return the source text of a program in guest/."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
 
 
@@ -111,16 +111,16 @@ def build_mode() -> str:
     if os.geteuid() == 0:
         return "root"
     raise HostError(
-        "this user may not create user namespaces, so only root can build the lab's image",
-        "sudo poolproof lab build; or see /etc/subuid, and: sudo sysctl kernel.unprivileged_userns_clone=1",
+        "this user is not allowed to create user namespaces, so only root can build the lab's image",
+        "sudo poolproof lab build; or check /etc/subuid, and: sudo sysctl kernel.unprivileged_userns_clone=1",
     )
 
 
 @contextlib.contextmanager
 def scratch(name: str) -> Iterator[Path]:
-    """Yield an empty folder for mmdebstrap's tree; it is removed afterwards, as is what a killed build left in it.
+    """Yield an empty folder for mmdebstrap's tree, and remove the folder afterwards.
 
-    mmdebstrap removes its tree itself unless it is killed. The folder is in /var/tmp, because the root user of a user
+    What a killed build left in it is removed first. The folder is in /var/tmp, because the root user of a user
     namespace must be able to enter it.
     """
     place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
@@ -134,7 +134,7 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the folder as the root user of a namespace, because its files belong to users of that namespace."""
+    """Remove the folder as root of a user namespace, because its files belong to users of that namespace."""
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")
@@ -142,12 +142,13 @@ def _remove(place: Path) -> None:
 
 
 def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tree: Path, place: Path) -> list[str]:
-    """Return mmdebstrap's argv: packages from `archives` if present, the tree built in `place` and packed into `tree`.
+    """Return mmdebstrap's argv. It takes packages from `archives`, builds the tree in `place` and packs it into `tree`.
 
-    The hooks run outside the tree, as its root user, with its path as $1.
+    Packages that are not in `archives` are downloaded. The hooks run outside the tree, as its root user, with its path
+    as $1.
     """
     return [
-        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has an initial RAM disk of its own
+        *("env", f"TMPDIR={place}", "INITRD=No"),  # the image has another initial RAM disk
         *("mmdebstrap", "--verbose", f"--mode={how}", "--variant=apt", "--architectures=amd64", "--format=tar"),
         *("--skip=download/empty", "--skip=essential/unlink", "--skip=output/dev"),
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in _EXCLUDED),

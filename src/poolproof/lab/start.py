@@ -1,4 +1,4 @@
-"""Start a lab: prepare its disks, boot its machine, and wait until it can be reached. Every step is in its journal."""
+"""Starting a lab: prepare its disks, boot it, and wait until it can be reached. Every step is in the lab's journal."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ from poolproof.units import format_size, parse_size
 _RAM_FILES = Path("/dev/shm")
 _LEAST_RAM_BYTES = 512 << 20
 _MOST_PROCESSORS = 64
-_LOCK_S = 20.0  # taken for a moment only
+_LOCK_S = 20.0  # the lock is only taken for a moment
 _LEAST_DISK_BYTES = 512 << 20
 
 _SSH_CONFIG = """\
@@ -44,7 +44,7 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """The lab to start. `port` None: any free port. `owner` None: the lab runs until it is stopped."""
+    """A lab to start. `port`: None means any free port. `owner`: None if the lab runs until it is stopped."""
 
     name: str
     series: str
@@ -58,7 +58,7 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Return the bytes of RAM for a lab. Raises a UsageError if it is not a size, or too little for ZFS."""
+    """Return the bytes of RAM for a lab. Raises a UsageError if the text is not a size, or is too little for ZFS."""
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
@@ -76,18 +76,18 @@ def check_processors(count: int) -> int:
 
 
 def check_programs(name: str, devices: Sequence[Device]) -> None:
-    """Raise a HostError unless this machine has the programs that start a lab with these devices."""
+    """Raise a HostError if this machine lacks a program that is needed to start a lab with these devices."""
     of_sources = {Emulated: "nbdkit", Qcow2: "qemu-img"}
     used = {type(device.source) for device in devices}
     labs.require((*labs.START, *(program for kind, program in of_sources.items() if kind in used)), f"the lab {name}")
 
 
 def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
-    """Start a lab and return it when it can be reached over ssh.
+    """Start a lab, and return it once it can be reached over ssh.
 
     Raises:
-        HostError: it is already running; a program, RAM or disk space is missing; the port is taken; the guest crashed
-            or never became ready. Nothing of it is left.
+        HostError: it is already running; a program, RAM or disk space is missing; the port is in use; the guest crashed
+            or did not become ready. A lab that failed to start is removed.
         CampaignError: a device can't be a disk of a lab.
     """
     check_programs(request.name, request.devices)
@@ -105,7 +105,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:
     _check_room(request, folder)
     ram_folder = f"{_RAM_FILES}/poolproof-lab-{folder.name}-{os.getuid()}"
-    # disks may take half of the RAM that the guest leaves free
+    # disks may use half of the RAM that the guest leaves free
     free = shutil.disk_usage(_RAM_FILES).free if _RAM_FILES.is_dir() else 0
     ram_bytes = min((_available() - request.ram_bytes) // 2, free)
     directories = LabDirectories(str(folder), ram_folder if in_ram(request.devices, ram_bytes) else None)
@@ -131,7 +131,7 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
         sources={device.name: format_source(device.source) for device in request.devices},
         owner=request.owner,
     )
-    # the record is written last: a lab that has one can be reached
+    # the record is written last, so that a lab with a record can be reached
     lab = Lab(folder, record)
     lab.ssh_config.write_text(_SSH_CONFIG.format(port=port, key=labs.private_key(), folder=folder))
     part = folder / "lab.json.part"
@@ -141,9 +141,9 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
 
 
 def _take_folder(name: str) -> Path:
-    """Create the lab's folder, for its user only; the folder of a stopped lab is replaced.
+    """Create the lab's folder, accessible to its user only. The folder of a stopped lab is replaced.
 
-    Raises a HostError if a lab of that name is running, or the disk is full.
+    Raises a HostError if a lab with that name is running or being started, or the disk is full.
     """
     folder = labs.folder_of(name)
     with labs.locked(labs.lab_folder(), "machines", "is starting a lab", _LOCK_S):
@@ -164,7 +164,10 @@ def _clear(folder: Path) -> None:
     with contextlib.suppress(OSError, msgspec.DecodeError):
         starter = msgspec.json.decode((folder / "starter").read_bytes(), type=OwnerProcess)
         if not (folder / "lab.json").exists() and starter.pid != os.getpid() and starter.is_alive:
-            raise HostError(f"another poolproof process is starting the lab {folder.name}", "wait, or use another name")
+            raise HostError(
+                f"another poolproof process is starting the lab {folder.name}",
+                "wait until it is ready, or use another name",
+            )
     labs.stop(folder)
     shutil.rmtree(folder)
 
@@ -180,7 +183,7 @@ def _check_room(request: LabRequest, folder: Path) -> None:
     if free < _LEAST_DISK_BYTES:
         raise HostError(
             f"{folder} has {format_size(free)} free; a lab needs {format_size(_LEAST_DISK_BYTES)}",
-            "free some space there, or set XDG_CACHE_HOME to a folder with more",
+            "free some space there, or set XDG_CACHE_HOME to a folder with more space",
         )
 
 

@@ -114,9 +114,9 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its jobs, its files, and what the layout should write.
+    """A workload whose test files exist on the layout: its load, its files, and what the layout should write.
 
-    Workloads that share their files have the same `fill`; it is None for files that already existed.
+    Workloads that share files have the same `fill`; it is None if nothing was filled.
     """
 
     workload: Workload

@@ -65,7 +65,7 @@ def _tries(asked: Boot) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "did not become ready in time")]
+    ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "the guest was not ready after")]
 )
 def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, why: str

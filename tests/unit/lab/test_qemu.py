@@ -120,12 +120,12 @@ def test_an_unknown_model_is_refused_before_anything_starts() -> None:
 def test_names_that_cannot_be_serials_are_refused() -> None:
     with pytest.raises(CampaignError, match="differ only in case"):
         planned("a=file:1G", "A=file:1G")
-    with pytest.raises(CampaignError, match="more than 36 characters"):
+    with pytest.raises(CampaignError, match="at most 36 characters"):
         planned(f"{'a' * 37}=file:1G")
 
 
 def test_a_folder_too_deep_for_a_socket_is_refused() -> None:
-    with pytest.raises(HostError, match="too long for a socket"):
+    with pytest.raises(HostError, match="too long for a Unix socket"):
         planned("a=emulate:nvme,1G", places=LabDirectories("/" + "x" * 105, None))
 
 

@@ -123,7 +123,7 @@ def test_what_is_not_there_is_said_with_what_is(machines: Path) -> None:
 @pytest.mark.usefixtures("machines")
 @pytest.mark.parametrize("name", ["", "-x", "../etc", "a/b", "A", "x" * 32])
 def test_names_that_cannot_be_folders_are_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="not a valid name"):
+    with pytest.raises(UsageError, match="not a valid lab name"):
         labs.find(name)
 
 
