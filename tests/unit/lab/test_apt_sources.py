@@ -52,7 +52,7 @@ deb [arch=amd64 signed-by=/etc/apt/keyrings/x.gpg] https://mirror.example/debian
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
-def test_stanzas_give_a_source_for_each_uri_and_suite() -> None:
+def test_deb822_stanzas_give_one_source_per_uri_and_suite() -> None:
     assert list(parse_deb822(DEB822)) == [
         AptSource("http://mirror.example/debian", "bookworm", ("main",), KEYRING),
         AptSource("http://mirror.example/debian", "bookworm-updates", ("main",), KEYRING),
@@ -61,7 +61,7 @@ def test_stanzas_give_a_source_for_each_uri_and_suite() -> None:
     ]
 
 
-def test_lines_give_a_source_each() -> None:
+def test_each_sources_list_line_gives_one_source() -> None:
     assert list(parse_list(ONE_LINE)) == [
         AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib")),
         AptSource("https://mirror.example/debian-security", "bookworm-security", ("main",), "/etc/apt/keyrings/x.gpg"),
@@ -79,12 +79,12 @@ def test_contrib_and_the_backports_are_added_on_the_configured_mirror() -> None:
 
 
 @pytest.mark.parametrize("codename", ["noble", ""])
-def test_a_machine_without_such_a_suite_is_told_so(codename: str) -> None:
+def test_a_machine_without_the_suite_gets_an_error(codename: str) -> None:
     with pytest.raises(HostError, match="has no source for the suite"):
         for_image(parse_deb822(DEB822), codename)
 
 
-def test_both_formats_are_read_in_their_places(tmp_path: Path) -> None:
+def test_both_source_formats_are_read(tmp_path: Path) -> None:
     (tmp_path / "sources.list.d").mkdir()
     (tmp_path / "sources.list").write_text(ONE_LINE)
     (tmp_path / "sources.list.d" / "debian.sources").write_text(DEB822)
@@ -93,7 +93,7 @@ def test_both_formats_are_read_in_their_places(tmp_path: Path) -> None:
     assert configured(tmp_path / "nowhere") == ()
 
 
-def test_the_suite_is_the_one_of_os_release() -> None:
+def test_the_suite_is_taken_from_os_release() -> None:
     assert (
         codename_of('PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n')
         == "bookworm"

@@ -67,7 +67,7 @@ def _tries(asked: Boot) -> list[str]:
 @pytest.mark.parametrize(
     ("kvm", "why"), [("refuses", "failed to initialize kvm"), ("hangs", "the guest was not ready after")]
 )
-def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
+def test_a_broken_kvm_is_tried_once_and_the_result_is_saved(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, why: str
 ) -> None:
     _stand_in(asked, monkeypatch, kvm)
@@ -80,7 +80,7 @@ def test_a_kvm_that_does_not_work_costs_one_try_and_is_remembered(
     assert _tries(asked) == ["kvm", "tcg", "tcg"]
 
 
-def test_a_kvm_that_works_is_taken_and_remembered(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_working_kvm_is_used_and_the_result_is_saved(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
     _stand_in(asked, monkeypatch, "ready")
     assert boot(asked, "auto", lambda _: None)[0] == "kvm"
     memory = kvm_result()
@@ -89,9 +89,7 @@ def test_a_kvm_that_works_is_taken_and_remembered(asked: Boot, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("later", ["refuses", "hangs"])
-def test_a_kvm_that_breaks_after_it_worked_costs_one_try_too(
-    asked: Boot, monkeypatch: pytest.MonkeyPatch, later: str
-) -> None:
+def test_a_kvm_that_breaks_later_is_tried_once_more(asked: Boot, monkeypatch: pytest.MonkeyPatch, later: str) -> None:
     _stand_in(asked, monkeypatch, "ready")
     boot(asked, "auto", lambda _: None)
     undo_all(asked.journal, LocalHost())
@@ -103,7 +101,7 @@ def test_a_kvm_that_breaks_after_it_worked_costs_one_try_too(
 
 
 @pytest.mark.parametrize("how", ["refuses", "crashes"])
-def test_a_machine_that_emulation_cannot_bring_up_either_says_nothing_of_kvm(
+def test_if_emulation_fails_too_nothing_is_saved_about_kvm(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     _stand_in(asked, monkeypatch, how, how)
@@ -115,7 +113,7 @@ def test_a_machine_that_emulation_cannot_bring_up_either_says_nothing_of_kvm(
     assert not asked.journal.outstanding()
 
 
-def test_a_kvm_that_comes_up_when_it_is_forced_is_tried_again(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kvm_is_tried_again_after_a_forced_start_worked(asked: Boot, monkeypatch: pytest.MonkeyPatch) -> None:
     remember_kvm(False, "the machine was busy")
     _stand_in(asked, monkeypatch, "ready")
     boot(asked, "kvm", lambda _: None)
@@ -123,7 +121,7 @@ def test_a_kvm_that_comes_up_when_it_is_forced_is_tried_again(asked: Boot, monke
 
 
 @pytest.mark.parametrize(("wish", "tried"), [("kvm", ["kvm"]), ("tcg", ["tcg"])])
-def test_what_was_asked_for_is_all_that_is_tried(
+def test_only_the_requested_acceleration_is_tried(
     asked: Boot, monkeypatch: pytest.MonkeyPatch, wish: Acceleration, tried: list[str]
 ) -> None:
     _stand_in(asked, monkeypatch, "refuses")

@@ -80,7 +80,7 @@ def _stopped(tmp_path: Path, recipe: Recipe, *, anew: bool = False) -> None:
     (tmp_path / "stop").unlink()
 
 
-def test_a_build_that_was_stopped_goes_on_where_it_was(tmp_path: Path, recipe: Recipe) -> None:
+def test_an_interrupted_build_continues_where_it_stopped(tmp_path: Path, recipe: Recipe) -> None:
     _stopped(tmp_path, recipe)
     assert _build(recipe) == "1"
     assert _calls(tmp_path) == ["tree", "disk", "disk"]
@@ -89,7 +89,7 @@ def test_a_build_that_was_stopped_goes_on_where_it_was(tmp_path: Path, recipe: R
     assert _calls(tmp_path) == ["tree", "disk", "disk"]
 
 
-def test_a_build_anew_takes_nothing_of_one_that_was_stopped(tmp_path: Path, recipe: Recipe) -> None:
+def test_a_build_with_anew_reuses_nothing_of_an_interrupted_one(tmp_path: Path, recipe: Recipe) -> None:
     _stopped(tmp_path, recipe)
     assert _build(recipe, anew=True) == "2"
     _stopped(tmp_path, recipe, anew=True)
@@ -97,7 +97,9 @@ def test_a_build_anew_takes_nothing_of_one_that_was_stopped(tmp_path: Path, reci
 
 
 @pytest.mark.parametrize("anew", [False, True])
-def test_the_image_that_a_killed_build_put_aside_is_in_nobodys_way(tmp_path: Path, recipe: Recipe, anew: bool) -> None:
+def test_an_old_image_left_by_a_killed_build_does_not_disturb_the_next_build(
+    tmp_path: Path, recipe: Recipe, anew: bool
+) -> None:
     image = build(recipe, lambda _line: None)
     _stopped(tmp_path, recipe, anew=True)
     old = _work(tmp_path, recipe) / "old"
@@ -109,7 +111,7 @@ def test_the_image_that_a_killed_build_put_aside_is_in_nobodys_way(tmp_path: Pat
     assert not _work(tmp_path, recipe).exists()
 
 
-def test_a_full_disk_is_told_before_the_build_begins(
+def test_a_full_disk_is_reported_before_the_build_begins(
     tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _free(monkeypatch, _GIB)

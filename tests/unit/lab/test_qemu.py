@@ -34,7 +34,7 @@ def test_an_emulated_disk_is_served_by_nbdkit() -> None:
     )
 
 
-def test_a_hard_disk_says_that_it_turns_and_what_it_is() -> None:
+def test_a_hard_disk_reports_its_rotation_rate_and_model() -> None:
     blockdev, backend, device, shape = planned("rust=emulate:hdd-7200,8G")[0].qemu(3)
     assert (blockdev, device) == ("-blockdev", "-device")
     assert json.loads(backend) == {
@@ -59,12 +59,12 @@ def test_a_hard_disk_says_that_it_turns_and_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("flag", ["a=emulate:sata-ssd,8G", "a=emulate:nvme,8G", "a=file:8G", "a=qcow2:8G"])
-def test_what_does_not_turn_says_so(flag: str) -> None:
+def test_other_disks_report_that_they_are_not_rotational(flag: str) -> None:
     (disk,) = planned(flag)
     assert disk.rotation_rate == 1
 
 
-def test_images_are_opened_past_this_machines_page_cache() -> None:
+def test_images_are_opened_with_direct_io() -> None:
     for flag, driver in (("a=file:8G", "raw"), ("a=qcow2:8G", "qcow2")):
         (disk,) = planned(flag)
         assert disk.backend["driver"] == driver
@@ -79,7 +79,7 @@ def test_a_disk_is_named_by_its_serial_in_the_guest() -> None:
     ]
 
 
-def test_the_machine_on_one_page() -> None:
+def test_the_complete_qemu_command_line() -> None:
     image, folder = Image(Path("/cache/lab/images/zfs,2.1")), Path("/cache/lab/nas")
     machine = Boot("nas", 2 * GIB, 2, 40022, image, folder, planned("a=file:1G"), JOURNAL)
     argv = qemu_command(machine, "tcg", 40022, "AAAAC3")
@@ -107,29 +107,29 @@ def test_with_kvm_only_the_acceleration_differs() -> None:
     assert set(kvm) ^ set(tcg) == {"kvm", "host", "tcg,thread=multi", CPU}
 
 
-def test_a_real_disk_cannot_be_a_labs() -> None:
+def test_a_real_disk_cannot_be_a_lab_disk() -> None:
     with pytest.raises(CampaignError, match="a is a real disk"):
         planned("a=disk:ata-X_1")
 
 
-def test_an_unknown_model_is_refused_before_anything_starts() -> None:
+def test_an_unknown_model_is_rejected_before_anything_starts() -> None:
     with pytest.raises(CampaignError, match="no disk model 'hdd-7300'"):
         planned("a=emulate:hdd-7300,8G")
 
 
-def test_names_that_cannot_be_serials_are_refused() -> None:
+def test_names_that_cannot_be_serial_numbers_are_rejected() -> None:
     with pytest.raises(CampaignError, match="differ only in case"):
         planned("a=file:1G", "A=file:1G")
     with pytest.raises(CampaignError, match="at most 36 characters"):
         planned(f"{'a' * 37}=file:1G")
 
 
-def test_a_folder_too_deep_for_a_socket_is_refused() -> None:
+def test_a_folder_path_too_long_for_a_socket_is_rejected() -> None:
     with pytest.raises(HostError, match="too long for a Unix socket"):
         planned("a=emulate:nvme,1G", places=LabDirectories("/" + "x" * 105, None))
 
 
-def test_emulated_disks_lie_in_ram_only_when_all_fit() -> None:
+def test_emulated_disks_are_stored_in_ram_only_if_all_fit() -> None:
     devices = [parse_device_flag(flag) for flag in ("a=emulate:nvme,1G", "b=emulate:nvme,2G", "c=file:8G")]
     assert in_ram(devices, 3 * GIB)
     assert not in_ram(devices, 3 * GIB - 1)

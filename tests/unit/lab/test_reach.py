@@ -7,7 +7,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.lab.reach import reach_others
 
 
-def test_a_name_that_is_not_a_destination_is_reported_and_left_out() -> None:
+def test_an_invalid_host_name_is_reported_and_left_out() -> None:
     warnings: list[str] = []
     main = LocalHost()
     with reach_others(main, ["-oProxyCommand=true"], warnings.append) as host:
@@ -15,6 +15,6 @@ def test_a_name_that_is_not_a_destination_is_reported_and_left_out() -> None:
     assert len(warnings) == 1 and "-oProxyCommand=true" in warnings[0]
 
 
-def test_it_is_an_error_if_the_host_is_needed() -> None:
+def test_an_invalid_host_name_is_an_error_if_the_host_is_needed() -> None:
     with pytest.raises(UsageError), reach_others(LocalHost(), ["-oProxyCommand=true"]):
         pass

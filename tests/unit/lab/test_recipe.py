@@ -29,7 +29,7 @@ def test_the_same_recipe_has_the_same_name() -> None:
         replace(RECIPE, sources=(replace(SOURCE, uri="http://other.example/debian"),)),
     ],
 )
-def test_another_recipe_has_another_name(other: Recipe) -> None:
+def test_a_different_recipe_has_a_different_name(other: Recipe) -> None:
     assert other.name != RECIPE.name
 
 
@@ -48,17 +48,17 @@ def test_the_series_is_taken_from_the_suite_that_has_it(series: str, suite: str)
     assert chosen(OFFERS, series).suite == suite
 
 
-def test_a_series_that_no_suite_has_is_refused_with_what_there_is() -> None:
+def test_an_unavailable_series_is_rejected_with_the_available_versions() -> None:
     with pytest.raises(HostError, match=r"no zfs-dkms 2\.1; available: 2\.3\.2-2~bpo12\+2 in bookworm-backports"):
         chosen(OFFERS[:1], "2.1")
 
 
-def test_an_unknown_series_is_a_mistake_of_the_command_line() -> None:
+def test_an_unknown_series_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="--zfs 9"):
         check_series("9")
 
 
-def test_where_no_image_can_be_built_a_copied_one_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copied_image_is_used_if_none_can_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     etc_apt = tmp_path / "nothing"
     with pytest.raises(HostError, match="has no source for the suite"):

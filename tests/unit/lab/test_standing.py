@@ -76,14 +76,14 @@ def test_a_lab_runs_until_it_is_stopped(machines: Path) -> None:
     assert labs.labs() == ()
 
 
-def test_a_machine_that_is_gone_has_crashed(machines: Path) -> None:
+def test_a_lab_whose_qemu_is_gone_has_crashed(machines: Path) -> None:
     _lab(machines, RECORD, runs=False)
     lab = labs.find("nas")
     assert lab.state == "crashed"
     assert "Kernel panic" in last_words(lab.folder)
 
 
-def test_a_lab_whose_process_is_dead_is_an_orphan(machines: Path) -> None:
+def test_a_lab_whose_owner_is_dead_is_an_orphan(machines: Path) -> None:
     dead = OwnerProcess(os.getpid(), "1")  # this process did not begin at the first tick of the machine
     folder = _lab(machines, msgspec.structs.replace(RECORD, owner=dead), runs=True)
     try:
@@ -94,7 +94,7 @@ def test_a_lab_whose_process_is_dead_is_an_orphan(machines: Path) -> None:
     assert labs.orphans() == ()
 
 
-def test_a_lab_of_a_living_process_is_no_orphan(machines: Path) -> None:
+def test_a_lab_whose_owner_is_alive_is_not_an_orphan(machines: Path) -> None:
     folder = _lab(machines, msgspec.structs.replace(RECORD, owner=labs.this_process()), runs=True)
     try:
         assert labs.find("nas").state == "running"
@@ -112,7 +112,7 @@ def test_a_start_that_was_killed_leaves_an_orphan(machines: Path) -> None:
     assert labs.orphans() == ()
 
 
-def test_what_is_not_there_is_said_with_what_is(machines: Path) -> None:
+def test_an_error_about_a_missing_lab_lists_the_existing_labs(machines: Path) -> None:
     _lab(machines, RECORD, runs=False)
     with pytest.raises(HostError, match=r"no lab other; .*nas"):
         labs.find("other")
@@ -122,12 +122,12 @@ def test_what_is_not_there_is_said_with_what_is(machines: Path) -> None:
 
 @pytest.mark.usefixtures("machines")
 @pytest.mark.parametrize("name", ["", "-x", "../etc", "a/b", "A", "x" * 32])
-def test_names_that_cannot_be_folders_are_refused(name: str) -> None:
+def test_names_that_cannot_be_folder_names_are_rejected(name: str) -> None:
     with pytest.raises(UsageError, match="not a valid lab name"):
         labs.find(name)
 
 
-def test_kvm_is_remembered_for_the_kernel_that_runs(machines: Path) -> None:
+def test_the_kvm_result_is_saved_for_the_running_kernel(machines: Path) -> None:
     assert kvm_result() is None
     assert accelerators("kvm") == ("kvm",)
     remember_kvm(False, "no ready line")
@@ -138,7 +138,7 @@ def test_kvm_is_remembered_for_the_kernel_that_runs(machines: Path) -> None:
     assert machines.parent.exists()
 
 
-def test_an_unknown_acceleration_is_refused() -> None:
+def test_an_unknown_acceleration_is_rejected() -> None:
     with pytest.raises(UsageError, match="--accel hvf"):
         check_acceleration("hvf")
 
@@ -147,18 +147,18 @@ def _campaign(*flags: str) -> Campaign:
     return Campaign("c", "", tuple(parse_device_flag(flag) for flag in flags), (), (), Measure())
 
 
-def test_devices_become_the_labs_own_disks() -> None:
+def test_devices_are_replaced_by_the_lab_disks() -> None:
     campaign = with_lab_disks(RECORD, _campaign(f"a={HD}", "b=file:1G"))
     assert [device.source for device in campaign.devices][:1] == [Disk("scsi-0LAB_hdd-7200_a")]
     assert campaign.devices[1] == parse_device_flag("b=file:1G")
 
 
-def test_a_disk_of_another_kind_is_not_taken_for_the_device() -> None:
+def test_a_lab_disk_of_a_different_kind_is_rejected() -> None:
     with pytest.raises(CampaignError, match="in the lab nas"):
         with_lab_disks(RECORD, _campaign("a=emulate:nvme,8G"))
 
 
-def test_the_command_that_starts_a_lab_again_asks_for_the_same_disks(tmp_path: Path) -> None:
+def test_the_command_to_restart_a_lab_has_the_same_disks(tmp_path: Path) -> None:
     asked = {name: parse_device_flag(f"{name}={source}") for name, source in DISKS.items()}
     sources = {name: format_source(device.source) for name, device in asked.items()}
     lab = Lab(tmp_path, msgspec.structs.replace(RECORD, sources=sources))
@@ -168,7 +168,7 @@ def test_the_command_that_starts_a_lab_again_asks_for_the_same_disks(tmp_path: P
     assert [parse_device_flag(word) for word in words[4:-6] if word != "--disk"] == list(asked.values())
 
 
-def test_a_lab_that_does_not_run_is_started_with_its_disks(machines: Path) -> None:
+def test_the_hint_for_a_stopped_lab_starts_it_with_its_disks(machines: Path) -> None:
     _lab(machines, RECORD, runs=False)
     with pytest.raises(HostError) as raised, reach_host("lab:nas"):
         pass

@@ -27,7 +27,7 @@ def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabRequest:
     return LabRequest("nas", "2.1", Image(tmp_path / "image"), (), 1 * _MIB, 1)
 
 
-def test_a_full_disk_is_told_before_anything_is_started(
+def test_a_full_disk_is_reported_before_anything_is_started(
     tmp_path: Path, request_: LabRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: _Usage(1000 * _MIB, 900 * _MIB, 100 * _MIB))

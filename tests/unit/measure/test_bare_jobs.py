@@ -22,7 +22,7 @@ def alone(of: Job, size_bytes: int | None = 1024 * MIB) -> Job:
     return placed
 
 
-def test_it_is_the_workload_itself_past_the_page_cache() -> None:
+def test_a_bare_disk_load_keeps_the_workload_and_uses_direct_io() -> None:
     placed = alone(job(iodepth="8", direct="0", fdatasync="1", directory="/mnt", nrfiles="4"))
     assert part_of(placed).direct
     assert placed.filenames == ("/dev/loop7",)
@@ -47,7 +47,7 @@ def test_it_is_the_workload_itself_past_the_page_cache() -> None:
         ("bsrange", "1000-9000", "4096-12288"),
     ],
 )
-def test_blocks_are_whole_sectors(option: str, asked: str, found: str) -> None:
+def test_block_sizes_are_rounded_to_whole_sectors(option: str, asked: str, found: str) -> None:
     assert alone(job(**{option: asked})).options[option] == found
 
 
@@ -65,7 +65,7 @@ def test_no_two_clones_share_a_byte_and_all_fit_on_the_disk(sections: list[tuple
     assert load_of(placed).sharers == 1
 
 
-def test_what_fits_keeps_its_size_and_what_does_not_shrinks_alike() -> None:
+def test_loads_that_fit_keep_their_size_and_others_shrink_in_proportion() -> None:
     jobs = (job(size="300m"), job(size="100m", numjobs="3"))
     large = on_bare_disk(jobs, "/dev/loop7", None)
     assert [part_of(each).size_bytes for each in large] == [300 * MIB, 100 * MIB]

@@ -68,7 +68,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path.resolve())
 
 
-def test_every_dead_run_is_undone_and_its_results_stay(place: Place) -> None:
+def test_every_crashed_run_is_cleaned_up_and_its_results_stay(place: Place) -> None:
     first, second = place.leave("00000001"), place.leave("00000002")
     undone, left = place.clean()
     assert {label: (each.run, each.changes) for label, each in undone.items()} == {
@@ -81,7 +81,7 @@ def test_every_dead_run_is_undone_and_its_results_stay(place: Place) -> None:
     assert place.clean() == ({}, {})
 
 
-def test_a_run_under_way_is_left_alone_and_can_be_undone_when_it_is_dead(place: Place) -> None:
+def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: Place) -> None:
     run = place.leave()
     with run.locked():
         undone, left = place.clean()
@@ -93,7 +93,7 @@ def test_a_run_under_way_is_left_alone_and_can_be_undone_when_it_is_dead(place: 
     assert set(place.clean()[0]) == {LABEL}
 
 
-def test_one_that_cannot_be_undone_keeps_no_other_from_it(place: Place) -> None:
+def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: Place) -> None:
     stuck = UndoCommand(("false",), Holds("/proc/self/mounts", " / "), timeout_s=0.0)
     run = place.leave("00000001", Step("mount what sticks", ("true",), stuck))
     place.leave("00000002")
@@ -143,7 +143,7 @@ def _count_it_as_undone(run: RunDirectory) -> None:
         (_count_it_as_undone, "no longer mentions it"),
     ],
 )
-def test_what_no_journal_leads_to_is_named_with_what_to_type(
+def test_a_state_directory_without_a_journal_is_reported_with_the_commands_to_remove_it(
     place: Place, lose: Callable[[RunDirectory], None], why: str
 ) -> None:
     lose(place.leave())
@@ -159,7 +159,7 @@ def test_what_no_journal_leads_to_is_named_with_what_to_type(
     assert state.is_dir()
 
 
-def test_a_run_driven_from_another_machine_is_left_to_that_machine(place: Place) -> None:
+def test_a_run_controlled_by_another_machine_is_left_alone(place: Place) -> None:
     run = place.leave()
     owner = StateOwner(str(run.path), "nas", "0123456789abcdef")
     (place.state() / FILE).write_text(json.dumps({"run": owner.run, "host": owner.host, "machine": owner.machine}))
@@ -171,7 +171,7 @@ def test_a_run_driven_from_another_machine_is_left_to_that_machine(place: Place)
         assert set(undone) == {LABEL}
 
 
-def test_of_other_names_and_links_nothing_is_seen(place: Place, tmp_path: Path) -> None:
+def test_other_names_and_symbolic_links_are_ignored(place: Place, tmp_path: Path) -> None:
     for name in ("poolproof-record-a1b2c3d4", "poolproof-ABCDEF01", "poolproof-0badcafe1", "0badcafe"):
         (place.work / name).mkdir()
     (tmp_path / "elsewhere").mkdir()
@@ -180,7 +180,7 @@ def test_of_other_names_and_links_nothing_is_seen(place: Place, tmp_path: Path) 
     assert place.clean() == ({}, {})
 
 
-def test_what_has_mounts_is_found_wherever_it_is_and_another_users_is_left_alone() -> None:
+def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are_left_alone() -> None:
     mounts = (
         "/dev/fuse /mnt/w/poolproof-0badcafe/a.disk fuse rw 0 0\n"
         "/dev/loop0 /mnt/w/poolproof-0badcafe/mnt/one-ext4 ext4 rw 0 0\n"
@@ -194,7 +194,7 @@ def test_what_has_mounts_is_found_wherever_it_is_and_another_users_is_left_alone
     assert found.next == ("as root: poolproof clean",)
 
 
-def test_a_dead_run_elsewhere_is_named_and_not_touched(place: Place, tmp_path: Path) -> None:
+def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(place: Place, tmp_path: Path) -> None:
     """Its mounts lead to it, but it is in no work directory that was to be looked into."""
     run = place.leave()
 
@@ -210,7 +210,7 @@ def test_a_dead_run_elsewhere_is_named_and_not_touched(place: Place, tmp_path: P
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(place: Place, alive: bool) -> None:
+def test_a_new_run_warns_of_mounts_left_by_crashed_runs(place: Place, alive: bool) -> None:
     run = place.leave()
 
     class Mounted(LocalHost):
@@ -229,7 +229,7 @@ def test_before_it_builds_a_run_is_told_of_the_mounts_of_dead_runs(place: Place,
         assert warning.endswith(f": poolproof clean {run.path}")
 
 
-def test_a_machine_without_them_costs_no_more_than_a_look_at_its_mounts() -> None:
+def test_without_leftovers_only_the_mounts_are_read() -> None:
     assert state_directories(ToldHost({"/proc/self/mounts": "/dev/sda1 / ext4 rw 0 0\n"}), None) == ()
 
 
@@ -244,7 +244,7 @@ def poolproof(
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_the_command_tells_what_it_undid_and_what_it_left(place: Place, poolproof: Command, named: bool) -> None:
+def test_clean_prints_what_it_undid_and_what_is_left(place: Place, poolproof: Command, named: bool) -> None:
     dead, lost = place.leave("00000001"), place.leave("00000002")
     _forget_the_journal(lost)
     code, out, _err = poolproof("clean", *(("--work", str(place.work)) if named else ()))
@@ -254,7 +254,7 @@ def test_the_command_tells_what_it_undid_and_what_it_left(place: Place, poolproo
     assert f"  rm -rf --one-file-system {place.state('00000002')} /dev/shm/poolproof-00000002" in out
 
 
-def test_the_command_for_machines(place: Place, poolproof: Command) -> None:
+def test_clean_json_lists_undone_and_remaining_runs(place: Place, poolproof: Command) -> None:
     dead, going = place.leave("00000001"), place.leave("00000002")
     with going.locked():
         code, out, _err = poolproof("clean", "--json")
@@ -273,26 +273,26 @@ def test_the_command_for_machines(place: Place, poolproof: Command) -> None:
     assert said["labs_ended"] == []
 
 
-def test_the_page_of_json_has_every_key_and_no_other(place: Place, poolproof: Command) -> None:
+def test_docs_list_exactly_the_keys_of_clean_json(place: Place, poolproof: Command) -> None:
     place.leave("00000001")
     _say_nothing(place.leave("00000002"))
     said = json.loads(poolproof("clean", "--json")[1])
     assert {*keys_of_value(said), "labs_ended[]"} == documented("json.md", "`poolproof clean --json`")
 
 
-def test_nothing_left_is_said_as_well(poolproof: Command) -> None:
+def test_clean_says_so_if_nothing_was_left(poolproof: Command) -> None:
     code, out, _err = poolproof("clean")
     assert code == 0
     assert "no crashed run left a lab" in out
 
 
-def test_a_work_directory_that_is_not_there_is_an_error(place: Place, poolproof: Command) -> None:
+def test_a_missing_work_directory_is_an_error(place: Place, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", "--work", str(place.work / "none"))
     assert code == 4
     assert "does not exist" in err
 
 
-def test_a_run_knows_its_work_directory_itself(place: Place, poolproof: Command) -> None:
+def test_work_cannot_be_combined_with_a_run_directory(place: Place, poolproof: Command) -> None:
     code, _out, err = poolproof("clean", str(place.leave().path), "--work", str(place.work))
     assert code == 2
     assert "--work" in err

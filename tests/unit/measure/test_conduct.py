@@ -79,7 +79,7 @@ def test_steps_are_undone_in_reverse_order(tmp_path: Path) -> None:
     assert tail == ["umount", "losetup"], "the file system is unmounted before its loop device is detached"
 
 
-def test_a_run_that_has_all_its_trials_does_nothing(tmp_path: Path) -> None:
+def test_a_complete_run_does_nothing(tmp_path: Path) -> None:
     run = run_of(tmp_path, ScriptedHost(script()))
     run.conduct()
     again = Run(run.plan, ScriptedHost(script()), run.directory)
@@ -87,7 +87,7 @@ def test_a_run_that_has_all_its_trials_does_nothing(tmp_path: Path) -> None:
     assert isinstance(again.host, ScriptedHost) and again.host.ran == []
 
 
-def test_a_fio_that_fails_fails_its_trials_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_if_fio_fails_its_trials_fail_and_the_run_continues(tmp_path: Path) -> None:
     broken = script()
     broken.files = [(path, None if path.endswith("/fio.json") else text) for path, text in broken.files]
     host = ScriptedHost(broken, lambda argv: failing(argv) if is_fio_trial(argv) else None)

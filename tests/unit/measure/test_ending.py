@@ -38,13 +38,13 @@ def steady(seconds: float, *, per_s: int = 400, from_s: float = BEGUN_S) -> list
     return [Status(from_s + at, at, write_bytes=int(at * per_s * 4096), write_ios=int(at * per_s)) for at in times]
 
 
-def test_a_steady_rate_is_known_after_a_dozen_samples() -> None:
+def test_a_steady_rate_converges_after_a_dozen_samples() -> None:
     assert not ending().judge(steady(1.5), BEGUN_S).done
     decision = ending().judge(steady(4.0), BEGUN_S)
     assert decision.done and decision.converged
 
 
-def test_a_rate_that_never_settles_goes_on_to_the_most() -> None:
+def test_a_trial_whose_rate_never_converges_runs_to_its_maximum() -> None:
     falling = [
         Status(BEGUN_S + at, at, write_ios=int(4000 * at - 90 * at * at)) for at in (step / 4 for step in range(1, 81))
     ]
@@ -55,7 +55,7 @@ def test_a_rate_that_never_settles_goes_on_to_the_most() -> None:
 
 
 @pytest.mark.parametrize(("steady", "interval_s", "most_s"), [("poolproof", 0.5, 6.0), ("snia", 0.25, 6.25)])
-def test_no_trial_is_too_short_to_settle_however_little_of_a_budget_is_left(
+def test_every_trial_is_long_enough_to_converge_even_if_little_budget_is_left(
     steady: Steady, interval_s: float, most_s: float
 ) -> None:
     """With more than four clones fio reports every half second, and it takes twelve reports."""
@@ -72,7 +72,7 @@ STALLED = ((0.408, 20, 84), (0.513, 41, 104), (0.693, 78, 141), (0.809, 92, 155)
 
 
 @pytest.mark.parametrize("by_bytes", [True, False])
-def test_the_straight_line_over_a_stall_is_no_steady_rate(by_bytes: bool) -> None:
+def test_a_rate_interpolated_over_a_stall_does_not_converge(by_bytes: bool) -> None:
     """By bytes its samples are all alike, by I/Os, which fio counts when it issues them, nothing moves after it."""
     statuses = [Status(BEGUN_S + at, at, write_bytes=mib << 20, write_ios=ios) for at, mib, ios in STALLED]
     held = Ending(StoppingRule(until=0.1, min_s=1.2, max_s=3.1), by_bytes=by_bytes, interval_s=0.1, ramp_s=0.0)
@@ -82,7 +82,7 @@ def test_the_straight_line_over_a_stall_is_no_steady_rate(by_bytes: bool) -> Non
     assert decision.reasons
 
 
-def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() -> None:
+def test_an_empty_window_has_the_metrics_of_the_whole_trial() -> None:
     report = {
         "fio version": "fio-3.33",
         "jobs": [{"jobname": "job", "job_runtime": 4110, "write": {
@@ -96,7 +96,7 @@ def test_a_window_in_which_nothing_was_counted_gives_the_figures_of_the_whole() 
     assert settling is not None and settling.whole == pytest.approx(19.95)
 
 
-def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
+def test_a_changing_rate_has_a_lowest_and_a_highest_tenth() -> None:
     values = tuple([100.0] * 60 + [50.0] * 60)
     decision = decide(RateSeries(0.1, values), StoppingRule(min_s=12, max_s=12))
     assert {reason.name for reason in decision.reasons} & {"step", "bimodal"}
@@ -108,7 +108,7 @@ def test_a_rate_that_changes_tells_its_lowest_and_its_highest_tenth() -> None:
     assert (settling.least_share, settling.most_share) == pytest.approx((50 / 75, 100 / 75))
 
 
-def test_a_percentile_has_extremes_of_its_own() -> None:
+def test_a_percentile_has_a_lowest_and_a_highest_tenth() -> None:
     bins = [{1_000_000: 90, 2_000_000 if number < 9 else 4_000_000: 10} for number in range(10)]
     stretches = tuple(LatencyInterval(BEGUN_S + at, at, at + 1.0, {}, each) for at, each in enumerate(bins))
     report = {"jobs": [{"job_runtime": 10000, "write": {"total_ios": 1000, "runtime": 10000, "iops": 100}, "sync": {
@@ -121,7 +121,7 @@ def test_a_percentile_has_extremes_of_its_own() -> None:
     assert settling is not None and (settling.least_share, settling.most_share) == (1.0, 2.0)
 
 
-def test_with_its_own_report_for_each_sample_the_same_series_is_settled() -> None:
+def test_a_series_converges_only_with_enough_reports() -> None:
     values = tuple([900.0] * 12 + [100.0] * 48)
     rule = StoppingRule(until=0.1, min_s=1.2, max_s=60.0)
     assert decide(RateSeries(0.1, values[12:]), rule).converged
@@ -132,7 +132,7 @@ def test_with_its_own_report_for_each_sample_the_same_series_is_settled() -> Non
     assert [reason.name for reason in decision.reasons] == ["few-samples"]
 
 
-def test_what_was_said_in_the_ramp_does_not_count() -> None:
+def test_reports_during_the_ramp_are_ignored() -> None:
     in_ramp = steady(5.0, per_s=9000)
     after = steady(4.0, from_s=BEGUN_S + 5.0)
     decision = ending(ramp_s=5.0).judge([*in_ramp, *after], BEGUN_S)
@@ -140,7 +140,7 @@ def test_what_was_said_in_the_ramp_does_not_count() -> None:
     assert decision.mean is not None and abs(decision.mean - 400) < 8
 
 
-def test_writes_last_three_turns_of_the_write_back_below() -> None:
+def test_write_trials_last_at_least_three_write_back_cycles() -> None:
     turns = (WriteBack(5.0),)
     assert ending(write_backs=turns).most_s == 20.0
     assert not ending(write_backs=turns).judge(steady(12.0), BEGUN_S).done
@@ -148,7 +148,7 @@ def test_writes_last_three_turns_of_the_write_back_below() -> None:
     assert ending(write_backs=(WriteBack(30.0),)).most_s == 90.0, "also where that is more than the most"
 
 
-def test_a_turn_is_over_sooner_where_more_is_written() -> None:
+def test_a_write_back_cycle_is_shorter_at_a_higher_write_rate() -> None:
     assert WriteBack(5.0, 400 * 4096).cycle_s(400 * 4096) == 1.0
     assert WriteBack(5.0, 400 * 4096).cycle_s(0.0) == 5.0
     assert ending(write_backs=(WriteBack(5.0, 400 * 4096),)).judge(steady(4.0), BEGUN_S).done
@@ -167,7 +167,7 @@ class _Module(LocalHost):
             raise FileMissing(path) from None
 
 
-def test_transaction_groups_as_the_module_has_them() -> None:
+def test_transaction_groups_follow_the_zfs_module_parameters() -> None:
     tuned = _Module(zfs_txg_timeout="10", zfs_dirty_data_max="4294967296", zfs_dirty_data_sync_percent="20")
     assert transaction_groups(tuned) == WriteBack(10.0, 858993459)
     assert transaction_groups(_Module()) == WriteBack(5.0, None)
@@ -178,7 +178,7 @@ def workload(text: str) -> Workload:
     return one
 
 
-def test_more_clones_report_less_often() -> None:
+def test_fio_reports_less_often_with_more_clones() -> None:
     def every(text: str) -> float:
         return status_interval_s(load_of(jobs_of(workload(text), MEASURE.longest_s, LocalHost())), 3.0)
 
@@ -187,7 +187,7 @@ def test_more_clones_report_less_often() -> None:
     assert every("rw=read,bs=1m,numjobs=64") == 1.0
 
 
-def test_a_trial_may_take_as_long_as_its_rule_says() -> None:
+def test_lasting_sets_the_maximum_time_of_the_load() -> None:
     jobs = jobs_of(workload("rw=read,bs=1m"), MEASURE.longest_s, LocalHost())
     assert load_of(jobs).asked_s == 20.0
     assert load_of(lasting(jobs, 90.0)).asked_s == 90.0

@@ -29,6 +29,6 @@ DEVICES = ("a", "b", "c", "d")
         (["zfs a", "zfs mirror a b", "zfs mirror a b"], ["01", "2"]),
     ],
 )
-def test_neighbours_of_which_one_becomes_the_next_are_a_family(layouts: list[str], expected: list[str]) -> None:
+def test_consecutive_layouts_that_can_be_changed_in_place_are_a_family(layouts: list[str], expected: list[str]) -> None:
     nodes = {str(number): resolve(parse_expression(text), DEVICES) for number, text in enumerate(layouts)}
     assert ["".join(family) for family in families(nodes, list(nodes))] == expected

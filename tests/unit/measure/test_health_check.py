@@ -48,7 +48,7 @@ def tracebacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.mark.usefixtures("tracebacks")
-def test_a_link_that_breaks_leaves_no_traceback_and_the_watch_goes_on() -> None:
+def test_a_broken_connection_causes_no_traceback_and_the_watch_continues() -> None:
     host = _Far(hangs=False)
     with pulse.watched(host, TREE) as check:
         _await(lambda: host.asked > 2)
@@ -56,7 +56,7 @@ def test_a_link_that_breaks_leaves_no_traceback_and_the_watch_goes_on() -> None:
 
 
 @pytest.mark.usefixtures("tracebacks")
-def test_a_link_that_breaks_while_what_hangs_is_ended_leaves_no_traceback() -> None:
+def test_a_connection_that_breaks_while_a_hung_program_is_killed_causes_no_traceback() -> None:
     host = _Far(hangs=True)
     with pytest.raises(BuildError, match=r"autotierfs on .* did not answer"), pulse.watched(host, TREE):
         _await(lambda: not any(thread.name == "health" for thread in threading.enumerate()))

@@ -32,23 +32,23 @@ def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> 
         (0, 10, True),  # it never moved anything
     ],
 )
-def test_stuck_is_over_and_still(moves_until: float, over: float, stuck: bool) -> None:
+def test_fio_is_stuck_if_its_time_is_over_and_no_disk_moves_data(moves_until: float, over: float, stuck: bool) -> None:
     assert STILL_S == 60
     assert nothing_moved(readings(100, moves_until), 1, _BEGUN_S + over) is stuck
 
 
-def test_what_moves_beside_the_leaves_does_not_count() -> None:
+def test_counters_other_than_the_leaf_devices_do_not_count() -> None:
     assert nothing_moved(readings(100, 5, beside_until=100), 1, _BEGUN_S + 10)
     assert not nothing_moved(readings(100, 5, beside_until=100), 2, _BEGUN_S + 10)
 
 
-def test_without_leaves_or_readings_nothing_is_known() -> None:
+def test_without_leaf_devices_or_samples_fio_is_not_stuck() -> None:
     assert not nothing_moved(readings(100, 5), 0, _BEGUN_S)
     assert not nothing_moved([], 1, _BEGUN_S)
     assert not nothing_moved(readings(100, 5), 1, float("inf"))
 
 
-def test_the_message_names_each_wait_once() -> None:
+def test_the_message_names_each_wait_function_once() -> None:
     error = FioStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"])
     assert error.message.endswith("its threads were waiting in hrtimer_nanosleep, futex_do_wait")
     assert error.note.effect == "notes" and error.message in error.note.message

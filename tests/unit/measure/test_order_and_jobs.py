@@ -58,7 +58,7 @@ def trial(name: str, number: int, figure: float | None, *, settled: bool = True)
     return Trial("a", name, number, "failed" if figure is None else "sound", (), "iops", figures, settling=settling)
 
 
-def test_every_round_has_every_workload_once_and_the_seed_decides_the_order() -> None:
+def test_each_round_runs_every_workload_once_in_an_order_set_by_the_seed() -> None:
     found = whole(order())
     for number in (1, 2, 3):
         round_ = [name for name, _ in found[(number - 1) * 4 : number * 4]]
@@ -68,7 +68,7 @@ def test_every_round_has_every_workload_once_and_the_seed_decides_the_order() ->
     assert len(orders) > 10, "other seeds give other orders"
 
 
-def test_a_resumed_run_goes_on_in_the_same_order() -> None:
+def test_a_resumed_run_continues_in_the_same_order() -> None:
     found = whole(order())
     done = [trial(name, number, 100.0) for name, number in found[:5]]
     resumed = order(done=done)
@@ -76,7 +76,7 @@ def test_a_resumed_run_goes_on_in_the_same_order() -> None:
     assert whole(resumed) == found[5:]
 
 
-def test_a_cell_has_trials_until_they_agree() -> None:
+def test_a_cell_gets_trials_until_they_agree() -> None:
     adaptive = order(measure=ADAPTIVE)
     restless = WORKLOADS[1].name
     found = []
@@ -87,7 +87,7 @@ def test_a_cell_has_trials_until_they_agree() -> None:
     assert adaptive.certain() == ()
 
 
-def test_what_a_killed_run_found_decides_what_it_still_needs() -> None:
+def test_trials_of_a_killed_run_decide_which_are_still_needed() -> None:
     restless, calm, begun, failed = (entry.name for entry in WORKLOADS)
     done = [trial(restless, 1, 100.0), trial(restless, 2, 200.0), trial(calm, 1, 100.0), trial(calm, 2, 100.1)]
     done += [trial(begun, 1, 100.0), trial(failed, 1, None), trial(failed, 2, None)]
@@ -95,7 +95,7 @@ def test_what_a_killed_run_found_decides_what_it_still_needs() -> None:
     assert ahead == {(restless, 3), (begun, 2)}, "trials that all failed are not repeated without end"
 
 
-def test_with_a_budget_each_cell_has_its_least_and_then_what_it_is_allowed() -> None:
+def test_with_a_budget_each_cell_gets_its_minimum_and_then_what_allow_permits() -> None:
     held = order(measure=ADAPTIVE)
     held.limit()
     first, second = WORKLOADS[0].name, WORKLOADS[1].name
@@ -123,7 +123,7 @@ class _Jump:
         self.spreads = VariancePriors(rates=VariancePrior(0.08, 30.0))
 
 
-def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_it() -> None:
+def test_a_workload_that_had_converged_at_preparation_does_not_run() -> None:
     """The goal has two workloads, and while one gets its trial the spread makes the other's figure unknown again."""
     jump, (known, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
     done = [trial(known.name, number, 100.0) for number in (1, 2)]
@@ -142,7 +142,7 @@ def test_a_workload_that_was_known_when_the_layout_was_prepared_does_not_run_in_
     assert (known.name, 3) in {(entry.name, number) for entry, number in held.certain()}, "its turn comes with the next"
 
 
-def test_a_workload_that_paused_catches_up_and_no_number_is_left_out() -> None:
+def test_a_workload_that_skipped_rounds_catches_up_without_gaps_in_its_numbers() -> None:
     jump, (paused, restless) = _Jump(), (WORKLOADS[0], WORKLOADS[1])
     both = TrialOrder("a", [paused, restless], ADAPTIVE, 5, (), jump)
     ran = []
@@ -158,7 +158,7 @@ def test_a_workload_that_paused_catches_up_and_no_number_is_left_out() -> None:
     assert both.certain() == ()
 
 
-def test_a_hole_that_an_older_run_left_is_filled() -> None:
+def test_a_missing_trial_number_is_used_next() -> None:
     name = WORKLOADS[0].name
     done = [trial(name, number, 100.0 * number) for number in (1, 2, 4)]
     one = TrialOrder("a", WORKLOADS[:1], ADAPTIVE, 5, done)
@@ -166,13 +166,13 @@ def test_a_hole_that_an_older_run_left_is_filled() -> None:
     assert [number for _, number in whole(one)] == [3, 5]
 
 
-def test_a_fixed_number_of_trials_is_made_whatever_they_say() -> None:
+def test_a_fixed_number_of_trials_runs_whatever_the_results() -> None:
     exactly = order(measure=Measure(trials=3, until=Until()))
     assert len(exactly.certain()) == 3 * len(WORKLOADS)
     assert len(whole(exactly)) == 3 * len(WORKLOADS)
 
 
-def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
+def test_the_users_options_override_those_that_poolproof_adds() -> None:
     (added,) = jobs("rw=randread,bs=16k")
     assert {name: added.options[name] for name in ADDED} == {name: value for name, (value, _) in ADDED.items()}
     assert added.options["runtime"] == "3s"
@@ -182,14 +182,14 @@ def test_what_poolproof_adds_gives_way_to_what_the_user_says() -> None:
 
 
 @pytest.mark.parametrize(("asked_s", "said"), [(3.0, "3s"), (2.5, "2500ms"), (0.2, "200ms"), (8.7031, "8703ms")])
-def test_fio_is_never_told_a_fraction_of_a_second_which_it_would_drop(asked_s: float, said: str) -> None:
+def test_fractions_of_a_second_are_passed_to_fio_in_milliseconds(asked_s: float, said: str) -> None:
     (job,) = jobs_of(workload("rw=randread,bs=16k"), asked_s, HOST)
     assert job.options["runtime"] == said
     assert lasting((job,), asked_s)[0].options["runtime"] == said
     assert part_of(job).runtime_s == pytest.approx(asked_s, abs=0.001)
 
 
-def test_a_short_trial_is_reported_as_often_as_its_figure_needs_samples() -> None:
+def test_reports_of_a_short_trial_are_frequent_enough_for_its_samples() -> None:
     one, many = jobs("rw=randread,bs=16k"), jobs("rw=randread,bs=16k,numjobs=8")
     assert [status_interval_s(load_of(one), shortest_s) for shortest_s in (3.0, 1.2, 0.5)] == pytest.approx(
         [0.25, 0.1, 0.1]
@@ -229,7 +229,7 @@ def test_files_smaller_than_the_block_that_fills_them(options: str, block: str) 
     assert fill.options["bs"] == block
 
 
-def test_workloads_share_their_files_unless_they_spoil_them() -> None:
+def test_workloads_share_files_unless_size_or_data_or_copy_on_write_separates_them() -> None:
     def name(text: str, *, apart: bool = False) -> str:
         return file_set(workload(text), jobs(text), writers_apart=apart)
 
@@ -248,7 +248,7 @@ def test_on_a_block_device_all_clones_share_the_device() -> None:
     assert load_of((job,)).shares_one_file
 
 
-def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() -> None:
+def test_workloads_on_a_block_device_need_space_up_to_the_highest_end() -> None:
     together = on_device(jobs("rw=read,bs=1m,numjobs=4,size=300m"), "/dev/zd0")
     apart = on_device(jobs("rw=write,bs=1m,numjobs=4,size=200m,offset_increment=200m"), "/dev/zd0")
     assert load_of(together).end_bytes == 300 * 1024**2
@@ -256,7 +256,7 @@ def test_workloads_on_a_block_device_need_as_much_of_it_as_the_furthest_one() ->
     assert Load(()).end_bytes == 0
 
 
-def test_an_option_that_fio_does_not_know_is_refused_with_the_nearest() -> None:
+def test_an_unknown_fio_option_is_rejected_with_the_nearest_name() -> None:
     with pytest.raises(CampaignError, match="no option 'iodepht'") as caught:
         jobs("rw=read,bs=1m,iodepht=4")
     assert "iodepth" in caught.value.hint
@@ -283,12 +283,12 @@ def test_a_job_keeps_its_name_only_among_several() -> None:
         ("size=1e30", "as 1 B"),
     ],
 )
-def test_a_workload_keeps_to_the_files_of_its_layout(options: str, said: str) -> None:
+def test_a_workload_cannot_use_files_outside_its_layout(options: str, said: str) -> None:
     with pytest.raises(CampaignError, match=said):
         jobs(f"rw=read,bs=1m,{options}")
 
 
-def test_data_that_compress_spoil_the_files_for_others() -> None:
+def test_workloads_with_compressible_data_do_not_share_files() -> None:
     plain = file_set(workload("rw=write,bs=1m"), jobs("rw=write,bs=1m"), writers_apart=False)
     for options in ("zero_buffers=1", "buffer_compress_percentage=50", "refill_buffers=0"):
         text = f"rw=write,bs=1m,{options}"

@@ -44,7 +44,7 @@ def test_a_percentile_within_the_tolerance_ends_the_trial(report: FioReport) -> 
     assert decision.half_share is not None and 1 / 128 <= decision.half_share < 0.9, "kept for the trials together"
 
 
-def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(report: FioReport) -> None:
+def test_an_imprecise_percentile_continues_and_is_reported_at_the_maximum(report: FioReport) -> None:
     rule = StoppingRule(until=1e-6, min_s=1, max_s=60)
     decision = judged(report, rule, 2.0)
     assert not decision.done and not decision.converged
@@ -54,12 +54,12 @@ def test_one_that_is_not_known_goes_on_to_the_next_look_and_at_last_says_so(repo
     assert last.done and not last.converged and last.next_s is None
 
 
-def test_without_reports_the_rate_decides(report: FioReport) -> None:
+def test_without_histograms_the_rate_decides(report: FioReport) -> None:
     asked = metric_of("p99")
     assert with_percentile(settled(2.0), asked, StoppingRule(), report, ()) == settled(2.0)
 
 
-def test_stretches_are_even_and_end_now() -> None:
+def test_sections_are_even_and_end_at_the_last_report() -> None:
     counting = [Status(1000 + number / 4, number / 4) for number in range(1, 102)]
     bounds = section_bounds(counting, 5.0)
     lengths = {round(b.ran_s - a.ran_s, 6) for a, b in pairwise(bounds)}

@@ -60,12 +60,12 @@ def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, TrialOrder
     return orders
 
 
-def test_trials_and_building_from_before_have_been_paid_for() -> None:
+def test_earlier_trials_and_builds_count_as_time_spent() -> None:
     assert schedule(1000, build_s=30.0).left_s == pytest.approx(1000 - 4 * TRIAL_S - 30.0, abs=5)
 
 
 @pytest.mark.parametrize(("build_s", "affordable"), [(5.0, True), (60.0, False)])
-def test_a_round_of_the_race_costs_the_building_too(build_s: float, affordable: bool) -> None:
+def test_the_cost_of_a_sampling_round_includes_the_builds(build_s: float, affordable: bool) -> None:
     """Of 100 s, 55 and 0 are left; a round is two trials of 10 s, and two buildings."""
     budget_s = round(100 + (build_s if not affordable else 0))
     found = schedule(budget_s, build_s)
@@ -74,8 +74,8 @@ def test_a_round_of_the_race_costs_the_building_too(build_s: float, affordable: 
 
 
 @pytest.mark.parametrize(("others_s", "affordable"), [(50.0, True), (5.0, False)])
-def test_a_round_of_the_race_is_spared_the_files_of_other_workloads(others_s: float, affordable: bool) -> None:
-    """60 s of building are left, and two trials of 10 s; buildings of 60 s each would not fit."""
+def test_the_cost_of_a_sampling_round_excludes_files_of_other_workloads(others_s: float, affordable: bool) -> None:
+    """The time left is enough for 60 s of building and two 10 s trials, but not for two builds of 60 s each."""
     asked = parse_campaign(
         "layouts: {one: dir /a, two: dir /b}\n"
         "workloads: {reads: {rw: read, size: 1m}, w: {rw: [read, randread], size: 9m}}\n"
@@ -98,7 +98,7 @@ def test_a_round_of_the_race_is_spared_the_files_of_other_workloads(others_s: fl
     assert found.affords(["one", "two"]) is affordable
 
 
-def test_a_layout_alone_costs_its_own_building() -> None:
+def test_the_cost_of_one_layout_includes_only_its_own_build() -> None:
     assert schedule(140, build_s=60.0).affords(["one"]) is False
     assert schedule(160, build_s=60.0).left_s == pytest.approx(60, abs=5)
     assert schedule(200, build_s=60.0).affords(["two"]) is True
@@ -109,8 +109,8 @@ def test_without_a_budget_there_is_no_schedule() -> None:
     assert schedule_of(plain, {}) is None
 
 
-def test_what_comes_before_the_start_is_not_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As disks that are measured alone."""
+def test_time_before_start_does_not_count_towards_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For example while bare disks are measured."""
     found = schedule(1000, build_s=30.0)
     before_s, now_s = found.left_s, time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now_s + 500)
@@ -120,7 +120,7 @@ def test_what_comes_before_the_start_is_not_of_the_budget(monkeypatch: pytest.Mo
 
 
 def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, TrialOrder]]:
-    """A campaign whose goal has two workloads, and these figures of each layout's trials of them."""
+    """Return the schedule of a campaign whose goal has two workloads, with these results per layout and workload."""
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in figures)}}}\n"
         "workloads: {w: {rw: read, bs: [4k, 64k], size: 1m}}\n"
@@ -146,8 +146,8 @@ RESTLESS = [[100.0, 200.0], [100.0, 200.0]]
 CALM = [[150.0, 150.0], [150.0, 150.0]]
 
 
-def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least() -> None:
-    """So it looks no oftener than its risk is shared out for; who paused catches up."""
+def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() -> None:
+    """So there are no more checkpoints than the risk is divided by. A layout that skipped a round catches up."""
     found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     rounds = 0
     while racing := found.candidates():
@@ -162,7 +162,7 @@ def test_a_race_has_no_more_rounds_than_a_cell_may_have_trials_beyond_its_least(
     assert {len(cell) for cell in orders["calm"].cells()} == {2}
 
 
-def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
+def test_a_resumed_run_continues_the_interrupted_sampling_round() -> None:
     found, orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
     assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
@@ -174,8 +174,8 @@ def test_a_resumed_race_goes_on_with_the_round_in_which_it_was() -> None:
     assert [len(cell) for cell in orders["two"].cells()] == [5, 5]
 
 
-def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
-    """One cell has all that it may have; the others are still to get theirs."""
+def test_a_run_killed_in_the_last_sampling_round_finishes_that_round() -> None:
+    """One cell already has its maximum number of trials; the others still need theirs."""
     found, orders = raced({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
     assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
@@ -186,11 +186,11 @@ def test_a_race_that_was_killed_in_its_last_round_goes_on_with_it() -> None:
             figure = 100.0 * (1 + number % 2)
             orders[name].add(replace(done, workload=workload.name, figures=TrialMetrics(figure, figure)))
     assert {len(cell) for name in orders for cell in orders[name].cells()} == {6}
-    assert found.candidates() == [], "that was the last"
+    assert found.candidates() == [], "that was the last round"
 
 
-def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
-    """With 1..2 the sample of cells that tell how much trials differ is not a round of it."""
+def test_second_trials_of_sampled_cells_do_not_use_up_a_sampling_round() -> None:
+    """With 1..2 trials, the second trials of the sampled cells are not a sampling round."""
     names = [f"l{number}" for number in range(20)]
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in names)}}}\n"
@@ -204,18 +204,18 @@ def test_second_trials_of_some_do_not_end_the_race_of_all() -> None:
         for _workload, number in order.ahead():
             order.add(replace(trial(name, number, 0.0), figures=TrialMetrics(100.0 * (1 + number % 2), 1.0)))
     once = [name for name in names if len(orders[name].cells()[0]) == 1]
-    assert once, "not every cell is of the sample"
+    assert once, "only some cells are sampled"
     assert set(found.begin_round(found.candidates())) == set(once)
 
 
-def test_a_round_is_of_those_that_have_a_trial_in_it() -> None:
-    """A layout that is to have none is not built for it, and all of a round are counted before its first trial."""
+def test_a_sampling_round_contains_only_layouts_that_need_a_trial() -> None:
+    """A layout without a trial in the round is not built. All trials of a round are certain before its first trial."""
     found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     assert found.begin_round(["one", "two", "calm"]) == ["one", "two"]
     assert [len(orders[name].certain()) for name in ("one", "two", "calm")] == [2, 2, 0]
 
 
-def test_what_did_not_settle_gets_no_trial_of_the_race_and_does_not_keep_it_going() -> None:
+def test_layouts_whose_rate_drifts_get_no_sampling_trials() -> None:
     found, _orders = raced({"one": RESTLESS, "two": RESTLESS, "three": RESTLESS}, drifts="three")
     assert found.candidates() == ["one", "two"]
     found, _orders = raced({"one": RESTLESS, "two": RESTLESS}, drifts="two")
@@ -227,7 +227,7 @@ BESIDE_S = 2.0
 
 
 def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allowed_s: float = RAN_S) -> Schedule:
-    """The first of two layouts has its two trials, of 3 s and 2 s beside; the second none."""
+    """The first of two layouts has two trials, each with 3 s of fio and 2 s of overhead; the second has none."""
     asked = asked or campaign(budget_s)
     done = [
         replace(
@@ -244,13 +244,13 @@ def half_done(budget_s: int, build_s: float, asked: Campaign | None = None, allo
 
 
 @pytest.mark.parametrize(("spare_s", "most_s"), [(0, 1.0), (1, 1.25), (100, 26.0), (800, 180.0)])
-def test_a_trial_leaves_the_others_their_least_and_their_building(
+def test_a_trial_leaves_time_for_the_minimum_trials_and_builds_of_the_others(
     monkeypatch: pytest.MonkeyPatch, spare_s: int, most_s: float
 ) -> None:
-    """Ahead are a building of 30 s and two trials of 1 s with 2 s beside each, though one took 3 s: it was spared.
+    """Still to come are a build of 30 s and two trials of 1 s, each with 2 s of overhead.
 
-    Half of the rest is for the race, as long as one layout alone was built and does not tell its price. Two trials that
-    both went on to their cap leave the next one its share of the other half.
+    Half of the spare time is reserved for adaptive sampling, whose cost is unknown while only one layout has been
+    built. Two trials that both ran to their limit leave the next one its share of the other half.
     """
     monkeypatch.setattr(time, "time", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
@@ -260,21 +260,21 @@ def test_a_trial_leaves_the_others_their_least_and_their_building(
     assert until.max_s == pytest.approx(most_s, abs=0.2)
 
 
-def test_what_trials_last_beyond_what_they_were_allowed_is_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 3 s in place of 1 s: the next ones will too, and what is left for more is less by 2 s each."""
+def test_earlier_overruns_reduce_the_time_limit_of_later_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials with a limit of 1 s took 3 s. Later ones will too, so the spare time is 2 s less for each of them."""
     monkeypatch.setattr(time, "time", lambda: START_S)
     kept, overrun = (half_done(200, build_s=30.0, allowed_s=allowed_s) for allowed_s in (RAN_S, 1.0))
     as_asked, longer = (found.measure("one", "reads").until for found in (kept, overrun))
     assert as_asked is not None and longer is not None
-    # two trials ahead; half of what is spare is the race's, and one of two who took all leaves the other 3 / 4 of it
+    # two trials to come; half of the spare time is reserved, and each may take 3/4 of the rest
     assert as_asked.max_s - longer.max_s == pytest.approx(2 * (RAN_S - 1.0) / 4, abs=0.2)
 
 
 @pytest.mark.parametrize(("commit_s", "least_s"), [(30, RAN_S), (1, RAN_S), (0, 1.0)])
-def test_trials_that_write_are_left_three_turns_unless_they_took_less(
+def test_write_trials_keep_time_for_three_write_back_cycles_unless_earlier_trials_were_shorter(
     monkeypatch: pytest.MonkeyPatch, commit_s: int, least_s: float
 ) -> None:
-    """90 s by the layout's mount option, but one of 3 s was over: turns are shorter where much is written."""
+    """The mount option would mean 90 s, but a trial of 3 s was enough: cycles are shorter at a high write rate."""
     monkeypatch.setattr(time, "time", lambda: START_S)
     one, two = (f"btrfs {name} commit={commit_s}" if commit_s else f"{name} | ext4" for name in "ab")
     asked = parse_campaign(
@@ -290,9 +290,9 @@ def test_trials_that_write_are_left_three_turns_unless_they_took_less(
 
 
 class Played:
-    """A run of three layouts with ten workloads and etcd, the goal, played by the schedule on a clock of its own.
+    """A simulated run of three layouts with ten workloads and etcd, the goal, on a simulated clock.
 
-    Each is built in 30 s; a trial takes 2 s beside fio, and goes on to its cap, or for 2 s where it is `settles`.
+    A build takes 30 s. A trial has 2 s of overhead, and runs to its time limit, or for 2 s if `settles`.
     """
 
     def __init__(
@@ -331,10 +331,10 @@ class Played:
             self.now_s += ran_s + BESIDE_S
 
 
-def test_where_nothing_settles_the_last_layouts_get_as_much_as_the_first_and_the_race_its_round(
+def test_if_nothing_converges_all_layouts_get_similar_time_and_one_sampling_round_fits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """66 trials: building takes 90 s, the rest 132 s, their least 66 s; a round of the race 90 s and three trials."""
+    """66 trials: builds take 90 s, overhead 132 s, minimum times 66 s; a sampling round takes 90 s and three trials."""
     played = Played(monkeypatch, 900)
     first, last = played.caps["one", "w"], played.caps["three", "w"]
     assert 0.5 < sum(last) / sum(first) < 2.0
@@ -349,10 +349,10 @@ def test_where_nothing_settles_the_last_layouts_get_as_much_as_the_first_and_the
 
 
 @pytest.mark.parametrize(("budget_s", "least", "most"), [(900, 45.0, 2.0), (1500, 60.0, 20.0)])
-def test_trials_of_the_goal_get_what_they_may_take(
+def test_trials_of_the_goal_get_up_to_their_maximum_time(
     monkeypatch: pytest.MonkeyPatch, budget_s: int, least: float, most: float
 ) -> None:
-    """60 s. It is what the question is about: the others share what these leave."""
+    """The maximum is 60 s. The goal answers the campaign's question; the other workloads share the rest."""
     played = Played(monkeypatch, budget_s)
     others = [cap for (_name, family), caps in played.caps.items() if family == "w" for cap in caps]
     goal = [cap for (_name, family), caps in played.caps.items() if family == "etcd" for cap in caps]
@@ -361,8 +361,8 @@ def test_trials_of_the_goal_get_what_they_may_take(
     assert played.schedule.left_s >= 0
 
 
-def test_where_one_trial_is_the_least_the_goal_has_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One decides nothing, and of three layouts the others can't tell how far it may be off."""
+def test_with_a_minimum_of_one_trial_cells_of_the_goal_get_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One trial decides nothing, and three layouts are too few to estimate how much trials differ."""
     played = Played(monkeypatch, 900, trials="1..6")
     counts = {len(caps) for (_name, family), caps in played.caps.items() if family == "etcd"}
     assert counts == {2}
@@ -370,21 +370,21 @@ def test_where_one_trial_is_the_least_the_goal_has_two(monkeypatch: pytest.Monke
     assert played.schedule.left_s > -15.0
 
 
-def test_where_all_settle_soon_each_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five times what they take and more, though the goal's are kept what they might."""
+def test_if_all_trials_converge_early_each_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At least five times the time that they need, although time is set aside for the goal."""
     played = Played(monkeypatch, 1500, settles=True)
     assert min(cap for caps in played.caps.values() for cap in caps[2:]) >= 10.0
 
 
 @pytest.mark.parametrize("budget_s", [300, 330, 400])
-def test_a_budget_that_is_nearly_the_least_is_kept(monkeypatch: pytest.MonkeyPatch, budget_s: int) -> None:
+def test_a_budget_near_the_minimum_is_not_exceeded(monkeypatch: pytest.MonkeyPatch, budget_s: int) -> None:
     played = Played(monkeypatch, budget_s)
     assert played.schedule.left_s > -15.0
 
 
 @pytest.mark.parametrize(("blocks", "second"), [(4, 8), (12, 8), (3, 0)])
-def test_where_one_trial_is_the_least_some_have_a_second_so_that_all_have_an_interval(blocks: int, second: int) -> None:
-    """Until eight tell how much trials differ; of fewer cells nothing could be told."""
+def test_with_a_minimum_of_one_trial_sampled_cells_get_a_second_one(blocks: int, second: int) -> None:
+    """Eight second trials show how much trials differ; fewer cells are too few to estimate that."""
     sizes = ", ".join(f"{4 * (1 + block)}k" for block in range(blocks))
     asked = parse_campaign(
         f"layouts: {{one: dir /a, two: dir /b}}\nworkloads: {{w: {{rw: read, bs: [{sizes}], size: 1m}}}}\n"

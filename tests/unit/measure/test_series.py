@@ -30,12 +30,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> FioReport:
     return made
 
 
-def test_whole_reports_come_one_after_the_other(report: FioReport) -> None:
+def test_complete_reports_are_returned_in_order(report: FioReport) -> None:
     wanted = [report.statuses[2], report.statuses[5]]
     assert report.documents(wanted) == "".join(report.documents([status]) for status in wanted)
 
 
-def test_the_stretches_add_up_to_the_last_report(report: FioReport) -> None:
+def test_latency_intervals_add_up_to_the_last_report(report: FioReport) -> None:
     counting = after_ramp(report.statuses, RAMP_S, BEGUN_S)
     found = latencies(report, counting)
     last = read_json_stream(CAPTURED.decode())[-1]
@@ -49,7 +49,7 @@ def test_the_stretches_add_up_to_the_last_report(report: FioReport) -> None:
     assert whole[99.0] == figures_of(last).p99_ns
 
 
-def test_a_line_says_what_completed_in_its_stretch_alone(report: FioReport) -> None:
+def test_a_latency_line_counts_only_its_own_interval(report: FioReport) -> None:
     counting = after_ramp(report.statuses, RAMP_S, BEGUN_S)
     found = latencies(report, counting)
     lines = [json.loads(line) for line in latency_text(found).splitlines()]
@@ -61,7 +61,7 @@ def test_a_line_says_what_completed_in_its_stretch_alone(report: FioReport) -> N
         before = until
 
 
-def test_without_histograms_there_are_no_stretches(report: FioReport) -> None:
+def test_without_histograms_there_are_no_latency_intervals(report: FioReport) -> None:
     results = read_json_stream(CAPTURED.decode())[-2:]
     bare = [
         replace(
@@ -80,7 +80,7 @@ def test_without_histograms_there_are_no_stretches(report: FioReport) -> None:
 
 
 @pytest.mark.parametrize(("every_s", "until_s"), [(0.25, 1.0), (0.25, 10.0), (0.5, 60.0), (1.0, 600.0), (0.25, 0.25)])
-def test_stretches_are_even_few_and_reach_to_the_end(every_s: float, until_s: float) -> None:
+def test_latency_intervals_are_even_and_few_and_cover_the_whole_trial(every_s: float, until_s: float) -> None:
     counting = [Status(number * every_s, number * every_s) for number in range(1, round(until_s / every_s) + 1)]
     chosen = chosen_of(counting)
     assert chosen[-1] is counting[-1]

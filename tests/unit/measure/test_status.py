@@ -32,7 +32,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> FioReport:
     return report
 
 
-def test_each_report_of_fio_is_a_status_with_its_totals(whole: FioReport) -> None:
+def test_each_fio_report_becomes_a_status_with_its_totals(whole: FioReport) -> None:
     results = read_json_stream(CAPTURED.decode())
     assert len(whole.statuses) == len(results) == 10
     for status, result in zip(whole.statuses, results, strict=True):
@@ -52,7 +52,7 @@ def test_each_report_of_fio_is_a_status_with_its_totals(whole: FioReport) -> Non
         assert status.syncs == sum(each.samples or 0 for each in syncs)
 
 
-def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> None:
+def test_a_status_has_the_offsets_of_its_complete_report(whole: FioReport) -> None:
     documents = find_documents(CAPTURED.decode())
     assert [(status.start, status.end) for status in whole.statuses] == [
         (each.start, each.end + 1) for each in documents
@@ -60,7 +60,7 @@ def test_the_place_of_a_status_is_that_of_its_whole_report(whole: FioReport) -> 
     assert read_json(whole.documents([whole.statuses[4]])) == documents[4].result
 
 
-def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
+def test_a_report_read_at_once_equals_one_read_in_pieces(whole: FioReport) -> None:
     home = FioReport(HOST, whole.path, BEGUN_S)
     home.read_all()
     assert home.statuses == whole.statuses
@@ -68,14 +68,14 @@ def test_a_report_brought_home_says_the_same(whole: FioReport) -> None:
     assert home.documents(home.statuses[2:5]) == whole.documents(whole.statuses[2:5])
 
 
-def test_no_report_was_brought_home_of_a_fio_that_wrote_none(tmp_path: Path) -> None:
+def test_a_missing_report_file_has_no_statuses(tmp_path: Path) -> None:
     none = FioReport(HOST, str(tmp_path / "none"), BEGUN_S)
     none.read_all()
     assert none.statuses == []
 
 
 @given(cuts=st.lists(st.integers(0, len(CAPTURED)), min_size=1, max_size=3))
-def test_a_report_that_grows_is_read_piece_by_piece(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
+def test_a_growing_report_is_read_in_pieces(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
     path = tmp_path_factory.mktemp("fio") / "fio.json"
     report = FioReport(HOST, str(path), BEGUN_S)
     for cut in (*sorted(cuts), len(CAPTURED)):
@@ -87,7 +87,7 @@ def test_a_report_that_grows_is_read_piece_by_piece(tmp_path_factory: pytest.Tem
     assert report.statuses == again.statuses
 
 
-def test_the_report_of_the_fio_before_is_not_this_ones(tmp_path: Path) -> None:
+def test_reports_of_an_earlier_fio_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "fio.json"
     path.write_bytes(CAPTURED)
     report = FioReport(HOST, str(path), BEGUN_S + 60)
@@ -96,7 +96,7 @@ def test_the_report_of_the_fio_before_is_not_this_ones(tmp_path: Path) -> None:
     FioReport(HOST, str(tmp_path / "none"), BEGUN_S).read_on()
 
 
-def test_the_clock_starts_anew_when_the_ramp_is_over(whole: FioReport) -> None:
+def test_the_clock_restarts_after_the_ramp(whole: FioReport) -> None:
     counting = after_ramp(whole.statuses, RAMP_S, BEGUN_S)
     assert [status.ran_s for status in counting] == [0.201, 0.4, 0.6, 0.801, 1.001, 1.202, 1.24]
 
@@ -128,12 +128,12 @@ def test_no_byte_is_lost_between_the_intervals(steps: list[tuple[float, int]], i
     assert total <= moved + 1e-6
 
 
-def test_a_series_of_nothing_is_empty() -> None:
+def test_without_reports_the_series_is_empty() -> None:
     assert series_of([], 0.25, by_bytes=True).values == ()
     assert series_of([Status(1.0, 0.0)], 0.25, by_bytes=True).values == ()
 
 
-def test_a_window_has_what_happened_in_it_alone() -> None:
+def test_a_window_counts_only_what_happened_in_it() -> None:
     results = read_json_stream(CAPTURED.decode())
     start, end = results[4], results[8]
     window = since(start, end)
@@ -147,7 +147,7 @@ def test_a_window_has_what_happened_in_it_alone() -> None:
     assert abs((figures_of(window).iops or 0) - 2400) < 0.02 * 2400
 
 
-def test_the_figures_from_the_start_are_those_of_the_whole() -> None:
+def test_a_window_from_the_start_has_the_metrics_of_the_whole_trial() -> None:
     end = read_json_stream(CAPTURED.decode())[-1]
     empty = read_json_stream(CAPTURED.decode())[0]
     assert empty.parts[0].write is not None

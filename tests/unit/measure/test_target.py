@@ -36,18 +36,18 @@ def target(*leaves: Leaf, files: dict[str, str] | None = None, guest: bool | Non
     return target_of(host, Volume("/srv", False, leaves), leaves, machine)
 
 
-def test_the_links_of_all_leaves_carry_together() -> None:
+def test_the_bandwidths_of_all_links_add_up() -> None:
     found = target(leaf("sda"), leaf("sdb"))
     assert (found.ceiling_read_bytes_per_s, found.ceiling_write_bytes_per_s) == (1200e6, 1200e6)
 
 
-def test_one_link_that_is_not_known_leaves_no_ceiling() -> None:
+def test_one_unknown_link_makes_the_ceiling_unknown() -> None:
     assert target(leaf("sda"), leaf("loop0")).ceiling_read_bytes_per_s is None
     assert target().ceiling_read_bytes_per_s is None
 
 
 @pytest.mark.parametrize(("says", "zoned"), [("none\n", None), ("host-aware\n", True), ("host-managed\n", True)])
-def test_a_zoned_disk(says: str, zoned: bool | None) -> None:
+def test_a_zoned_disk_is_recognized(says: str, zoned: bool | None) -> None:
     """A shingled disk that manages itself says "none", so that proves nothing."""
     assert target(leaf("sda"), leaf("sdb"), files={"/sys/class/block/sdb/queue/zoned": says}).zoned is zoned
 
@@ -57,19 +57,19 @@ def test_a_zoned_disk(says: str, zoned: bool | None) -> None:
     [(leaf("sda"), True), (leaf("loop0", _BELOW), True), (leaf("loop0"), None)],
     ids=["a disk", "a file on a disk", "an emulated disk, with its own model below"],
 )
-def test_a_guest_has_its_hosts_cache_below_the_disks_that_it_was_given(disk: Leaf, guest: bool | None) -> None:
+def test_disks_of_a_guest_may_be_cached_by_its_host(disk: Leaf, guest: bool | None) -> None:
     assert target(disk, guest=True).in_guest is guest
     assert target(disk, guest=None).in_guest is None
 
 
-def test_one_disk_of_large_sectors_makes_them_the_layouts() -> None:
+def test_the_sector_size_of_a_layout_is_the_largest_of_its_disks() -> None:
     sizes = {f"/sys/class/block/{name}/queue/physical_block_size": size for name, size in _SECTORS.items()}
     assert target(leaf("sda"), leaf("sdb"), files=sizes).physical_block_bytes == 4096
     assert target(leaf("sdb"), leaf("loop0"), files=sizes).physical_block_bytes == 512
     assert target(leaf("loop0"), files=sizes).physical_block_bytes is None
 
 
-def test_a_pool_of_smaller_units_than_the_sectors_is_told_of() -> None:
+def test_a_pool_with_an_ashift_below_the_sector_size_is_reported() -> None:
     sizes = {"/sys/class/block/sda/queue/physical_block_size": "4096\n"}
     job = read_job_file("[w]\nrw=randwrite\nbs=4k\nsize=64m\ndirectory=/srv\n").jobs
     for alignment_bytes, is_told in ((512, True), (4096, False)):
@@ -86,7 +86,7 @@ def test_a_pool_of_smaller_units_than_the_sectors_is_told_of() -> None:
     ],
     ids=["real disks", "a disk of a guest", "a file on a loop device"],
 )
-def test_disks_count_only_where_their_seek_time_is_known(
+def test_disks_are_counted_only_if_their_seek_time_is_known(
     leaves: tuple[Leaf, ...], guest: bool, disks: int | None
 ) -> None:
     assert target(*leaves, guest=guest).disks == disks

@@ -57,7 +57,7 @@ def test_a_trial_drops_caches_measures_drains_and_is_judged(tmp_path: Path) -> N
     assert {path.name for path in directory_of(run, trial).iterdir()} >= {"fio.json", "job.fio", "evidence.json"}
 
 
-def test_fio_s_bytes_and_the_disk_s_bytes_agree(tmp_path: Path) -> None:
+def test_fio_and_the_disk_count_the_same_bytes(tmp_path: Path) -> None:
     run, trial, _steps = first_trial(ScriptedHost(script()), tmp_path / "run")
     assert trial.account is not None
     (leaf,) = trial.leaves
@@ -76,7 +76,7 @@ def test_the_layout_is_remounted_before_a_cold_trial(tmp_path: Path) -> None:
     assert before == ["mkfs.ext4", "mount", "umount", "mount"]
 
 
-def test_pages_that_stay_in_ram_are_recorded_with_the_files(tmp_path: Path) -> None:
+def test_pages_left_in_the_page_cache_are_recorded_per_file(tmp_path: Path) -> None:
     def everything_is_cached(argv: Argv) -> Completed | None:
         if argv[0] == "dd":
             return Completed(argv, 0, "", "", 0.0)
@@ -93,7 +93,7 @@ def test_pages_that_stay_in_ram_are_recorded_with_the_files(tmp_path: Path) -> N
     assert {file["resident_bytes"] for file in evidence["files"]} == {8388608}
 
 
-def test_a_fio_that_fails_makes_a_failed_trial_with_its_own_words(tmp_path: Path) -> None:
+def test_if_fio_fails_the_trial_fails_with_its_error_message(tmp_path: Path) -> None:
     broken = script()
     broken.files = [(path, None if path.endswith("/fio.json") else text) for path, text in broken.files]
     host = ScriptedHost(broken, lambda argv: failing(argv) if is_fio_trial(argv) else None)
@@ -103,7 +103,7 @@ def test_a_fio_that_fails_makes_a_failed_trial_with_its_own_words(tmp_path: Path
     assert "it failed" in trial.findings[0].message
 
 
-def test_a_broken_connection_makes_a_failed_trial(tmp_path: Path) -> None:
+def test_if_the_connection_breaks_the_trial_fails(tmp_path: Path) -> None:
     def broken(argv: Argv) -> Completed | None:
         if is_fio_trial(argv):
             raise HostUnreachable("scripted did not answer", "ssh scripted")

@@ -96,7 +96,7 @@ def test_steps_cache_drops_and_undo_of_the_far_disk_run_on_its_host(tmp_path: Pa
     assert Journal(run.directory.journal_path).outstanding() == ()
 
 
-def test_both_hosts_get_the_run_s_directory_and_lose_it_again(tmp_path: Path) -> None:
+def test_the_runs_directory_is_created_and_removed_on_both_hosts(tmp_path: Path) -> None:
     main, other, _run = run_on_two_hosts(tmp_path / "run")
     for host in (main, other):
         assert ("mkdir", "-m", "0711", "/var/tmp/poolproof-scripted") in host.ran
