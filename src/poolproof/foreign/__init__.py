@@ -1,1 +1,1 @@
-"""Other people's jobs and results: lint, audit and import."""
+"""Linting, auditing and importing other people's fio jobs and results."""

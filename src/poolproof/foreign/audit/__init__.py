@@ -1,1 +1,1 @@
-"""Find finished fio results in any text and judge them by the same rules as live trials."""
+"""Find the results of past fio runs in any text, and judge them by the same rules as poolproof's own trials."""

@@ -1,4 +1,4 @@
-"""What an audit adds to a verdict: the bounds of the honest rate, and a corrected command to run again."""
+"""What an audit adds to a verdict: bounds on the true rate, and a corrected command to run again."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -20,10 +20,10 @@ _OUTPUT = "--output-format=json+"
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return the bounds of a result's honest rate, from the disks' counters or by arithmetic.
+    """Return bounds on a result's true rate, derived from the disks' counters or by arithmetic.
 
-    None if the result is neither suspect nor refuted, if the job both read and wrote, or if no bound is below the
-    reported rate.
+    None if the result is neither suspect nor refuted, if the job did not either only read or only write, or if no bound
+    is clearly below the reported rate.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):
@@ -58,9 +58,9 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, *, is_shared: bool) -> E
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line with the fixes for the findings; None without fio jobs, or if a job has no name.
+    """Return a fio command line in which the findings are fixed; None if there are no fio jobs or a job has no name.
 
-    fio applies the options before the first --name to every job, so options that all jobs share are written there.
+    fio applies the options before the first --name to every job, so the options that all jobs share come first.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):

@@ -1,4 +1,4 @@
-"""The target that the user describes with options. Nothing is guessed."""
+"""The target as the user describes it with options. An option that is not given is never guessed."""
 
 import difflib
 import re
@@ -22,7 +22,7 @@ _KNOWN = frozenset(
         "ubifs", "udf", "ufs", "vboxsf", "vfat", "virtiofs", "wekafs", "xfs", "zonefs", *_FUSE,
     }
 )  # fmt: skip
-"""File system names that kernels use (Documentation/filesystems, `man 5 filesystems`)."""
+"""The names that kernels give to file systems (Documentation/filesystems, `man 5 filesystems`)."""
 
 _LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
@@ -34,7 +34,7 @@ _CEILINGS = {
     "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,
     "nvme": 14.5e9, "nvme3": 3.5e9, "nvme4": 7.3e9, "nvme5": 14.5e9,
 }  # fmt: skip
-"""Bytes per second that no disk of a kind exceeds. NVMe disks have four lanes; their digit is the PCIe generation."""
+"""The rate in bytes per second that no disk of each kind exceeds. `nvme4` is an NVMe disk with four lanes of PCIe 4."""
 
 _ROTATIONAL = ("hdd", "smr")
 _DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'
@@ -42,10 +42,12 @@ _DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'
 
 @dataclass(frozen=True)
 class Devices:
-    """All disks together.
+    """The disks that `--devices` describes, taken together.
 
-    `rotational`: every disk is rotational; None if the kind of any disk is unknown.
-    `shingled`: at least one is an SMR disk. The kernel cannot recognize drive-managed SMR; only the user knows.
+    `ceiling_bytes_per_s`: the highest rate that all the disks together can reach.
+    `rotational`: True if every disk is rotational; None if the kind of any disk is unknown.
+    `shingled`: True if at least one is an SMR disk. The kernel cannot recognize drive-managed SMR, so the user has to
+    say so.
     """
 
     disks: int
@@ -56,9 +58,9 @@ class Devices:
 
 @dataclass(frozen=True)
 class Context:
-    """The parsed options; None if an option was not given. `compression` is "" if compression is off.
+    """The parsed options that describe the target. An option that was not given is None.
 
-    `cold` is False if the results are meant to include the effect of RAM.
+    `compression` is "" if compression is off. `cold` is False if the results are supposed to include the effect of RAM.
     """
 
     file_system: str | None = None
@@ -97,9 +99,9 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, overridden by the options; None if there are neither.
+    """Return the target found on the host, with the user's options applied on top; None if there is neither.
 
-    `--fs` describes a different target, so it replaces everything that was found.
+    `--fs` describes a different target, so nothing that was found is used with `--fs`.
     """
     if context == Context(cold=context.cold):
         return found
@@ -129,7 +131,7 @@ def target_of(context: Context, found: Target | None = None) -> Target | None:
 def parse_devices(texts: Sequence[str]) -> Devices:
     """Parse the values of all `--devices` options, such as `3x nvme 3.2GB/s, 14x hdd`.
 
-    If no rate is given, the ceiling is a rate that no disk of that kind exceeds.
+    A disk without a rate gets the rate that no disk of its kind exceeds.
 
     Raises:
         UsageError: a value cannot be parsed.
@@ -162,7 +164,7 @@ def _disks(part: str) -> Devices:
 
 
 def _file_system(text: str | None) -> tuple[str | None, ZfsFacts | None]:
-    """Parse `zfs-2.2`, `zvol-2.3.1` or `ext4`: return the kernel's name of the file system, and the ZFS facts."""
+    """Parse `zfs-2.2`, `zvol-2.3.1` or `ext4`. Return the kernel's name for the file system and, for ZFS, its facts."""
     if text is None:
         return None, None
     word = text.strip().lower()

@@ -1,7 +1,8 @@
-"""Disk counters that come with a result, as evidence for the rules: quoted iostat output and fio's disk statistics.
+"""Disk counters that come with a result and serve as evidence: quoted iostat output and fio's disk statistics.
 
-They are weaker than poolproof's counters: the rates cover an unknown part of the run, and the layout is unknown. They
-can refute a result and can show that reads came from the disks. They cannot show that writes reached every disk.
+These counters are weaker evidence than poolproof's own: the rates cover an unknown part of the run, and the layout is
+unknown. They can refute a result, and they can show that reads came from the disks. They cannot show that writes
+reached every disk.
 """
 
 import math
@@ -24,17 +25,18 @@ _CONTRADICTION = 0.5
 
 @dataclass(frozen=True)
 class ExternalCounters:
-    """Evidence from counters that others read, and a description of its source."""
+    """Evidence from counters that poolproof did not read itself. `words` describes where the values come from."""
 
     evidence: Evidence
     words: str
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """Return the first iostat block between a result's command (or else the result) and the next result or command.
+    """Return the iostat block that belongs to a result; None if no block fits.
 
-    The block must begin less than 60 lines below the result. If there are blocks of several pools, the job must name
-    the block's pool. None if no block fits.
+    The block is the first one that begins after the result's command, or after the start of the result if the text
+    shows no command. It must begin before the next result or command, and less than 60 lines below the result. If
+    blocks of different pools qualify, only a pool that the job names in a path is considered.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]
@@ -46,9 +48,9 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return the block's rates multiplied by fio's run time, as evidence of the bytes that the disks transferred.
+    """Return evidence of the bytes that the disks transferred: the block's rates multiplied by fio's run time.
 
-    None if fio's bytes or run time are missing, or if a rate is not finite.
+    None if fio's bytes or run time are unknown, or if one of the products is not finite.
     """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")
@@ -75,9 +77,9 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
     """Return fio's disk statistics as evidence if they contradict fio's result; None otherwise.
 
-    They contradict it if the disks read or wrote less than half of fio's bytes. The statistics include the ramp and the
-    file layout, so they are an upper bound on what the disks did. If they do not include bytes, each request counts as
-    4 MiB, which is more than Linux sends in one request.
+    They contradict the result if the disks read or wrote less than half of fio's bytes. The statistics also cover the
+    ramp and the file layout, so they are an upper bound on what the disks did during the measurement. If the statistics
+    count requests but no bytes, each request counts as 4 MiB, which is more than Linux sends in one request.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -97,17 +99,17 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 
 
 def counted_nothing(result: Outcome) -> bool:
-    """True if fio's disk statistics are all 0, which proves nothing.
+    """True if fio's disk statistics are all 0. Such statistics prove nothing.
 
-    Either the disks were idle or their counters do not work. Counters that stay at 0 are known from the paths of NVMe
-    disks with native multipath (fio#1890) and from zvols of OpenZFS 2.0 (openzfs#12066).
+    Either the disks were idle or their counters do not work. Two kinds of disk are known to have counters that stay at
+    0: the paths of NVMe disks with native multipath (fio#1890) and zvols of OpenZFS 2.0 (openzfs#12066).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
     return bool(result.disks) and not any(getattr(disk, name) for disk in result.disks for name in names)
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the bytes of all disks, from their (bytes, requests); None if a disk has neither."""
+    """Return an upper bound on the total bytes, given each disk's (bytes, requests); None if a disk has neither."""
     most = 0
     for counted_bytes, requests in counted:
         if counted_bytes is None and requests is None:

@@ -1,7 +1,7 @@
-"""Quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
+"""Read quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool's units are powers of 1024. The first report of either
-program is the mean since boot unless `-y` was given, so it is skipped.
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). The units of zpool are powers of 1024. The first report of
+either program is the mean since boot unless `-y` was given, so the first report is skipped.
 """
 
 import re
@@ -28,7 +28,7 @@ _Line = tuple[int, str]
 
 @dataclass(frozen=True)
 class ReportRates:
-    """Bytes per second read and written in one report."""
+    """The read and write rates in one report, in bytes per second."""
 
     read: float
     write: float
@@ -36,9 +36,9 @@ class ReportRates:
 
 @dataclass(frozen=True)
 class DiskRates:
-    """Quoted reports of one pool, or of all disks (`disks`): their lines (from 1) and their rates.
+    """The quoted reports of one pool, or of all disks together (then `name` is `disks`). Lines are numbered from 1.
 
-    A first report that covers the time since boot is left out.
+    `reports` does not contain a first report that covers the time since boot.
     """
 
     line: int
@@ -49,7 +49,7 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """Return the mean rate while the disks were busy: of the reports with at least half of the highest rate."""
+        """Return the mean read rate over the busy reports: those with at least half of the highest read rate."""
         return _busy_mean([report.read for report in self.reports])
 
     @property
@@ -67,7 +67,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the blocks in line order, one per pool. A block with nothing but the report since boot is left out."""
+    """Return the blocks in line order, one per pool. Blocks that contain only the report since boot are left out."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):
@@ -85,7 +85,10 @@ def _busy_mean(rates: Sequence[float]) -> float:
 
 
 def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Yield each `zpool iostat` block. With `-v`, only the rows of pools count: they are not indented."""
+    """Yield each block of `zpool iostat` output.
+
+    The output of `-v` also has rows for vdevs and disks. They are indented and are ignored.
+    """
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):
@@ -128,9 +131,9 @@ def _short_number(word: str) -> float | None:
 
 
 def _iostat_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Yield each series of consecutive reports. The rates of a report are summed over the disks.
+    """Yield each series of consecutive `iostat` reports, with the rates of each report summed over its disks.
 
-    dm, md and similar devices count only if the report lists nothing else.
+    dm, md and similar devices are left out of the sum unless the report contains no other devices.
     """
     draft: _Draft | None = None
     for place, (number, line) in enumerate(numbered):
@@ -167,5 +170,5 @@ def _iostat_rows(
 
 
 def _skips_first(numbered: Sequence[_Line], place: int) -> bool:
-    """True if no command with `-y` is just above the block, so the first report is the mean since boot."""
+    """True if the first report must be skipped: no iostat command with `-y` appears in the 8 lines above the block."""
     return not any(_CALLED_WITH_Y.search(line) for _, line in numbered[max(0, place - 8) : place])

@@ -1,4 +1,7 @@
-"""Read fio's logs as a result. The logs of a run share a prefix: `X_bw.1.log`, `X_iops.1.log`, `X_clat.1.log`."""
+"""Read the logs of a fio run as a result.
+
+The logs of a run share a prefix, such as X in `X_bw.1.log`, `X_iops.1.log` and `X_clat.1.log`.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,9 +23,9 @@ from poolproof.load.merge import merge_jobs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _ORDER = ("bw", "iops", "lat", "clat", "clat_hist", "slat")
-"""The order in which logs are read.
+"""The order in which the kinds of logs are read.
 
-The unit of the latencies is derived from the rate, and that of the submission latencies from the other latencies.
+The rates help to find the unit of the latencies, and the other latencies give the unit of the submission latencies.
 """
 _NO_UNIT = "the unit of the latencies in the logs, ns (fio 3) or µs (fio 2), so the latencies are ignored"
 _RATES: Mapping[str, RateKind] = {"bw": "bw", "iops": "iops"}
@@ -30,12 +33,12 @@ _DIRECTIONS = {"read": READ, "write": WRITE}
 
 
 def is_log(path: Path) -> bool:
-    """True if the file is named like a fio log."""
+    """True if the file name is that of a fio log."""
     return kind_of(path) is not None
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return the logs of each run. The key is their common prefix: the folder and the name before the kind of log."""
+    """Return the logs of each run by their common prefix: the folder, and the file name up to the kind of log."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
@@ -47,10 +50,11 @@ def _prefix_of(path: Path) -> str:
 
 
 def result_of_logs(paths: Sequence[Path]) -> Outcome:
-    """Read the logs of one run as one result. Each numjobs clone has one log per kind.
+    """Read the logs of one run as one result. Each numjobs clone has one log of each kind.
 
     Raises:
-        FioError: a log cannot be read or contains no valid line.
+        FioError: a log cannot be read or contains no valid line, or the logs of a clone contain neither reads nor
+            writes.
     """
     clones: dict[str, dict[str, Path]] = {}
     for path in paths:
@@ -64,7 +68,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Read the logs of one clone. Return its values, and True if the units of all its latencies are known."""
+    """Read the logs of one clone. Return its result, and True if the units of all its latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):
@@ -86,7 +90,11 @@ def _histograms(path: Path) -> dict[str, Direction]:
 def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """Read one log. `units` collects each direction's latency unit; an slat log shows it only if it has priorities."""
+    """Read one log of rates or latencies, by direction.
+
+    `units` collects the latency unit of each direction. A log of submission latencies (slat) only reveals the unit if
+    the log contains priorities.
+    """
     log = read_log(path)
     values = {}
     for name, number in _DIRECTIONS.items():

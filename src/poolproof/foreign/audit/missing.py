@@ -1,8 +1,8 @@
-"""Options that a source does not show: what the rules assume, and what the audit reports as unknown.
+"""Options that a source does not show: the values that the rules assume, and what the audit reports as unknown.
 
-Options that the source cannot show are always assumed in the job's favour, so no finding depends on them. fio's header
-line shows only direction, block size, engine and depth. JSON omits options without a value, such as `stonewall` and
-`refill_buffers`.
+An option that the source cannot show is assumed to be set in the job's favour, so that no finding is based on a guess.
+fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such
+as `stonewall` and `refill_buffers`.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,10 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs to judge, with values assumed for options that the source cannot show; empty if it has no job."""
+    """Return the jobs to judge, completed with assumed values for the options that the source cannot show.
+
+    Empty if the result's jobs are unknown.
+    """
     if made is None:
         return ()
     if made.origin == "header":
@@ -39,12 +42,16 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def _with(job: Job, assumed: dict[str, str]) -> Job:
-    """Return the job with the assumed options, except those whose value is known."""
+    """Return the job with the assumed options added. An option that the job already has keeps its value."""
     return replace(job, options={**job.options, **assumed, **job.options})
 
 
 def _assumed_for_header(job: Job) -> dict[str, str]:
-    """Return end_fsync for a writer, and direct for random or queued I/O in whole sectors."""
+    """Return the options assumed if only fio's header line is known.
+
+    A job that writes gets end_fsync. A job with random or queued I/O gets direct if its block size is a multiple of 512
+    bytes.
+    """
     part = part_of(job)
     assumed = {"end_fsync": "1"} if part.writes else {}
     if part.block_bytes % _SECTOR_BYTES == 0 and (part.is_random or part.depth > 1):
@@ -53,9 +60,10 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 
 
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
-    """Return refill_buffers for a writer, and time_based for a job that moved at least 5 % more than its size.
+    """Return the options assumed if the source contains the options that fio printed.
 
-    fio prints neither option.
+    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that moved over 5 %
+    more than its size gets time_based.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}
@@ -69,7 +77,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
 
 
 def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
-    """Yield the jobs. All but the first get a stonewall unless they are known to overlap with an earlier job."""
+    """Yield the jobs. `stonewall` is added to each job except the first and those that overlap with an earlier job."""
     earlier: list[tuple[int, int] | None] = []
     for number, job in enumerate(jobs):
         span = _span_ms(result, job.name)
@@ -79,7 +87,7 @@ def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
 
 
 def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
-    """Return a job's start and end in ms since 1970; None if fio did not print the start."""
+    """Return when the job started and ended, in ms since 1970; None if the start of any of its clones is unknown."""
     clones = [part for part in result.parts if part.name == name]
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):
@@ -93,7 +101,7 @@ def _directions(part: PartOutcome) -> list[Direction]:
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """True if the spans overlap by more than half of the shorter one."""
+    """True if the overlap of the two spans is longer than half of the shorter span."""
     if one is None or other is None:
         return False
     shared = min(one[1], other[1]) - max(one[0], other[0])
@@ -101,7 +109,7 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 
 
 def missing_of(found: FoundResult, case: Case, context: Context) -> tuple[str, ...]:
-    """Return what is unknown, most important first. Each entry completes a line that begins with `not known:`."""
+    """Return what is unknown about the result, most important first. Each entry is worded to follow `not known:`."""
     return (*_about_the_job(found.made), *_about_the_values(found), *_about_the_machine(case, context))
 
 
@@ -137,7 +145,7 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
-    """Yield facts that the user could add with options, and the disks' counters if there are none."""
+    """Yield the unknown facts that options could supply, and the disks' counters if no counters are known."""
     target = case.target
     has_ceiling = target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s)
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}

@@ -1,4 +1,4 @@
-"""The audit of one result, and its JSON object as printed by `poolproof audit --json` (docs/audit.md)."""
+"""The audit of one result, and the JSON object that `poolproof audit --json` prints for it (docs/audit.md)."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ _DIRECTIONS = ("read", "write", "trim", "mixed")
 
 @dataclass(frozen=True)
 class Estimate:
-    """The bounds of the honest rate in bytes per second, both inclusive, and the arithmetic behind them."""
+    """Bounds on the true rate in bytes per second, both inclusive. `why` shows how they were calculated."""
 
     low_bytes_per_s: float
     high_bytes_per_s: float
@@ -25,7 +25,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """The values that fio reported, merged over its jobs, for each active direction (`read`, `write`, `trim`, `mixed`).
+    """The values that fio reported for each active direction (`read`, `write`, `trim`, `mixed`), merged over the jobs.
 
     A value that the source does not contain is None. `sync`: the latency of fsync and fdatasync calls.
     """
@@ -36,18 +36,20 @@ class AuditedMetrics:
 
 @dataclass(frozen=True)
 class Audited:
-    """One result, its verdict and the reasons for it.
+    """A result, its verdict and the reasons for the verdict.
 
-    `source`, `line`, `last_line`: where the result is; lines count from 1.
-    `job`: the names of its jobs.
-    `command`: the command or job file that produced it, if the source contains one; `command_line` is its line.
-    `is_assumed`: it is not certain that the command produced the result, but nothing contradicts it.
+    `source`, `line`, `last_line`: where the result is. Lines are numbered from 1.
+    `job`: the names of the jobs that produced the result.
+    `command`: the command or job file that produced the result, if the source contains it. `command_line` is the line
+    where the command begins.
+    `is_assumed`: True if the command probably produced the result, but this is not certain.
+    `verdicts`: the metrics whose verdict differs from `verdict`, with their verdicts.
     `findings`: strongest first.
-    `known`: the facts used from the surrounding text and the options, each with its source.
+    `known`: the facts taken from the surrounding text and the options, each with its source.
     `missing`: what could not be judged, and which option would help.
+    `estimate`: bounds on the true rate.
     `rerun`: the command with the fixes applied.
-    `verdicts`: of metrics whose verdict differs from `verdict`.
-    `was`: the verdict recorded in the run directory when the trial was measured.
+    `was`: the verdict that was recorded in the run directory when the trial was measured.
     """
 
     source: str
@@ -69,12 +71,12 @@ class Audited:
 
     @property
     def has_changed(self) -> bool:
-        """True if the run directory recorded another verdict."""
+        """True if the verdict recorded in the run directory differs from the new verdict."""
         return self.was is not None and self.was != self.verdict
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return the values of each direction, merged over all jobs."""
+    """Return fio's values for each direction, merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
@@ -83,7 +85,7 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:
-    """Return a result's JSON object. A value that the source does not contain is null."""
+    """Return the JSON object of an audited result. Values that the source does not contain are null."""
     return {
         "source": audited.source,
         "line": audited.line,
@@ -104,7 +106,10 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return a JSON object with an entry per direction. Units: bytes, bytes/s, I/Os per second, seconds and ns."""
+    """Return a JSON object with one entry per direction.
+
+    The units are bytes, bytes per second, I/Os per second, seconds and nanoseconds.
+    """
     parts: dict[str, Any] = {
         name: {
             "io_bytes": part.io_bytes,

@@ -1,4 +1,4 @@
-"""Judge the trials of a run directory again, from the load, the outcome and the evidence saved with each trial."""
+"""Judge the trials of a run directory again, using the load, outcome and evidence saved with each trial."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,10 @@ def is_run(path: Path) -> bool:
 
 
 def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
-    """Judge every trial by the current rules. A trial without all the data needed keeps its recorded verdict.
+    """Judge every trial in the run directory by the current rules.
 
-    The line of a result is the trial's line in trials.jsonl.
+    If some of the data needed was not saved with a trial, the trial keeps its recorded verdict. The line of a result is
+    the trial's line in trials.jsonl.
 
     Raises:
         RunError: the run cannot be read.
@@ -61,7 +62,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: C
 
 
 def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
-    """Return the case to judge, rebuilt from the data saved with the trial; None if some of it was not saved."""
+    """Return the case to judge, rebuilt from the data saved with the trial; None if some of the data was not saved."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None

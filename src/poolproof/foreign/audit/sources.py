@@ -1,4 +1,4 @@
-"""Audit files, directories, standard input, fio's logs and run directories."""
+"""Audit whole sources: files, directories, standard input, fio's logs and run directories."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,14 +28,17 @@ class Unread:
 
 @dataclass
 class Audit:
-    """The results in the order of their sources (fio's logs last), and the sources that could not be read."""
+    """The audited results, and the sources that could not be read.
+
+    Results are in the order of their sources, except that the results read from fio's logs come last.
+    """
 
     results: list[Audited] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the sources. The name `-` means standard input; `stdin` reads it."""
+    """Audit every result in the sources. The source `-` is standard input, whose text `stdin` returns."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -50,7 +53,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
 
 
 def as_text(content: bytes) -> str:
-    """Decode UTF-8, or UTF-16 with a byte order mark. Invalid bytes become replacement characters."""
+    """Decode UTF-8, or UTF-16 if there is a byte order mark for it. Invalid bytes become replacement characters."""
     if content[:2] in _UTF_16_MARKS:
         return content.decode("utf-16", errors="replace")
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")

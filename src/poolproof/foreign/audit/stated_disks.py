@@ -1,8 +1,9 @@
-"""Sentences in the text around a result that say how fast the disks are.
+"""Find sentences near a result that say how fast the disks are.
 
-Only unambiguous sentences count: a number of disks with the rate of each ("three NVMe drives, each capable of 3.2
-GB/s"), or the maximum rate of one disk ("this disk … max writes 900MB/s") if the text does not mention striping.
-Several sentences may describe different disks, so the highest rate counts.
+Only unambiguous sentences count: those that give a number of disks and the rate of each disk ("three NVMe drives, each
+capable of 3.2 GB/s"), and those that give the maximum rate of a single disk ("this disk … max writes 900MB/s"). The
+second kind is ignored if the text mentions striping. If several sentences apply, they may describe different disks, so
+the highest rate is used.
 """
 
 import re
@@ -36,9 +37,10 @@ _LONGEST_PARAGRAPH = 4000
 
 @dataclass(frozen=True)
 class Statement:
-    """The highest rate of all disks together according to the text, with the line (from 1) and the words that say so.
+    """What a sentence says about the disks: the highest rate that they can reach together, in bytes per second.
 
-    `read_bytes_per_s` is None if the text gives only a write rate. `sum` shows how the rate was calculated.
+    `line` is the sentence's line (from 1), and `words` quotes the sentence. `read_bytes_per_s` is None if the sentence
+    gives only a write rate. `sum` shows how the rate was calculated.
     """
 
     line: int
@@ -49,7 +51,10 @@ class Statement:
 
 
 def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[Statement, ...]:
-    """Return the statements in line order. Lines in the ranges `skip` (inclusive, from 1) are ignored."""
+    """Return the statements about disk speed, in line order.
+
+    Lines in the `skip` ranges (1-based, inclusive) are ignored.
+    """
     patterns = [_EACH] if _STRIPED.search(text) else [_EACH, _ONE]
     found = [
         _statement(line + paragraph.count("\n", 0, match.start()), match)
@@ -61,15 +66,16 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement above `line` with the highest rate; None if there is none above."""
+    """Return the statement with the highest rate among those above `line`; None if there are none."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
-    """Return the statement that a match makes; None if its rate cannot be parsed.
+    """Return the statement in a matched sentence; None if the rate in the sentence cannot be parsed.
 
-    A drive is assumed to write no faster than it reads. A write rate says nothing about reads.
+    A drive is assumed to write no faster than it reads, so a read rate also limits the writes. A write rate says
+    nothing about reads.
     """
     named = match.groupdict()
     try:
@@ -89,7 +95,7 @@ def _statement(line: int, match: re.Match[str]) -> Statement | None:
 
 
 def _paragraphs(text: str, skip: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Yield each paragraph with the number of its first line. Paragraphs over 4000 characters are left out."""
+    """Yield each paragraph with the number of its first line. Paragraphs of more than 4000 characters are skipped."""
     hidden = {line for first, last in skip for line in range(first, last + 1)}
     lines: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):

@@ -1,7 +1,7 @@
-"""Tables of fio results made by scripts: a header with columns such as `read-iops` and `bw_MB`, then rows.
+"""Read tables of fio results that scripts print: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
-`MB` is ambiguous in such a table. The unit is chosen so that the bandwidth equals IOPS × block size. If no unit fits,
-the bandwidth is left out.
+In such a table, `MB` may mean 1000² or 1024² bytes. Of the two, poolproof picks the unit with which the bandwidth
+equals IOPS × block size. If neither unit fits, the bandwidth is left out.
 """
 
 import re
@@ -31,7 +31,7 @@ class _Column:
 
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
-    """Return one result per table row. Lines in the ranges `taken` (inclusive, from 1) are ignored."""
+    """Return one result per table row. Lines in the `taken` ranges (1-based, inclusive) are ignored."""
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(number, line) for number, line in plain_lines(text) if number not in inside]
     found: list[FoundResult] = []
@@ -86,7 +86,7 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
 
 
 def _direction(values: Sequence[tuple[_Column, str]], name: str, block: int | None) -> Direction | None:
-    """Return a row's values of one direction; None if its IOPS are 0 or missing."""
+    """Return the values of one direction in a row; None if the IOPS of that direction are 0 or missing."""
     found = {column.kind: (column.unit, float(word)) for column, word in values if column.direction == name}
     _, iops = found.get("iops", ("", 0.0))
     if not iops:

@@ -1,4 +1,4 @@
-"""Find and judge every fio result in a text, using the surrounding text and the user's options."""
+"""Find every fio result in a text and judge it, using the surrounding text and the user's options."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,10 +27,12 @@ _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """The parts of a text that help to judge its results.
+    """The parts of a text that help to judge the results in the text.
 
+    `blocks`: quoted iostat output.
+    `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
-    `callers`: the lines of commands that only name a job file. Such a command may be between the job file and its
+    `callers`: the lines of commands that only name a job file. Such a command may appear between the job file and its
     result.
     """
 
@@ -45,10 +47,10 @@ _ALONE = _Surroundings()
 
 @dataclass(frozen=True)
 class Judged:
-    """A result in a text and its judgement.
+    """A result found in a text, and its judgement.
 
-    `known`: the facts used from the surrounding text and the options.
-    `is_assumed`: it is not certain that its command produced it.
+    `known`: the facts taken from the surrounding text and the options.
+    `is_assumed`: True if the command found in the text probably produced the result, but this is not certain.
     """
 
     found: FoundResult
@@ -64,7 +66,7 @@ def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
 
 
 def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
-    """Judge every result in the text, in line order. All other text is skipped without an error."""
+    """Judge every result in the text, in line order. Text that is not part of a result is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
         return (judge_result(runs[0], context),)
@@ -83,7 +85,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
 
 
 def judge_result(found: FoundResult, context: Context, surroundings: _Surroundings = _ALONE) -> Judged:
-    """Judge one result. If there is text around it, the facts in that text are used."""
+    """Judge one result, using the facts in the text around it."""
     statement = largest_above(surroundings.statements, found.line) if context.devices is None else None
     next_start = min((start for start in surroundings.starts if start > found.last_line), default=float("inf"))
     block = block_of(found, surroundings.blocks, next_start)
@@ -129,17 +131,17 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
-    """True if there is only white space before and after the result."""
+    """True if the text contains only the result, apart from white space."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) == (first, first + bare.rstrip().count("\n"))
 
 
 def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
-    """True if it is not certain that the command produced the result.
+    """True if it is not certain that the command found in the text produced the result.
 
-    The command is uncertain if another command fits as well, or if it is below the result, more than 40 lines above it,
-    or separated from it by another result or command.
+    This is not certain if another command fits as well, or if the command is below the result, more than 40 lines above
+    it, or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:
@@ -150,7 +152,7 @@ def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Return the line number of the result's command or job file; None if the job is known from the result itself."""
+    """Return the line of the result's command or job file; None if neither is in the text."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
@@ -176,7 +178,7 @@ def _known(context: Context, statement: Statement | None, counters: ExternalCoun
 
 
 def _command(made: SourceCommand | None) -> str | None:
-    """Return the command line or the job file; None if the source does not show enough of it."""
+    """Return the command line or the job file of a result; None if the source does not show enough of the options."""
     if made is None or made.origin == "header":
         return None
     if made.text:
