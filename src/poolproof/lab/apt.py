@@ -27,7 +27,7 @@ _ROW = re.compile(r"\s*(?P<package>\S+) \| (?P<version>\S+) \| \S+ (?P<suite>[^/
 
 @dataclass(frozen=True)
 class AptSource:
-    """One archive in one suite. `signed_by`: a keyring file, or empty for apt's default keys."""
+    """One suite of one archive. `signed_by`: a keyring file; empty means apt's default keys."""
 
     uri: str
     suite: str
@@ -79,7 +79,7 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, ...]:
     """Return the suite `codename` with its updates, security and backports, and the components that the image needs.
 
-    Components that are not configured are added to the configured mirror; so are the backports.
+    The mirrors are the configured ones. Missing components and the backports are added.
 
     Raises a HostError if no source has the suite.
     """
@@ -122,7 +122,7 @@ class PrivateApt:
         (folder / "sources.list").write_text("".join(f"{source.line()}\n" for source in sources))
 
     def update(self) -> None:
-        """Fetch the package lists. Raises a HostError if an archive can't be reached or lacks a component."""
+        """Fetch the package lists. Raises a HostError if an archive can't be reached or lacks a suite or component."""
         done = self._run("apt-get", "update", "--error-on=any", timeout_s=_UPDATE_S)
         if done.returncode != 0:
             raise HostError(
@@ -137,7 +137,7 @@ class PrivateApt:
         return tuple(Offer(row["version"], row["suite"]) for row in rows if row and row["package"] == package)
 
     def prefer(self, preferences: str) -> None:
-        """Replace the apt_preferences(5), which select versions."""
+        """Write the apt_preferences(5), which select package versions."""
         (self._folder / "preferences").write_text(preferences)
 
     def fetch(self, packages: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""Under a working KVM a guest is ready within a few seconds. If it takes longer than this, KVM does not work."""
+"""Under a working KVM a guest is ready within a few seconds. If it takes more seconds than this, KVM does not work."""
 
 READY = "poolproof-lab: ready"
 """The line that the guest prints on its console when sshd is listening and the disks exist."""

@@ -51,7 +51,7 @@ Tell = Callable[[str], None]
 
 
 def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
-    """Return the image's recipe according to this machine's apt configuration.
+    """Return the image's recipe for this machine's apt configuration.
 
     Raises a UsageError if the series is unknown, and a HostError if the machine has no source of Debian packages.
     """
@@ -91,7 +91,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return the copied image of that series if this machine can't build images; None if there is none or it can."""
+    """Return a copied image of that series if this machine can't build images; otherwise None."""
     try:
         recipe_here(series, etc_apt)
     except HostError:

@@ -298,7 +298,8 @@ def images() -> tuple[Image, ...]:
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
     """Lock out other poolproof processes of this user until the context ends.
 
-    Raises a HostError if another process has the lock for more than `wait_s` seconds. The message says `activity`.
+    Raises a HostError if another process has the lock for more than `wait_s` seconds. `activity`: what that process
+    is doing, for the message.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:

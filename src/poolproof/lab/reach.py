@@ -130,7 +130,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
     if source != lab.sources[device.name]:
         raise CampaignError(
             f"device {device.name} is {source} in the campaign, but {lab.sources[device.name]} in the lab {lab.name}",
-            "start another lab, or let the run start its own: --lab",
+            "start another lab, or let the run start its own lab: --lab",
         )
     return replace(device, source=Disk(lab.disks[device.name]))
 

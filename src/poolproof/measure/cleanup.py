@@ -95,7 +95,7 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 
 
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
-    """Undo every change in the run's journal. Returns the number of changes undone. The caller has locked the run.
+    """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
 
     Raises a BuildError if a change can't be undone.
     """

@@ -49,7 +49,7 @@ class Ending:
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
-        """Return the decision after the reports so far: on the rate and, once it has converged, on the percentile.
+        """Return the decision based on the reports so far: on the rate and, once that has converged, the percentile.
 
         Raises a CommandError if the host did not answer.
         """
@@ -138,7 +138,7 @@ def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
 def with_percentile(
     decision: StoppingDecision, percentile: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
 ) -> StoppingDecision:
-    """Extend a decision whose rate has converged by the percentile.
+    """Take the percentile into account in a decision whose rate has converged.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
     histograms, the rate alone decides.
@@ -170,7 +170,7 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:
-    """Return the reports that divide the time since the warm-up into equal sections; empty for fewer than two."""
+    """Return the reports that divide the time since the warm-up into equal sections; empty if there are too few."""
     later = [status for status in counting if status.ran_s >= warmup_s]
     if len(later) < 2:
         return []

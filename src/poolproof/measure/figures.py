@@ -1,4 +1,4 @@
-"""Computes the metrics of a trial from its outcome, over all parts and directions."""
+"""The metrics of a trial, computed from its outcome over all parts and directions."""
 
 from collections.abc import Iterable
 from typing import Literal

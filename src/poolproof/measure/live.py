@@ -38,7 +38,7 @@ class FioStuck(FioError):
     def __init__(self, waits: Sequence[str]) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
         super().__init__(
-            f"fio did not end in time and was killed, after no disk had moved any data for {format_duration(STILL_S)}; "
+            f"fio did not end in time and was killed after no disk had moved any data for {format_duration(STILL_S)}; "
             f"its threads were waiting in {functions}",
             "look for a hung file system in dmesg; if there is none, try a newer fio: fio can hang when it ends",
         )
@@ -52,9 +52,9 @@ class FioStuck(FioError):
 
 
 def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
-    """True if no leaf device moved a byte in the last STILL_S seconds, and `since_s` is at least as long ago.
+    """True if no leaf device moved a byte in the last STILL_S seconds, all of which are after `since_s`.
 
-    `since_s` is a time on the clock of the readings. The first counters in each reading are those of the leaf devices.
+    `since_s` is a time on the samples' clock. The first counters in each sample are those of the leaf devices.
     False if there are no leaf devices.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
@@ -76,7 +76,7 @@ class RatePublisher:
         self._is_watched = False
 
     def is_heard(self) -> bool:
-        """True if the listener or a watching process wants the rates. Call this before `tell`, which uses it."""
+        """True if the listener or a watching process wants the rates. Call this before each `tell`."""
         self._is_watched = self._notes.are_wanted
         return self._listener.wants_live or self._is_watched
 
@@ -91,7 +91,7 @@ class RatePublisher:
 class FioWatch:
     """Watches a running fio from its own thread, from `begins` until the context ends.
 
-    `report`: fio's reports so far. `decision`: why fio was ended early; None if it was not. `stuck`: what the threads
+    `report`: fio's reports so far. `decision`: the decision that ended fio; None if none did. `stuck`: what the threads
     of a hanging fio were waiting for when it was killed; None if it did not hang. `most_s`: the time after which fio
     should have ended, in seconds from its start; with None, a hanging fio is not detected.
     """

@@ -25,7 +25,7 @@ _SAMPLED_CELLS = 2 * LEAST_GROUPS
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return the schedule of a campaign; None without a budget. All orders are capped at the minimum of trials."""
+    """Return the schedule of a campaign; None without a budget. Caps all orders at the minimum number of trials."""
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     for order in orders.values():

@@ -15,7 +15,7 @@ _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """Return the facts about an open layout. `volume`: its top; a directory's path has no symbolic links."""
+    """Return the facts about an open layout. `volume`: its top, whose path has no symbolic links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
@@ -75,7 +75,7 @@ def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> boo
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number of any leaf device; None if none has one. One disk is enough to slow small I/Os."""
+    """Return the largest number among the leaf devices; None if none has one. A single disk can slow small I/Os."""
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return max((int(text) for text in texts if text and text.isdigit()), default=None)
 

@@ -222,7 +222,7 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: FioRun, load: Load) -> Outcome:
-    """Return fio's last complete report; earlier reports are statuses from while it ran.
+    """Return fio's last complete report; earlier reports are statuses from during the run.
 
     Raises a FioError if there is no report, or fio failed in a way that its report does not show.
     """

@@ -94,7 +94,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 def window_of(
     fio: FioRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the metrics after the warm-up, and the convergence; fio's own metrics and None without a decision."""
+    """Return the window's metrics and convergence; without a decision, the metrics of the whole run and None."""
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
@@ -122,7 +122,7 @@ def window_of(
 def _extremes(
     fio: FioRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest value in any tenth of the window, as shares of the value of the window."""
+    """Return the lowest and highest value in any tenth of the window, relative to the value of the whole window."""
     percent = metric_of(metric).percent
     if percent is None:
         return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
