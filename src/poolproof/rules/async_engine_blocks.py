@@ -44,7 +44,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs; on ZFS, or if the block size rules out direct I/O, iodepth=1."""
+    """Return direct=1, which libaio needs, or iodepth=1 on ZFS and for block sizes that rule out direct I/O."""
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 

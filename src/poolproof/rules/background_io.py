@@ -43,9 +43,9 @@ def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: 
 RULE = Rule(
     title="Something else is using the disks",
     wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can hide a cache.",
-    shows="In the evidence: a layer is busy, or the rate of the idle disks adds up to more than 5 % of the bytes that "
-    "they moved in the window. The result is suspect if the rest does not cover what fio moved and the idle disks were "
-    "watched for at least a second.",
+    shows="In the evidence: a layer is busy, or the disks moved bytes while fio was not running, at a rate that over "
+    "the measurement window would exceed 5 % of what they moved. The result is suspect if the remaining bytes do not "
+    "cover what fio moved and the disks were observed without fio for at least a second.",
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
     "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",

@@ -1,4 +1,4 @@
-"""The list of all rules. Every module of this package that defines `RULE` is one."""
+"""The list of all rules, collected from the modules of this package that define `RULE`."""
 
 import functools
 import importlib

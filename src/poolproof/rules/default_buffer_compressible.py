@@ -1,4 +1,4 @@
-"""fio's reused write buffers on a target that compresses."""
+"""Write buffers that fio reuses, on a target that compresses."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, lost_writes
@@ -13,12 +13,14 @@ def _record_bytes(case: Case) -> int:
 
 
 def _buffer_bytes(job: LoadPart) -> int:
-    """Return the bytes of a clone's buffers: fio has `iodepth` buffers of `bs` bytes and fills each buffer once."""
+    """Return the total size of a clone's write buffers. fio has `iodepth` buffers of `bs` bytes and fills each buffer
+    once.
+    """
     return job.block_bytes * (job.queue // job.clones)
 
 
 def _repeating(case: Case) -> list[LoadPart]:
-    """Return the jobs whose buffers repeat within one record of a target that compresses."""
+    """Return the jobs whose write buffers repeat within one record, if the target compresses."""
     writers = [job for job in case.jobs if job.writes and not job.refills_buffers and not job.zero_buffers]
     return [job for job in writers if compresses(case) and _buffer_bytes(job) < _record_bytes(case)]
 

@@ -24,7 +24,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _ios(job: LoadPart) -> int | None:
-    """Return how many I/Os each clone will do; None if the job is time-based, has no size or measures no latency."""
+    """Return how many I/Os each clone will issue; None if that is unknown or if the job measures no latency."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -46,7 +46,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
-    """Return a finding if the samples are too few for a p99. Fewer than `fewest` are ignored: end_fsync syncs once."""
+    """Return a finding if the p99 has too few samples. Fewer than `fewest` do not count: end_fsync alone syncs once."""
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:
         return None

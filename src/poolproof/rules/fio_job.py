@@ -1,4 +1,7 @@
-"""The fio job of a load part, for rules about fio itself. It has no options if another load generator runs the part."""
+"""Access to the fio job of a load part, for rules about fio itself.
+
+If another load generator runs the part, the returned job has no options.
+"""
 
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of as fio_job

@@ -1,8 +1,9 @@
 """Byte accounting for the rules: the bytes that fio moved, and those that the disks should have moved and did move.
 
-A ratio of at least 0.9 is in order, a ratio below 0.5 refutes the result, and in between the result is suspect. For
-reads, 0.85 is enough: a valid run among the measured cases (the fourth run of L08) has 0.885, because some blocks from
-earlier runs were still in RAM. Every invalid run among them has a ratio of at most 0.25.
+The ratio of counted to expected bytes is within bounds from 0.9 upwards. A ratio below 0.5 refutes the result. Between
+these limits, the result is suspect. For reads, 0.85 is enough: a valid run among the measured cases (the fourth run of
+L08) has 0.885, because some blocks from earlier runs were still in RAM. Every invalid run among the measured cases has
+a ratio of at most 0.25.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ _LOST = 0.95
 class Flow:
     """One direction of the byte accounting: bytes moved by fio, expected at the leaves, and counted at the leaves.
 
-    `least` is the lowest ratio of counted to expected bytes that is in order.
+    `least` is the lowest ratio of counted to expected bytes that is within bounds.
     """
 
     moved_bytes: int
@@ -39,7 +40,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of the finding if the ratio is not in order."""
+        """The effect of the finding if the ratio is too low."""
         return "refutes" if self.ratio < BROKEN else "suspects"
 
     @property
@@ -52,7 +53,10 @@ class Flow:
 
     @property
     def expected(self) -> str:
-        """The expected bytes as text; with the factor if fio moved a different number: `4.00 GiB (2 × 2.00 GiB)`."""
+        """The expected bytes as text.
+
+        Contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
+        """
         if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
         return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"
@@ -71,7 +75,7 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting; None if there is none, or if no leaf was counted."""
+    """Return the byte accounting; None if there is no evidence, or if no leaf was counted."""
     return case.evidence.account if case.evidence and case.evidence.leaves else None
 
 
@@ -90,19 +94,23 @@ def cold_reads(case: Case) -> Flow | None:
 
 
 def lost_reads(case: Case) -> Flow | None:
-    """Return `cold_reads` if they are not in order, otherwise None."""
+    """Return `cold_reads` if its ratio is too low, otherwise None."""
     flow = cold_reads(case)
     return flow if flow and not flow.in_order else None
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare fio's writes × the expected write amplification with what the leaves had written after the flush."""
+    """Compare the writes expected at the leaves with what the leaves had written after the flush.
+
+    The expected bytes are fio's writes × the expected write amplification. None if fio wrote nothing or no leaf was
+    counted.
+    """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
-    """Return `writes` if they are not in order, otherwise None."""
+    """Return `writes` if its ratio is too low, otherwise None."""
     flow = writes(case)
     return flow if flow and not flow.in_order else None
 
@@ -114,7 +122,10 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if they are not in order and the drain wrote more: the data was late, not lost."""
+    """Return `writes_at_end` if its ratio is too low and more than 5 % of the data was written late; otherwise None.
+
+    Late data is data that the final flush wrote after fio had ended. It was not lost.
+    """
     at_end, drained = writes_at_end(case), writes(case)
     if at_end is None or drained is None or at_end.in_order:
         return None
@@ -131,7 +142,8 @@ def _writes(case: Case, found: Account, counted_bytes: int) -> Flow | None:
 def _stored_share(case: Case) -> float:
     """Return the fraction of fio's bytes that the target should store.
 
-    It is below 1 only if the target compresses and the job writes compressible data (buffer_compress_percentage).
+    The fraction is below 1 only if the target compresses and all jobs use compressible data
+    (buffer_compress_percentage).
     """
     if not compresses(case) or not case.load.parts:
         return 1.0
@@ -144,8 +156,10 @@ def compresses(case: Case) -> bool:
 
 
 def proves(case: Case) -> bool:
-    """True if the byte accounting proves the result: data was moved, and all reads that should be cold and all writes
-    are in order."""
+    """True if the byte accounting proves the result.
+
+    Data must have been moved, and the ratios of all writes and of the reads that should be cold must be within bounds.
+    """
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:
         return False

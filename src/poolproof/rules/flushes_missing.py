@@ -19,8 +19,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _syncs(job: PartOutcome) -> int:
-    """Return the number of syncs. fio 3.x can report 0 for psync, so it is at least the sample count of the sync
-    latency.
+    """Return the number of syncs.
+
+    Because fio 3.x can report 0 for psync, samples of the sync latency count as syncs too.
     """
     return max(job.syncs or 0, (job.sync.samples or 0) if job.sync else 0)
 

@@ -30,7 +30,7 @@ def _reason(case: Case, job: LoadPart) -> str | None:
 RULE = Rule(
     title="The cache is not cold",
     wrong="invalidate=1 drops pages on ext4, xfs and btrfs, but not the caches of ZFS, FUSE and network file systems.",
-    shows="In a job: reads through RAM with pre_read=1, with invalidate=0, or on one of these file systems.",
+    shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on one of these file systems.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer (export and import the pool; sync and drop_caches on host and guest, for FUSE "
     "and its branches; remount), then use invalidate=1 without pre_read",

@@ -19,7 +19,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return libaio if it can queue the job's I/O; otherwise iodepth=1: buffered I/O has no real queue depth."""
+    """Return ioengine=libaio if libaio can queue the job's I/O.
+
+    Otherwise return iodepth=1, because buffered I/O has no real queue depth.
+    """
     may_be_libaio = fio_job(job).engine in _MAY_BE_LIBAIO and job.direct and not job.commits_each_write
     return {"ioengine": "libaio"} if may_be_libaio and not is_zfs(case.target) else {"iodepth": "1"}
 

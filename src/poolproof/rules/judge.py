@@ -15,7 +15,8 @@ _STRENGTH = tuple(VERDICTS)
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdicts`: verdicts of single metrics, by id, that differ from `verdict`; no rule gives one yet.
+    `verdicts` maps the id of a metric to its verdict if that differs from `verdict`. No rule judges single metrics yet,
+    so it is empty.
     """
 
     verdict: Verdict
@@ -37,7 +38,7 @@ def lint(case: Case) -> tuple[Finding, ...]:
 
 
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
-    """Return the findings of one rule: those on the result if there are any, otherwise those on the job.
+    """Return what one rule finds in the result or, if it finds nothing there, in the job.
 
     If the byte accounting proves the result, findings on the job are dropped or become notes.
     """

@@ -37,8 +37,10 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _effect(case: Case, part: ReportedDirection) -> Effect:
-    """Return the effect. Buffered sequential reads and buffered writes end in RAM by design, so the byte accounting
-    decides.
+    """Return the effect of a latency that is too low for a disk.
+
+    Buffered sequential reads and buffered writes end in RAM by design, so their low latency is only a note. A low
+    latency is also only a note if the ratio of counted to expected bytes is within bounds.
     """
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
     job = case.job_named(part.job.name)

@@ -51,7 +51,10 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
-    """Return the maximum number of I/Os in flight for these results: of all clones of a group, or of one job."""
+    """Return the maximum number of I/Os in flight for a reported result.
+
+    The result covers one job, or all clones of a group.
+    """
     if case.jobs and case.outcome is not None and len(case.outcome.parts) == 1:
         return case.load.queue
     if job is None:

@@ -1,4 +1,4 @@
-"""An md array with a write-intent bitmap: the first write to a clean region needs another write."""
+"""An md array with a write-intent bitmap: the first write to a clean region has to wait for another write."""
 
 from poolproof.rules.model import Case, Findings, Rule, notes
 
@@ -8,8 +8,9 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in jobs if job.block_bytes <= 64 * 1024]
     if case.target and case.target.md_bitmap and jobs:
         yield notes(
-            f"{case.who(jobs)} does small random or synchronous writes on an md array with an internal write-intent "
-            "bitmap: before the first write to a region, md writes the region's bit and waits for it",
+            f"{case.who(jobs)} issues small random or synchronous writes on an md array with an internal "
+            "write-intent bitmap. Before the first write to a clean region, md writes that region's bit and waits "
+            "until it is on disk",
             weight=45,
         )
 
@@ -18,7 +19,7 @@ RULE = Rule(
     title="The write-intent bitmap of md",
     wrong="Before md writes to a clean region, it writes a bit to every disk. This slows down small random writes "
     "most.",
-    shows="Before the run: the target has an internal bitmap, and the job does small random or synchronous writes.",
+    shows="Before the run: the target has an internal bitmap, and the job issues small random or synchronous writes.",
     error="Too low. Observed: 115 MB/s without the bitmap, 22 MB/s with it.",
     fix="run mdadm --grow --bitmap=none /dev/mdX for the test, or choose a larger --bitmap-chunk; report the setting "
     "with the result",

@@ -1,4 +1,4 @@
-"""ZFS mirrors of rotational and non-rotational disks: how much of the reads each member served."""
+"""ZFS mirrors of rotational and non-rotational disks: which share of the reads each member served."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class Mirror:
     """A mirror that served reads and has both rotational and non-rotational members.
 
     `rotational` and `others` name the disks of the members. `shares`: each member's share of the reads, as text.
-    `rotational_are_files`: the rotational members are files, so ZFS cannot tell them from the others.
+    `rotational_are_files`: the rotational members are files, so ZFS cannot distinguish them from the other members.
     """
 
     rotational: str
@@ -23,7 +23,10 @@ class Mirror:
 
 
 def mirrors_read(case: Case) -> Iterator[Mirror]:
-    """Yield the mirrors with both kinds of members if the case read; none if `rotational` is unknown for a disk."""
+    """Yield the mirrors that served reads and have both rotational and non-rotational members.
+
+    A mirror is left out if it is unknown whether one of its members is rotational.
+    """
     if (
         case.zfs is None
         or case.evidence is None

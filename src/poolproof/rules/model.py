@@ -38,7 +38,7 @@ class Finding:
 
     `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
     change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
-    than a rule that sees only the imbalance.
+    than a rule that sees only that the bytes do not match.
     """
 
     rule: str
@@ -52,7 +52,7 @@ Findings = Iterable[Finding]
 
 
 def finding(effect: Effect, message: str, weight: int = 50, fix: str = "") -> Finding:
-    """Return a finding for a check to yield. `Rule` adds the id, and the rule's fix if `fix` is empty."""
+    """Return a finding for a check to yield. `Rule` adds its id, and its own fix if `fix` is empty."""
     return Finding("", effect, message, fix, weight)
 
 
@@ -94,13 +94,13 @@ class Case:
         return self.target.zfs if self.target else None
 
     def job_named(self, name: str) -> LoadPart | None:
-        """Return the job with that name, or else the only job; None if there are several jobs with other names."""
+        """Return the job with this name. If there is only one job, its name does not matter. None if no job fits."""
         named = [job for job in self.jobs if job.name == name]
         only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return how much each counter of a counter source grew, by name; empty if the source was not read."""
+        """Return how much each counter of a counter source grew, by counter name; empty if the source was not read."""
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
@@ -124,18 +124,19 @@ class Rule:
 
     `in_job` checks the job and the target before a run; `in_result` checks the result.
 
-    `commands` is a shell script that shows the effect. In it, `fio --rw=…` means `fio --name=trap --filename=trap
-    --rw=…`. `prepare` contains the commands to run before the counters are read first. `needs` says what else the
-    script needs.
+    `commands` is a shell script that shows the effect. In the script, `fio --rw=…` means `fio --name=trap
+    --filename=trap --rw=…`. `prepare` contains the commands to run before the counters are read for the first time.
+    `needs` says what else the script needs.
 
-    `cleared_by_byte_count`: True if the pitfall changes where the bytes go. The findings of `in_job` are then dropped
-    if the byte accounting proves the result. False if it does not (a queue depth that is never reached): the findings
-    become notes. See docs/verdicts.md.
+    `cleared_by_byte_count` says what happens to the findings of `in_job` if the byte accounting proves the result.
+    True: the findings are dropped, because the pitfall would have changed where the bytes go. False: the findings
+    become notes, because the pitfall does not change that (for example, a queue depth that is never reached). See
+    docs/verdicts.md.
 
-    `explains_lost`: why bytes that fio moved reached no disk, by direction, for the byte flow in the report.
+    `explains_lost` says, by direction, why bytes that fio moved reached no disk. The report shows it in the byte flow.
 
-    `options`: the fio options that `in_job` checks, most important first. `fixed_options`: the changes to a job after
-    which `in_job` finds nothing, or a function that returns them; empty if a person has to choose.
+    `options` are the fio options that `in_job` checks, most important first. `fixed_options` are the changes to a job
+    after which `in_job` finds nothing, or a function that returns these changes; empty if a person has to choose.
     """
 
     title: str
@@ -183,17 +184,17 @@ class Rule:
 
 
 def fio_doc(options: str) -> str:
-    """Return a source: fio's manual, with the names of the options."""
+    """Return fio's manual as a source, with the names of the options in parentheses."""
     return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
 
 
 def fio_issue(number: int) -> str:
-    """Return a source: a GitHub issue of fio."""
+    """Return the URL of a GitHub issue of fio, to cite as a source."""
     return f"https://github.com/axboe/fio/issues/{number}"
 
 
 def zfs_issue(number: int) -> str:
-    """Return a source: a GitHub issue of OpenZFS."""
+    """Return the URL of a GitHub issue of OpenZFS, to cite as a source."""
     return f"https://github.com/openzfs/zfs/issues/{number}"
 
 

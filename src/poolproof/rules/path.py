@@ -39,12 +39,12 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
-    """True if the engine can use the page cache, and the job is not known to bypass it."""
+    """True if the engine can use the page cache and the job's I/O is not known to bypass it."""
     return job.may_use_page_cache and not goes_past_ram(job, target)
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
-    """True if the job sets direct=1 on an unknown target: nearly every file system except ZFS honours it."""
+    """True if the job sets direct=1 on an unknown target, which is likely to honour it: only ZFS is known not to."""
     return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
 
 

@@ -31,9 +31,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
-    """Return the direction's rate_iops, times the number of clones that the result covers; None if it is not set.
+    """Return the direction's rate_iops times the number of clones that the result covers; None if rate_iops is not set.
 
-    Also None for several values, because the directions that they apply to depend on the job.
+    Also None if rate_iops has several values, because the directions that they apply to depend on the job.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

@@ -11,12 +11,12 @@ _PAGE = 4096
 
 
 def _unit(case: Case) -> int:
-    """Return the unit in bytes that block sizes should be a multiple of: the record on ZFS, a page elsewhere."""
+    """Return the bytes that the file system reads and writes as a unit: a record on ZFS, a page elsewhere."""
     return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if I/Os cover only parts of units and no neighbouring I/O soon completes them in RAM."""
+    """True if each I/O leaves some unit incomplete, and no neighbouring I/O soon completes that unit in RAM."""
     return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
 
 

@@ -37,7 +37,7 @@ RULE = Rule(
     title="Every run reads the same random blocks",
     wrong="randrepeat=1, the default, repeats the random offsets in every run. If the cache survives, RAM serves the "
     "reads.",
-    shows="In a job: random reads through memory, randrepeat other than 0, and invalidate=0 or a file system on which "
+    shows="In a job: buffered random reads, randrepeat other than 0, and invalidate=0 or a file system on which "
     "invalidate has no effect. In the counters: the disks read less than fio did.",
     error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s. With randrepeat=0: 143 MB/s, then 154 "
     "MB/s.",
@@ -49,6 +49,6 @@ RULE = Rule(
     in_result=_in_result,
     explains_lost={"read": "already in RAM: an earlier run read the same offsets"},
     prepare="fio --name=fill --filename=trap --rw=write --bs=1m --size=1g --refill_buffers --end_fsync=1\n"
-    "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; or wait until the cache is empty",
+    "sync; echo 1 | dd of=/proc/sys/vm/drop_caches status=none  # needs root; without root, remount or reboot",
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=1g --io_size=64m --invalidate=0; counted $run; done",
 )

@@ -35,7 +35,7 @@ class ReportedDirection:
 
     @property
     def median_ns(self) -> float | None:
-        """The p50 of clat, or of lat if only lat has percentiles, in nanoseconds; None if neither has any."""
+        """The p50 of clat in nanoseconds, or the p50 of lat if clat has no percentiles; None if neither has any."""
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
@@ -50,12 +50,18 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 
 
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
-    """Return a check that calls `look` for each direction and yields the first finding of all clones of a job."""
+    """Return a check that calls `look` for each direction of each job.
+
+    The check yields at most one finding per job name and direction, the first, because clones share their name.
+    """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
 
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
-    """Return a check that calls `look` for each job and yields the first finding of all its clones."""
+    """Return a check that calls `look` for each job.
+
+    The check yields at most one finding per job name, the first, because clones share their name.
+    """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
     )
@@ -74,13 +80,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Return the bytes that fio moved in one direction; None if a part does not report its bytes."""
+    """Return the bytes that fio moved in one direction; None if a job does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the bytes per second of the fastest group of jobs in one direction; None if a group reports no rate."""
+    """Return the bytes per second of the fastest group of jobs in one direction; None if any group reports no rate."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -89,13 +95,16 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def ran_s(result: Outcome | None) -> float | None:
-    """Return the run time of the longest job in seconds; None if no part reports a run time."""
+    """Return the run time of the longest job in seconds; None if no job reports a run time."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Return the total run time of all groups, which run one after another, in seconds; None if none reports one."""
+    """Return the total run time of all groups, in seconds; None if no group reports one.
+
+    The groups run one after another.
+    """
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts if result else ():
         groups.setdefault(job.group, []).append(job)
@@ -104,9 +113,10 @@ def lasted_s(result: Outcome | None) -> float | None:
 
 
 def asked_s(case: Case) -> float | None:
-    """Return the requested run time of the longest job in seconds, from the campaign or else from the job.
+    """Return the requested run time in seconds; None if a job has no time limit. The actual run time is `ran_s`.
 
-    None if no run time was requested. The actual run time is `ran_s`.
+    If the jobs run in several phases, one after another, this is the longest run time of a single job. Otherwise, it is
+    the run time that the campaign requests or, without a campaign, the run time of the jobs.
     """
     if len(case.load.phases) > 1:
         spans = [job.runtime_s for job in case.load.parts]

@@ -12,7 +12,10 @@ _LONG_ENOUGH_S = 10.0
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that end when their size is done. Jobs with `steadystate` are meant to, so they are left out."""
+    """Return the jobs that end when their size is done.
+
+    Jobs with `steadystate` are meant to end early, so they are left out.
+    """
     jobs = [job for job in case.jobs if job.runtime_s and not job.time_based]
     return [job for job in jobs if "steadystate" not in fio_job(job).options]
 
@@ -30,7 +33,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float:
-    """Return the highest plausible rate: 2 GB/s, or less for small blocks of direct I/O with few in flight."""
+    """Return the highest plausible rate: 2 GB/s, or less for direct I/O with small blocks and a low queue depth."""
     if not job.direct:
         return _FAST_BYTES_PER_S
     return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)

@@ -14,7 +14,10 @@ _MOST_PARTS = 100
 
 
 def _fix(case: Case) -> str:
-    """Return the two possible fixes, with sizes if all sections have the same size."""
+    """Return the text of the fix, which offers two ways.
+
+    If all sections have the same size, the text contains sizes to type.
+    """
     sizes = {job.size_bytes for job in case.jobs}
     size, fix = next(iter(sizes)), "use directory= instead of filename= (one file per job), or offset_increment="
     if len(sizes) > 1 or size is None or size < case.load.sharers:
@@ -24,7 +27,7 @@ def _fix(case: Case) -> str:
 
 
 def _share_of(size_bytes: int, sharers: int) -> str:
-    """Return the size of each part, in whole MiB or, below 1 MiB, in multiples of 4 KiB: O_DIRECT accepts both."""
+    """Return the size of each job's part: whole MiB or, below 1 MiB, a multiple of 4 KiB. O_DIRECT accepts both."""
     size_bytes //= sharers
     unit = 1024**2 if size_bytes >= 1024**2 else 4096
     return canonical_size(max(size_bytes // unit * unit, 1)).lower()
@@ -48,7 +51,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
-    """Return how many clones access the same bytes at once, among the jobs that RAM may serve and `counts` selects."""
+    """Return how many clones access the same bytes at once.
+
+    Only jobs that RAM may serve and that `counts` accepts are included.
+    """
     phases = (
         [job for job in phase if (job.reads or job.writes) and may_end_in_ram(job, case.target) and counts(job)]
         for phase in case.load.phases
@@ -57,7 +63,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
 
 
 def _walks_forward(job: LoadPart) -> bool:
-    """True if the job is sequential and does not go backwards (as `rw=read:-8k` does)."""
+    """True if the job is sequential and does not skip backwards (as `rw=read:-8k` does)."""
     return job.is_sequential and not (fio_job(job).text("rw") or "").partition(":")[2].strip().startswith("-")
 
 
@@ -72,8 +78,8 @@ def _in_result(case: Case) -> Findings:
 def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived: str, rest: str) -> Findings:
     """Yield a finding if RAM explains the missing bytes.
 
-    Each byte is moved once per job, and again in each further pass over the file. RAM can serve all of these moves
-    except one.
+    Each job moves every byte once, and again in each further pass over the file. The disks need to move every byte only
+    once, and RAM can serve the rest.
     """
     if flow is None:
         return
@@ -93,7 +99,10 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return changes that give each numjobs clone its own part of the file, or its own file if the size is unknown."""
+    """Return changes that give each clone its own part of the file, or its own file if the size is unknown.
+
+    Empty if the job has no clones, or if a device would have to be divided into too many parts.
+    """
     filename, clones, size = fio_job(job).filename or "", job.clones, job.size_bytes
     if clones < 2:
         return {}

@@ -35,8 +35,8 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="A burst, not a sustained rate",
-    wrong="The first seconds of writing fill dirty memory, the open transaction group of ZFS (5 s), a drive's SLC "
-    "cache, a controller's memory or a cloud volume's burst credits. The sustained rate comes after that.",
+    wrong="The first seconds of writing go to dirty memory, ZFS's open transaction group (5 s), a drive's SLC cache "
+    "or a controller's cache, or use up a cloud volume's burst credits. The sustained rate comes after that.",
     shows="In a job: writes without ramp_time, for less than 60 s or of less than twice the dirty limit. See also "
     "`unstable`.",
     error="Too high, by a factor of 1.5 to 10.",

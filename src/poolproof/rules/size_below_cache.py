@@ -1,4 +1,4 @@
-"""A file that fits in RAM, read through RAM."""
+"""Buffered reads of a file that fits in RAM."""
 
 from dataclasses import replace
 
@@ -13,14 +13,14 @@ _GIB = 1024**3
 
 
 def _cache(case: Case) -> tuple[int, str]:
-    """Return the size in bytes and the name of the memory that may cache the file; the size is 0 if unknown."""
+    """Return the size in bytes of the memory that may cache the file, and what to call it; the size is 0 if unknown."""
     if is_zfs(case.target) and case.zfs and case.zfs.arc_max_bytes:
         return case.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes if case.target else None) or 0, "RAM"
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the memory size as text, in whole GiB if the memory has at least 1 GiB."""
+    """Return twice the size as text, rounded up to whole GiB if the memory has at least 1 GiB."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -39,7 +39,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1 if the target honours it; otherwise files of twice the memory, in total over all clones."""
+    """Return direct=1 if the target honours it.
+
+    Otherwise return a size that is twice the memory, over all clones together.
+    """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):
         return {"buffered": None, "direct": "1"}
@@ -51,8 +54,8 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="The test file fits in memory",
     wrong="The files are smaller than the memory that caches them, so a read may never reach a disk.",
-    shows="In a job: all jobs together access fewer bytes than twice RAM (on ZFS: twice zfs_arc_max), and the reads go "
-    "through memory. In the counters: the disks read less than fio did.",
+    shows="In a job: all jobs together access fewer bytes than twice RAM (on ZFS: twice zfs_arc_max), and the reads "
+    "are buffered or on ZFS. In the counters: the disks read less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
     fix="use files of twice RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not primarycache=metadata, which "
     "stops prefetch)",
@@ -60,7 +63,7 @@ RULE = Rule(
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
     fixed_options=_fixed_options,
-    explains_lost={"read": "from RAM: the file fits in it"},
+    explains_lost={"read": "already in RAM: the file fits in it"},
     prepare=fill("256m"),
     commands="fio --rw=randread --bs=4k --size=256m --invalidate=0",
 )

@@ -29,9 +29,9 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """True if the disk did at least 20 I/Os and the others moved at least half as many bytes on average.
+    """True if the disk did at least 20 I/Os, and the other disks on average moved at least half as many bytes.
 
-    A disk that is busy only because the others had little to do is not a slow disk.
+    Otherwise the disk may be busy only because the other disks had little to do, not because it is slow.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= 20 and mean >= 0.5 * _bytes(leaf)

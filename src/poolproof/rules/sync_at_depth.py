@@ -18,7 +18,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the depth that the job really reaches."""
+    """Return the queue depth that the job really reaches."""
     return {"iodepth": str(job.sync_every or 1)}
 
 

@@ -23,13 +23,19 @@ def _in_job(case: Case) -> Findings:
 
 
 def _may_split_sectors(job: LoadPart) -> bool:
-    """True if bs_unaligned lets fio use other sizes than whole sectors: it has no effect on a single block size."""
+    """True if bs_unaligned lets fio use sizes other than whole sectors.
+
+    The option has no effect on a single block size.
+    """
     varies = "bsrange" in fio_job(job).options or job.max_block_bytes % _SECTOR != 0
     return varies and fio_job(job).flag("bs_unaligned")
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1 if each write is committed, because it is not needed then; otherwise set whole pages."""
+    """Remove direct=1 if each write is committed, because it adds nothing then.
+
+    Otherwise set a block size of whole pages.
+    """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}
     block = -(-job.max_block_bytes // _PAGE) * _PAGE
@@ -38,7 +44,7 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 with unaligned blocks",
-    wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently goes through RAM.",
+    wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently uses the page cache.",
     shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and bsrange.",
     error="The run fails or is buffered.",
     fix="set bs=4k (fio reads `4KiB` as 4000 bytes) without bs_unaligned, or direct=0 with fdatasync=1",

@@ -7,9 +7,9 @@ from poolproof.units import format_size
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
-    """Return how many bytes of the files are on no disk, and their total bytes; None and 0 if they were not checked.
+    """Return how many bytes of the files are on no disk, and the total size of the files.
 
-    Up to 5 % of the total is returned as 0.
+    Up to 5 % of the total counts as 0. Returns None and 0 if the files were not checked.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:

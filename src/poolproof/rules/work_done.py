@@ -40,8 +40,8 @@ def _meaning(error: int) -> str:
 def _is_idle(job: PartOutcome) -> bool:
     """True if the job moved 0 bytes in every direction.
 
-    If the source shows no direction, a run time or CPU usage proves that it contains the whole job, because fio prints
-    them below the directions.
+    If the output contains no direction of the job, the job counts as idle only if the output has its run time or CPU
+    usage. fio prints these below the directions, so the output of the job is complete.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
@@ -82,7 +82,7 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
 
 
 def _moved_bytes(outcome: Outcome) -> int | None:
-    """Return how many bytes fio moved, including trimmed bytes; None if a part does not report them."""
+    """Return how many bytes fio moved, including trimmed bytes; None if a job does not report its bytes."""
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
     for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
@@ -93,7 +93,10 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 
 
 def _asked_bytes(case: Case) -> int | None:
-    """Return how many bytes the jobs move before they end; None if something else ends them or a size is unknown."""
+    """Return how many bytes the jobs should move before they end.
+
+    None if an option ends or extends a job in another way, or if a size is unknown.
+    """
     total = 0
     for job in case.jobs:
         size = job.io_size_bytes or job.size_bytes

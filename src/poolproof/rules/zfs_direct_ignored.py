@@ -56,7 +56,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, a person has to choose."""
+    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, change nothing."""
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
@@ -75,7 +75,7 @@ RULE = Rule(
     options=("direct", "buffered"),
     fixed_options=_fixed_options,
     in_result=_in_result,
-    explains_lost={"read": "from the ARC, in RAM"},
+    explains_lost={"read": "read from the ARC, in RAM"},
     needs="Run on a ZFS dataset. Count with `zpool iostat -v 1` there, because findmnt shows no disk.",
     prepare=fill("256m"),
     commands="fio --rw=randread --bs=4k --size=256m --direct=1\n"
