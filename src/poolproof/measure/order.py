@@ -76,8 +76,8 @@ class TrialOrder:
         names = self._workloads if among is None else among
         while True:
             priors = cache(self._priors)
-            turns = sorted(self._turn(name, len(self._trials[name])) for name in names)
-            name = next((name for _, _, name in turns if self._is_needed(name, priors)), None)
+            keys = sorted(self._sort_key(name, len(self._trials[name])) for name in names)
+            name = next((name for _, _, name in keys if self._is_needed(name, priors)), None)
             if name is None:
                 return
             yield self._workloads[name], next(self._free_numbers(name))
@@ -85,15 +85,15 @@ class TrialOrder:
     def certain(self) -> tuple[tuple[Workload, int], ...]:
         """Return the trials that will certainly run: up to each cell's minimum, or one more if it is needed now."""
         priors = cache(self._priors)
-        turns = []
+        keys = []
         for name in self._workloads:
             done = len(self._trials[name])
             missing = max(self._measure.trials - done, int(self._is_needed(name, priors)))
             numbers = islice(self._free_numbers(name), missing)
-            turns += [(*self._turn(name, done + offset), number) for offset, number in enumerate(numbers)]
-        return tuple((self._workloads[name], number) for _, _, name, number in sorted(turns))
+            keys += [(*self._sort_key(name, done + offset), number) for offset, number in enumerate(numbers)]
+        return tuple((self._workloads[name], number) for _, _, name, number in sorted(keys))
 
-    def _turn(self, name: str, done: int) -> tuple[int, int, str]:
+    def _sort_key(self, name: str, done: int) -> tuple[int, int, str]:
         """Return the sort key of a workload's next trial: its round, its position in the round, its name."""
         positions = self._positions[min(done, len(self._positions) - 1)]
         return done, positions[name], name

@@ -15,7 +15,7 @@ from poolproof.load.outcome import Outcome
 from poolproof.measure.figures import latency_of, sync_latency_of
 from poolproof.stopping.model import RateSeries
 
-MOST_STRETCHES = 40
+MOST_INTERVALS = 40
 SHORTEST_S = 0.25
 _ALMOST = 0.05
 
@@ -100,7 +100,7 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
     """Return the reports at which intervals end, as evenly spaced as possible. The last report is always included."""
     if not counting:
         return []
-    step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_STRETCHES)
+    step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_INTERVALS)
     chosen: list[Status] = []
     for status in counting:
         if status.ran_s >= (chosen[-1].ran_s if chosen else 0.0) + 0.9 * step_s:

@@ -1,4 +1,4 @@
-"""Which acceleration a lab's machine comes up with: by a stand-in for QEMU that fails as KVM was seen to fail."""
+"""Which acceleration a lab boots with, tested with a stand-in for QEMU that fails like a broken KVM."""
 
 from collections.abc import Iterator
 from pathlib import Path

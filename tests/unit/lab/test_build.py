@@ -1,4 +1,4 @@
-"""The stages of a build: by stand-ins for apt, mmdebstrap and mke2fs, which make a small tree in their place."""
+"""The stages of a build, tested with stand-ins for apt, mmdebstrap and mke2fs that make a small tree."""
 
 import shutil
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""The further hosts of a run."""
+"""The other hosts of a run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What an image is made of, and that its name says all of it."""
+"""What an image contains, and that its name depends on all of it."""
 
 from dataclasses import replace
 from pathlib import Path

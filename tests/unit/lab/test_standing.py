@@ -1,4 +1,4 @@
-"""Labs on disk: their names, their state by what runs, orphans, and what the campaign becomes inside of one."""
+"""Labs on disk: their names, their states, orphans, and how a campaign's devices become lab disks."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""A start for which this machine has too little says so, and leaves nothing behind."""
+"""Starting a lab on a machine with too little space: an error, and nothing is left behind."""
 
 import shutil
 from collections import namedtuple

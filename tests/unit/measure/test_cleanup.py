@@ -1,4 +1,4 @@
-"""Of the state directories on a host, only those of dead runs are undone; every other is left as it is, and named."""
+"""Cleaning up a host: only state directories of crashed runs are removed; all others are reported and left alone."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What poolproof adds to a job stands in docs/campaign.md as it stands in the code."""
+"""The options that poolproof adds to a job are listed in docs/campaign.md."""
 
 import re
 from pathlib import Path

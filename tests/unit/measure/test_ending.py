@@ -1,4 +1,4 @@
-"""When a running fio is ended: by its series, after its ramp, and after three turns of the write-back below it."""
+"""When a running fio is ended: by its rate series, after its ramp, and after three write-back cycles."""
 
 import json
 
@@ -141,10 +141,10 @@ def test_reports_during_the_ramp_are_ignored() -> None:
 
 
 def test_write_trials_last_at_least_three_write_back_cycles() -> None:
-    turns = (WriteBack(5.0),)
-    assert ending(write_backs=turns).most_s == 20.0
-    assert not ending(write_backs=turns).judge(steady(12.0), BEGUN_S).done
-    assert ending(write_backs=turns).judge(steady(16.0), BEGUN_S).done
+    cycles = (WriteBack(5.0),)
+    assert ending(write_backs=cycles).most_s == 20.0
+    assert not ending(write_backs=cycles).judge(steady(12.0), BEGUN_S).done
+    assert ending(write_backs=cycles).judge(steady(16.0), BEGUN_S).done
     assert ending(write_backs=(WriteBack(30.0),)).most_s == 90.0, "also where that is more than the most"
 
 

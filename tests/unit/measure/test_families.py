@@ -1,4 +1,4 @@
-"""Which layouts share what they have in common, and which are built anew each."""
+"""Which layouts are changed in place into the next one, and which are built from scratch."""
 
 import pytest
 

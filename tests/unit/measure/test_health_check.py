@@ -1,4 +1,4 @@
-"""The watch over a layout's programs, on a host whose link breaks: the thread that waits for fio tells of that."""
+"""Health checks on a host whose connection breaks: the thread that waits for fio reports that."""
 
 import threading
 import time

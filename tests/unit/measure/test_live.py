@@ -1,4 +1,4 @@
-"""When a fio counts as hung: its time is over, and for a minute not a byte moved at a leaf."""
+"""When fio counts as hung: its time is over, and no leaf device has moved a byte for a minute."""
 
 import pytest
 

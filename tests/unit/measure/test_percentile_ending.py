@@ -1,4 +1,4 @@
-"""A trial that is compared by a percentile goes on until that is known, from what fio itself wrote while it ran."""
+"""A trial that is compared by a percentile continues until the histograms of a real fio show that it is precise."""
 
 import gzip
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A budget: what is left of it, and whether one more round of the race fits, building and all."""
+"""The time budget: what is left of it, and whether another round of adaptive sampling fits, including builds."""
 
 import time
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ def schedule(budget_s: int, build_s: float) -> Schedule:
 
 
 def sharing(asked: Campaign, done: Sequence[Trial] = ()) -> dict[str, TrialOrder]:
-    """The order of each layout; how much trials differ is told by the cells of all."""
+    """Return the trial order of each layout; all cells show how much trials differ."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -119,7 +119,7 @@ def test_time_before_start_does_not_count_towards_the_budget(monkeypatch: pytest
     assert found.left_s == pytest.approx(before_s, abs=5)
 
 
-def raced(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, TrialOrder]]:
+def sampled(figures: dict[str, list[list[float]]], drifts: str = "") -> tuple[Schedule, dict[str, TrialOrder]]:
     """Return the schedule of a campaign whose goal has two workloads, with these results per layout and workload."""
     asked = parse_campaign(
         f"layouts: {{{', '.join(f'{name}: dir /{name}' for name in figures)}}}\n"
@@ -148,11 +148,11 @@ CALM = [[150.0, 150.0], [150.0, 150.0]]
 
 def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() -> None:
     """So there are no more checkpoints than the risk is divided by. A layout that skipped a round catches up."""
-    found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
+    found, orders = sampled({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     rounds = 0
-    while racing := found.candidates():
+    while layouts := found.candidates():
         rounds += 1
-        for name in found.begin_round(racing):
+        for name in found.begin_round(layouts):
             for workload, number in orders[name].ahead():
                 figure = 100.0 * (1 + number % 2)
                 done = trial(name, number, 0.0)
@@ -163,7 +163,7 @@ def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() 
 
 
 def test_a_resumed_run_continues_the_interrupted_sampling_round() -> None:
-    found, orders = raced({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
+    found, orders = sampled({"one": [[100.0, 200.0, 150.0, 170.0], [100.0, 200.0]], "two": RESTLESS})
     assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
     for workload, number in orders["two"].ahead():
@@ -176,7 +176,7 @@ def test_a_resumed_run_continues_the_interrupted_sampling_round() -> None:
 
 def test_a_run_killed_in_the_last_sampling_round_finishes_that_round() -> None:
     """One cell already has its maximum number of trials; the others still need theirs."""
-    found, orders = raced({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
+    found, orders = sampled({"one": [[100.0, 200.0] * 3, [100.0, 200.0] * 2], "two": [[100.0, 200.0] * 2] * 2})
     assert found.candidates() == ["one", "two"]
     assert found.begin_round(["one", "two"]) == ["one", "two"]
     assert [len(orders[name].certain()) for name in ("one", "two")] == [1, 2]
@@ -210,15 +210,15 @@ def test_second_trials_of_sampled_cells_do_not_use_up_a_sampling_round() -> None
 
 def test_a_sampling_round_contains_only_layouts_that_need_a_trial() -> None:
     """A layout without a trial in the round is not built. All trials of a round are certain before its first trial."""
-    found, orders = raced({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
+    found, orders = sampled({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     assert found.begin_round(["one", "two", "calm"]) == ["one", "two"]
     assert [len(orders[name].certain()) for name in ("one", "two", "calm")] == [2, 2, 0]
 
 
 def test_layouts_whose_rate_drifts_get_no_sampling_trials() -> None:
-    found, _orders = raced({"one": RESTLESS, "two": RESTLESS, "three": RESTLESS}, drifts="three")
+    found, _orders = sampled({"one": RESTLESS, "two": RESTLESS, "three": RESTLESS}, drifts="three")
     assert found.candidates() == ["one", "two"]
-    found, _orders = raced({"one": RESTLESS, "two": RESTLESS}, drifts="two")
+    found, _orders = sampled({"one": RESTLESS, "two": RESTLESS}, drifts="two")
     assert found.candidates() == []
 
 
@@ -343,8 +343,8 @@ def test_if_nothing_converges_all_layouts_get_similar_time_and_one_sampling_roun
     before = len(played.caps["one", "etcd"])
     for name in played.schedule.begin_round(list(played.orders)):
         played.measure(name)
-    raced = [caps[before:] for (_name, family), caps in played.caps.items() if family == "etcd"]
-    assert all(len(caps) == 1 and caps[0] >= 15 for caps in raced), raced
+    sampled_caps = [caps[before:] for (_name, family), caps in played.caps.items() if family == "etcd"]
+    assert all(len(caps) == 1 and caps[0] >= 15 for caps in sampled_caps), sampled_caps
     assert played.schedule.left_s > -15.0
 
 

@@ -15,7 +15,7 @@ from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
 from poolproof.load.merge import percentiles_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
-from poolproof.measure.series import MOST_STRETCHES, after_ramp, between, chosen_of, latencies, latency_text
+from poolproof.measure.series import MOST_INTERVALS, after_ramp, between, chosen_of, latencies, latency_text
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
 BEGUN_S, RAMP_S = 1795305652.3, 0.4
@@ -84,6 +84,6 @@ def test_latency_intervals_are_even_and_few_and_cover_the_whole_trial(every_s: f
     counting = [Status(number * every_s, number * every_s) for number in range(1, round(until_s / every_s) + 1)]
     chosen = chosen_of(counting)
     assert chosen[-1] is counting[-1]
-    assert len(chosen) <= 1.12 * MOST_STRETCHES + 1
+    assert len(chosen) <= 1.12 * MOST_INTERVALS + 1
     spans = [b.ran_s - a.ran_s for a, b in pairwise(chosen)]
     assert not spans or max(spans) <= 2 * min(spans)

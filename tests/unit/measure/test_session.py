@@ -1,4 +1,4 @@
-"""Planning and resuming a run: what is refused, and which mistake is reported first."""
+"""Planning and resuming a run: what is rejected, and which error is reported first."""
 
 from pathlib import Path
 

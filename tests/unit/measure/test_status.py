@@ -1,4 +1,4 @@
-"""fio's reports while it runs become points in time, rates per interval and the figures of a window."""
+"""fio's reports while it runs become statuses, rates per interval and the metrics of a window."""
 
 import gzip
 import math

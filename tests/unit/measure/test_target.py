@@ -1,4 +1,4 @@
-"""What a host tells of the disks under an open layout, and what it is not asked to guess."""
+"""What a host reports about the disks under an open layout, and what stays unknown."""
 
 from dataclasses import replace
 

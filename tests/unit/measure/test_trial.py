@@ -1,4 +1,4 @@
-"""One trial on a scripted host, with what real programs printed: its result, its evidence, and what goes wrong."""
+"""One trial on a scripted host with the output of real programs: its result, its evidence, and its errors."""
 
 from pathlib import Path
 

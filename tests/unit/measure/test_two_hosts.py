@@ -1,4 +1,4 @@
-"""A layout over two scripted hosts: everything about its disk on the second host is done there, and only there."""
+"""A layout over two scripted hosts: all work on the disk of the second host is done there, and only there."""
 
 import threading
 from collections.abc import Iterator, Sequence
