@@ -26,9 +26,9 @@ def mine(testbed: Testbed) -> Path:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        ("size: 2m", "has 1 MiB, but the job goes to 2 MiB"),
-        ("ioengine: psync", "has 1 MiB, but the job goes to 256 MiB"),
-        ("size: 512k, offset: 768k", "has 1 MiB, but the job goes to 1.25 MiB"),
+        ("size: 2m", "is 1 MiB long, but the job reads up to 2 MiB"),
+        ("ioengine: psync", "is 1 MiB long, but the job reads up to 256 MiB"),
+        ("size: 512k, offset: 768k", "is 1 MiB long, but the job reads up to 1.25 MiB"),
         ("size: 1m, unlink: 1", "`unlink` may change or remove them"),
         ("size: 1m, unlink_each_loop: 1", "`unlink_each_loop` may change or remove them"),
         ("size: 1m, ioengine: filedelete", "`ioengine=filedelete` may change or remove them"),
