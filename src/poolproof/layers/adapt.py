@@ -1,10 +1,10 @@
 """Plans how a built layout becomes another layout without being rebuilt.
 
-A layout can be extended: log and cache vdevs are added to its pool and removed later. It can also be changed: leaf
-vdevs of mirrors are attached and detached. The pool, its data and the layers above it stay.
+A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
+changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above the pool stay.
 
-The layers above a changed pool are closed before the change and opened after it. Their undo then comes later in the
-journal than the undo of the change, so a crashed run is cleaned up from the top down.
+The layers above a changed pool are closed before the change and opened after it. In the journal, the undo of these
+layers then comes after the undo of the change, so a crashed run is cleaned up from the top down.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without the inputs that can be added after it is built."""
+    """Return the layout without the inputs that can be added after the layout is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -25,7 +25,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout can be changed into the target or is equal to it."""
+    """True if the built layout can be changed into the target or already equals the target."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -37,9 +37,9 @@ def can_become(built: Node, target: Node) -> bool:
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return a plan that extends the built core to the layout `node`. `name` is the layout's name.
+    """Return a plan that turns the built core into the layout `node`, named `name`, by adding what is missing.
 
-    The plan's `make` has only the steps that the core lacks. `volumes` has all devices of the layout by name.
+    The plan's `make` contains only the added steps. `volumes` maps the name of each device in the layout to its volume.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-added")
     return adaptation.plan(adaptation.extended(core.top, node))
@@ -48,8 +48,8 @@ def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], si
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
     """Return a plan that turns the built layout into `node`, for which `can_become` is true.
 
-    `name` is the new layout's name; layers that stay keep their names. The plan's `make` has only the steps of the
-    change. `volumes` has all devices of the new layout by name.
+    `name` is the new layout's name; layers that stay keep their names. The plan's `make` contains only the steps of the
+    change. `volumes` maps the name of each device in the new layout to its volume.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-new")
     return adaptation.plan(adaptation.changed(core.top, node))
@@ -78,7 +78,7 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Return the extended layout at `node`, given its built core."""
+        """Return the planned `node` of the extended layout. `core` is the same node without the additions, as built."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -96,7 +96,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Return the new layout at `node`, given the built layout `before`."""
+        """Return the planned `node` of the new layout. `before` is the node in the same place of the built layout."""
         old = before.node
         if old == node:
             return before
@@ -123,7 +123,7 @@ class _Adaptation:
         return after
 
     def _added(self, node: Node) -> BuiltNode:
-        """Plan an input that the built layout lacks. Its layers get new names."""
+        """Plan an input that the built layout lacks. The layers of this input get new names."""
         names = names_of(node, f"{self.prefix}-{len(self.steps)}")
         built = build_node(node, self.volumes, self.site, names)
         self.steps += [

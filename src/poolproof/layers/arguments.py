@@ -17,7 +17,7 @@ Input = tuple[Argument | None, Node]
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the set of words in `text`. A long list of names is easier to read as one text."""
+    """Return the set of words in `text`. A long list of names is easier to read as one string."""
     return frozenset(text.split())
 
 
@@ -30,7 +30,10 @@ ANY_MOUNT_FLAGS = words(
 
 @dataclass(frozen=True)
 class Sorted:
-    """A stage's inputs, its other arguments, and the number of inputs before each bare word."""
+    """A stage's arguments, sorted into inputs and the rest.
+
+    `marks` maps each bare word to the number of inputs before the word's first occurrence.
+    """
 
     inputs: tuple[Input, ...]
     rest: tuple[Word | Option, ...]
@@ -45,7 +48,8 @@ def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = Non
     """Separate inputs (devices and groups) from words and options.
 
     A word is an input if the campaign has a device with that name. If `flags` is given, every word that is not in
-    `flags` is an input.
+    `flags` is an input. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an argument is
+    neither a device nor a valid group.
     """
 
     def is_flag(text: str) -> bool:
@@ -112,7 +116,10 @@ def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Optio
 
 
 def first_word(reading: StageReader, word: str, what: str, known: Collection[str], example: str) -> Word:
-    """Return the first argument, which must be a word in `known`. Messages call it `what`, for example a level."""
+    """Return the first argument, which must be a word in `known`. Raises a CampaignError otherwise.
+
+    Error messages call the word `what`, for example `level`.
+    """
     first = reading.arguments[0] if reading.arguments else None
     if isinstance(first, Word) and first.text in known:
         return first
@@ -122,7 +129,10 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return the error for a word or key that is not in `known`. It suggests the nearest name or lists all names."""
+    """Return the error for a word or key that is not in `known`. The error suggests the nearest name.
+
+    If no name is near, it lists up to 16 known names.
+    """
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
     return reading.mistake(argument, f"`{name}` is not a known {what}{did_you_mean(name, known) or short}")
@@ -137,7 +147,10 @@ def check_values(reading: StageReader, options: Iterable[Word | Option], known: 
 
 
 def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
-    """Parse a size such as `4M` and return it in bytes. Raises a CampaignError that shows the example."""
+    """Parse a size such as `4M` and return it in bytes.
+
+    Raises a CampaignError that shows the example if `text` is not a size.
+    """
     try:
         return parse_size(text)
     except ValueError:
@@ -145,7 +158,10 @@ def size_of(reading: StageReader, argument: Argument, text: str, example: str) -
 
 
 def bytes_with_unit(text: str) -> int | None:
-    """Parse a size such as `512M`, in bytes; None without a unit, because tools differ on what a bare number means."""
+    """Parse a size such as `512M` and return it in bytes; None if `text` is not a size or has no unit.
+
+    Tools differ on what a number without a unit means.
+    """
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
     except ValueError:
@@ -167,7 +183,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The options of a stage: key and value pairs for creating the layer, and the options for `mount -o`."""
+    """The options of a stage: key-value pairs for creating the layer, and the options for `mount -o`."""
 
     make: tuple[tuple[str, str], ...]
     open: tuple[str, ...]
@@ -178,7 +194,8 @@ def choose(
 ) -> Chosen:
     """Separate the options for creating the layer from those for mounting it.
 
-    No key has both uses. A repeated key is a mistake unless `last_wins` is set.
+    Each key belongs to one of the two. Raises a CampaignError for an unknown option, for a comma in the value of a
+    mount option and, unless `last_wins` is set, for a repeated key.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}

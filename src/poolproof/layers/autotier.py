@@ -1,15 +1,15 @@
 """45Drives' autotier: `autotier (zfs mirror nvme1 ssd1) quota=20% (mergerfs (hdd1 | ext4)) quota=100% tier-period=-1`.
 
-The tiers are directories, fastest first. `quota=` applies to the tier before it and is a percentage or a size; the
-default is 100 %. Keys of the [Global] section are written with dashes: `log-level`, `tier-period` (in seconds),
+The tiers are directories, fastest first. `quota=` applies to the tier to its left. The quota is a percentage or a size;
+the default is 100 %. Keys of the [Global] section are written with dashes: `log-level`, `tier-period` (in seconds),
 `copy-buffer-size`.
 
 autotierfs may crash or hang. Each command therefore has a time limit, and a health check runs during a measurement. The
 process id is recorded so that the process can be ended, and the file system is unmounted lazily. The database and the
 socket (`Run Path`) are stored with the run's files and removed with them.
 
-No distribution packages autotier. The tests use output captured from a build of release 1.2.0, and a stand-in program
-that hangs.
+Debian has no autotier package. The tests use output captured from a build of release 1.2.0, and a stand-in program that
+hangs.
 """
 
 import re
@@ -57,7 +57,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier autotier may fill: a percentage, or `size_bytes` if that is set."""
+    """How much of a tier autotier may fill: a percentage of the tier, or `size_bytes` if not None."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -70,7 +70,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class Autotier:
-    """The quota of each tier, and the [Global] options with dashes instead of spaces in their keys."""
+    """The quota of each tier, and the options of the [Global] section, whose keys are written with dashes."""
 
     quotas: tuple[Quota, ...]
     options: tuple[tuple[str, str], ...]
@@ -153,7 +153,10 @@ class AutotierLayer(Layer[Autotier]):
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Report quotas that differ from the layout's. autotier reads an invalid quota as 100 % and 20 as 2000 %."""
+        """Return which quotas autotier reports differently from the layout; None if there are none.
+
+        autotier takes an invalid quota for 100 %, and `20` without a percent sign for 2000 %.
+        """
         configuration, *_ = _files(built.volume.path)
         try:
             status = built.host.run(("autotier", "-c", configuration, "status"), timeout_s=_LIMIT_S).stdout
@@ -179,20 +182,20 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent, which autotier cannot parse: it would use 100 %."""
+    """Format a quota without an exponent. autotier cannot parse exponents and would use 100 % instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
 @dataclass(frozen=True)
 class ReportedQuota:
-    """A tier's quota as autotier reports it: the percentage of the tier, and the size in bytes, rounded."""
+    """A tier's quota as autotier reports it: a percentage of the tier and a size in bytes, both rounded."""
 
     percent: float
     size_bytes: float
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Parse the quota of each tier, fastest first, from `autotier status`; empty if the text has no table."""
+    """Parse the quota of each tier, fastest first, from the output of `autotier status`; empty if there is no table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

@@ -53,7 +53,10 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check a layer's program: `ask` returns at once if the program is healthy, and `end` ends the program."""
+    """How to check a layer's program and how to end it.
+
+    The command `ask` returns at once if the program is healthy.
+    """
 
     program: str
     ask: tuple[str, ...]
@@ -64,9 +67,9 @@ class HealthCheck:
 class LayerPlan:
     """The commands that build a layer on its inputs.
 
-    `make` runs once (mkfs, create). `open` (mount, import) runs after `make` and after each `close`. Their steps carry
-    the undo for what they change. `close` (unmount, export) keeps the data. After all layers of a layout have been
-    closed and opened again, none of its data is in RAM.
+    `make` runs once (mkfs, create). `open` (mount, import) runs after `make` and after each `close`. Each step of
+    `make` and `open` carries the undo for what the step changes. `close` (unmount, export) keeps the data. After all
+    layers of a layout have been closed and opened again, none of the layout's data is in RAM.
 
     `volume` is what the layer offers when open. `flush` writes out what the layer buffers in RAM. If `flush` is empty,
     a directory is flushed with syncfs and a block device needs no flush. `health_check` is for a layer whose program
@@ -85,7 +88,8 @@ class LayerPlan:
 class WriteBack:
     """How often a layer writes back what it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
-    `bytes` is None if only time counts. `is_certain`: the layout sets the period, so it is the same on every host.
+    `bytes` is None if only time counts. `is_certain` is true if the layout fixes the period, so that the period is the
+    same on every host.
     """
 
     seconds: float
@@ -104,7 +108,7 @@ Spec = TypeVar("Spec")
 
 @dataclass(frozen=True)
 class OpenLayer(Generic[Spec]):
-    """A layer that is built and open: its spec, the volume that it offers, the volumes below it, and its host."""
+    """A layer that is built and open: its spec, the volume that it offers, its input volumes and its host."""
 
     spec: Spec
     volume: Volume
@@ -113,10 +117,11 @@ class OpenLayer(Generic[Spec]):
 
 
 class Layer(ABC, Generic[Spec]):
-    """A storage technology. A layer object has no state.
+    """A storage technology. Layer objects are stateless.
 
-    Methods that take an `OpenLayer` may run commands on its host. Numbers for the inputs are the results of the same
-    method for each input; for a device they are its size, 1 byte written, or 0 disks that may fail.
+    Methods that take an `OpenLayer` may run commands on its host. If `inputs` has numbers, each number is the result of
+    the same method for that input. For an input that is a device, the number is the device's size (capacity, file
+    size), 1 (write factor) or 0 (redundancy).
     """
 
     word: str
@@ -196,7 +201,10 @@ class Layer(ABC, Generic[Spec]):
         return min(inputs)
 
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
-        """Return the volume that the layer offers at `path`. Its leaves and capacity follow from the inputs."""
+        """Return the volume that the layer offers at `path`.
+
+        The volume's leaves and capacity are derived from the inputs.
+        """
         sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
         size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
         leaves = tuple(leaf for each in inputs for leaf in each.leaves)
@@ -246,15 +254,18 @@ class Layer(ABC, Generic[Spec]):
         return None
 
     def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return how often the layer usually writes back buffered data; None if it buffers nothing."""
+        """Return how often the layer writes back data on a typical host; None if the layer buffers nothing."""
         return None
 
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return how often the layer writes back data that it buffers on this host, even for direct I/O."""
+        """Return how often the layer writes back data with this host's settings; None if the layer buffers nothing.
+
+        This is about data that the layer buffers even for direct I/O, not about the page cache.
+        """
         return self.write_back_forecast(built.spec)
 
     def uses_page_cache(self, spec: Spec, inputs: Sequence[bool]) -> bool:
-        """True if buffered writes wait in the page cache. `inputs` has this value for each input; a device has True."""
+        """True if buffered writes wait in the page cache. `inputs` has the result for each input: True for a device."""
         return all(inputs)
 
     def cached_bytes(self, built: OpenLayer[Spec]) -> int | None:
@@ -262,7 +273,10 @@ class Layer(ABC, Generic[Spec]):
         return 0
 
     def deviations(self, built: OpenLayer[Spec]) -> str | None:
-        """Return how the built layer differs from the layout, although no step failed; None if it does not differ."""
+        """Return how the built layer differs from what the layout asks for; None if there is no difference.
+
+        A tool may ignore or misread an option without failing.
+        """
         return None
 
     def compression(self, mount_options: Sequence[str]) -> str | None:
@@ -270,7 +284,7 @@ class Layer(ABC, Generic[Spec]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks under any mount of this file system.
+        """Return the kernel names of the disks under a mount of this file system type, no matter who mounted it.
 
         None if the mount's device number identifies the disk, as with most file systems.
         """
@@ -312,8 +326,8 @@ class AdaptableLayer(Layer[Spec]):
 def survives(inputs: Sequence[int], losses: int) -> int:
     """Return how many leaves may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
 
-    `inputs` has the number of leaves that may fail in each input. The weakest inputs count: a mirror of two mirrors
-    survives the failure of three disks, not one.
+    `inputs` has the number of leaves that may fail in each input. The inputs that survive the fewest failures decide: a
+    mirror of two two-way mirrors survives the failure of any three disks, not just one.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1

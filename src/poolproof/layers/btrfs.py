@@ -1,8 +1,8 @@
 """btrfs on one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
 A word selects the data profile (default: `single`), and `metadata=raid1` the metadata profile (default: that of
-mkfs.btrfs). mkfs.btrfs options have their long names: `nodesize`, `sectorsize`, `csum`, `features`, `runtime-features`,
-`byte-count`. All other options are mount options from btrfs(5).
+mkfs.btrfs). mkfs.btrfs options are written under their long names: `nodesize`, `sectorsize`, `csum`, `features`,
+`runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
 """
 
 import re
@@ -26,7 +26,7 @@ from poolproof.steps import Step
 class Profile:
     """How a profile places chunks on devices, from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
-    If `most_devices` is None, a chunk spans all devices with free space, in multiples of `step`.
+    If `most_devices` is None, a chunk spans all devices with free space, rounded down to a multiple of `step`.
     """
 
     fewest_devices: int
@@ -37,7 +37,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """The number of devices that may fail, no matter which ones. `dup` stores both copies on one device."""
+        """The number of devices that may fail, no matter which ones: 0 for `dup`, whose copies are on one device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -162,7 +162,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return the space that remains for data chunks after mkfs.btrfs 6.2 and the kernel have allocated metadata.
+        """Return how many bytes are left for data after mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
         Metadata takes 15 % of each device, but at least 48 MiB (96 MiB on a single device, where it is stored twice)
         and at most 2 GiB.
@@ -173,14 +173,18 @@ class BtrfsLayer(Layer[Btrfs]):
         return _allocatable(spec.profile, sizes)
 
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return the redundancy of data or metadata, whichever is lower. By default, `raid1c3` survives one failure."""
+        """Return the redundancy of data or metadata, whichever is lower.
+
+        With the default metadata profile on several devices, raid1, `raid1c3` survives only one failure.
+        """
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))
 
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes on each device, in proportion to the data chunks that btrfs has allocated there.
 
-        A chunk can be as large as 1 GiB. With `single` on several devices, the result is exact only to one chunk.
+        A chunk can be as large as 1 GiB. With `single` on several devices, the result may therefore be off by one
+        chunk.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -243,14 +247,17 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the device path that btrfs reports: with the kernel name, not the by-id name of a real disk."""
+    """Return the device's path as btrfs reports it: with the kernel name, even if the disk has a by-id name."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()
 
 
 def parse_device_usage(text: str) -> dict[str, int]:
-    """Parse the bytes in data chunks, by device path, from `btrfs device usage -b` (btrfs-progs 6.2)."""
+    """Parse the size of each device's data chunks in bytes, by device path.
+
+    The text is the output of `btrfs device usage -b` (btrfs-progs 6.2).
+    """
     counts: dict[str, int] = {}
     device = ""
     for line in text.splitlines():

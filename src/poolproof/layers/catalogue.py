@@ -1,4 +1,4 @@
-"""All storage technologies (the modules in this folder that define `LAYER`), and what they know about any mount."""
+"""All storage technologies (the modules in this folder that define `LAYER`), and queries on existing mounts and disks."""
 
 import functools
 import importlib
@@ -18,7 +18,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers by word, in alphabetical order."""
+    """Return all layers by word, in alphabetical order of the words."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
@@ -72,5 +72,5 @@ def compressed_unit_bytes(file_system: str) -> int | None:
 
 
 def _layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer that has this file system type in /proc/self/mountinfo; None if there is none."""
+    """Return the layer with this file system type, as written in /proc/self/mountinfo; None if there is no such layer."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

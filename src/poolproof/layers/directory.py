@@ -1,4 +1,4 @@
-"""An existing directory: `dir /srv/data`, the only layer that does not need root.
+"""An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
 The run creates a subdirectory, removes it at the end and touches nothing else. The directory cannot be unmounted, so
 files are dropped from RAM one by one: dd writes out each file and then drops it from the page cache (`nocache`,
@@ -24,7 +24,11 @@ class Dir:
 
 
 class DirLayer(Layer[Dir]):
-    """An existing directory. Its path is the name of its only input, for which the planner provides a Volume."""
+    """An existing directory.
+
+    The node has one input, a DeviceNode with the directory's path as its name. The planner provides the Volume for the
+    path.
+    """
 
     word = "dir"
     summary = "an existing directory, no root needed: `dir /srv/data`"

@@ -1,10 +1,10 @@
 """ext4 on one block device: `hdd1 | ext4`, `hdd1 | ext4 noatime data=writeback inode_ratio=65536`.
 
-mke2fs options have their names from mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
+mke2fs options are named as in mke2fs.conf(5): `blocksize`, `cluster_size`, `inode_size`, `inode_ratio`,
 `reserved_ratio`, `features`, `flex_bg_size`, and the extended options of `-E` (`stride`, `stripe_width`,
 `lazy_itable_init` …). All other options are mount options from ext4(5).
 
-Lazy initialization is off unless the layout turns it on, because it would write to the disk during the benchmark.
+Lazy initialization would write to the disk during the benchmark, so it is off unless the layout turns it on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,7 +65,10 @@ class Ext4Layer(FileSystemLayer):
     vocabulary = _WORDS
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
-        """Return the steps that make the file system. Signatures are wiped first: mke2fs leaves a btrfs superblock."""
+        """Return the steps that make the file system.
+
+        Signatures are wiped first, because mke2fs would leave a btrfs superblock behind.
+        """
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
         argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
@@ -90,7 +93,10 @@ class Ext4Layer(FileSystemLayer):
         return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Report lazy initialization. One kernel thread serves all ext4 file systems, so only new ones count."""
+        """Return a text if a file system on these disks may still be going through lazy initialization.
+
+        One kernel thread initializes all ext4 file systems, so only recently created file systems are considered.
+        """
         points = [
             mount.point
             for mount in parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -106,7 +112,7 @@ def _initializes(host: Host) -> bool:
 
 
 def _is_new(host: Host, point: str) -> bool:
-    """True if the root directory was created less than two days ago, False if `stat` does not know (0 or -)."""
+    """True if the root directory was created less than two days ago, False if `stat` cannot tell (0 or -)."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
     return born.isdigit() and int(now) - int(born) < _LAZY_S

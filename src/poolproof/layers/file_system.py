@@ -1,4 +1,4 @@
-"""File systems mounted in the run's directory: steps, stored bytes, and a base class for those on one device.
+"""Steps that mount file systems in the run's directory, and a base class for file systems on one block device.
 
 Mount options, including `relatime`, keep the defaults of the kernel and the mount program unless the layout sets them.
 """
@@ -54,13 +54,16 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Return the part of `total_bytes` in each directory, in proportion to the files there; 0 if there are none."""
+    """Return how much of `total_bytes` is in each directory, in proportion to the size of the files there.
+
+    Each result is 0 if none of the directories contains data.
+    """
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device. The layer's word is the file system type for mounting."""
+    """A kernel file system on one block device. The layer's word is also the file system type for mounting."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""

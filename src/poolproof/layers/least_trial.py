@@ -1,8 +1,9 @@
-"""The minimum trial length of each cell if trials run until their value is precise: three write-back periods.
+"""How long each cell's trials must last at least if they run until their value is precise: three write-back periods.
 
-This is a forecast from the campaign alone. `measure/ending.py` reads the host's periods when a trial begins. A period
-is certain only if the layout sets it, for example with the `commit` option of btrfs. Other periods are settings of the
-host and end early under heavy writes. The page cache counts only for writes that are neither direct nor synchronous.
+Workloads that write nothing have no minimum. The periods are estimated from the campaign alone; `measure/ending.py`
+reads the real periods when a trial begins. A period is known only if the layout sets it, for example with the `commit`
+option of btrfs. Otherwise the host's settings decide, and heavy writes can trigger write-back earlier. The page cache
+only matters for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -40,7 +41,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget allows the minimum number of trials of every cell.
 
-    Raises a CampaignError if the load alone would take longer than the budget.
+    Raises a CampaignError if the trials alone would take longer than the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
@@ -94,7 +95,7 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
 def _runtime_s(workload: Workload) -> float | None:
     """Return the minimum run time in seconds that the workload's options guarantee, excluding the ramp.
 
-    The result is 0 if they guarantee none, and None if poolproof decides when a trial ends.
+    The result is 0 if the options guarantee no run time, and None if poolproof decides when a trial ends.
     """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]

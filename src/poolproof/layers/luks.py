@@ -1,10 +1,11 @@
 """LUKS encryption of one block device: `nvme1 | luks`, `nvme1 | luks cipher=aes-xts-plain64 sector-size=4096`.
 
-Options have cryptsetup's long names. Those of `luksFormat` have a value; those of `open` are bare words
+Options are written under cryptsetup's long names: options of `luksFormat` with a value, options of `open` as bare words
 (`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
 
-Unless the layout sets a pbkdf option or iter-time, key stretching has the lowest cost that cryptsetup allows. It runs
-only when the device is opened and does not affect throughput, but by default it takes seconds and up to 1 GiB of RAM.
+Unless the layout sets a pbkdf option or iter-time, key stretching has the lowest cost that cryptsetup allows. Key
+stretching runs only when the device is formatted or opened and does not affect throughput, but by default it takes
+seconds and up to 1 GiB of RAM.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,11 +73,11 @@ class LuksLayer(Layer[Chosen]):
         )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Return twice the input's factor if dm-integrity writes each block to its journal first."""
+        """Return the input's write factor, doubled if dm-integrity writes each block to its journal first."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, a tenth for tags and journal."""
+        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, minus a tenth for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 

@@ -1,15 +1,15 @@
 """A logical volume: `lvm striped a b stripesize=64k`, `lvm cache hdd1 cachevol nvme1 cachemode=writeback`.
 
-The first word is the segment type: lvmraid(7), lvmthin(7), lvmcache(7). For `cache` and `writecache`, the fast device
-follows `cachevol`. Options have the long names of lvcreate and lvconvert.
+The first word is the segment type (see lvmraid(7), lvmthin(7) and lvmcache(7)). For `cache` and `writecache`, the fast
+device follows `cachevol`. Options are written under the long names that lvcreate and lvconvert use.
 
 The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the
-layout has `nosync`. A cache keeps its contents while the layout is closed, so it is warm after the test files are
-filled.
+layout has `nosync`. A cache keeps its contents while the layout is closed, so the cache is warm after the test files
+are filled.
 
-A filter limits LVM to the run's devices: LVM neither touches other devices nor waits for them, and the filter in the
-host's lvm.conf does not hide the run's devices. `types` lets LVM use a zvol. LVM writes no backup to /etc/lvm and
-starts no dmeventd, because both would outlive the run.
+A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
+also replaces that of the host's lvm.conf, which could hide the run's devices. `types` lets LVM use a zvol. LVM writes
+no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
 """
 
 import re
@@ -162,8 +162,8 @@ class LvmLayer(Layer[Lvm]):
     def write_factor(self, spec: Lvm, inputs: Sequence[float]) -> float:
         """Return the write amplification, assuming full stripes for raid5 and raid6 and a single write for a cache.
 
-        A write-back cache writes data once or twice. A write-through cache always writes to the slow device, and to the
-        fast one only if the block is cached.
+        In fact, a write-back cache writes each block once or twice. A write-through cache always writes to the slow
+        device, and also to the fast device if the block is cached.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -179,9 +179,9 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return the capacity of the devices minus 8 MiB each for labels and rounding to extents.
+        """Return the capacity of the volume. 8 MiB of each device are set aside for labels and rounding to extents.
 
-        `size=` limits the result. `virtualsize=` replaces it for a thin volume.
+        `size=` limits the result. The capacity of a thin volume is `virtualsize=`, by default 98 % of the space.
         """
         slow = [max(0, size - _METADATA_BYTES) for size in spec.slow(inputs)]
         space = sum(slow)
@@ -211,9 +211,9 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return equal byte counts for RAID and stripes, otherwise byte counts in proportion to the device sizes.
+        """Return the bytes on each device: equal for RAID and stripes, otherwise in proportion to the device sizes.
 
-        The copies in a cache are not counted.
+        Copies in a cache are not counted, so fast devices have 0.
         """
         spec, slow = built.spec, built.spec.slow(built.inputs)
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
@@ -221,7 +221,10 @@ class LvmLayer(Layer[Lvm]):
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Report a RAID volume that is still syncing. lvs prints the synced percentage, 0 to 100."""
+        """Return a text if the RAID volume is still syncing, None otherwise.
+
+        lvs prints the synced percentage, 0 to 100.
+        """
         if not built.spec.needs_sync:
             return None
         volume, paths = built.volume.path.removeprefix("/dev/"), [device.path for device in built.inputs]
@@ -235,7 +238,7 @@ class LvmLayer(Layer[Lvm]):
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Check that mirrors and stripes are numbers, and that there are enough devices for them."""
+    """Check that `mirrors=` and `stripes=` are numbers, and that there are enough devices for both."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not option.value.isdecimal() or int(option.value) < 1:
@@ -253,7 +256,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the group. The undo removes the group and the labels."""
+    """Return the steps that label the devices and create the volume group. The undo removes the group and the labels."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
@@ -295,7 +298,7 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """Return the step that creates a volume on the devices `on`, as large as they allow unless `size=` is set."""
+    """Return the step that creates a volume on the devices `on`. Without `size=`, the volume fills these devices."""
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
@@ -309,7 +312,10 @@ def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Seq
 
 
 def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -> tuple[Step, ...]:
-    """Return the steps that create a thin pool on all devices and a thin volume of its size or of `virtualsize=`."""
+    """Return the steps that create a thin pool on all devices and a thin volume on the pool.
+
+    The size of the thin volume is `virtualsize=` or, by default, `size_bytes` rounded down to an extent.
+    """
     rounded = (size_bytes or _EXTENT_BYTES) // _EXTENT_BYTES * _EXTENT_BYTES
     virtual = spec.value("virtualsize", f"{rounded}b")
     volume = ("--type", "thin", "--virtualsize", virtual, "--thinpool", f"{group}/pool")
@@ -321,7 +327,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert has `--cachesettings` for a writecache too."""
+    """Return the step that attaches the fast device. lvconvert calls `writecache-settings` `--cachesettings`."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")
@@ -338,7 +344,7 @@ def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...
 
 
 def _only(devices: Sequence[str]) -> str:
-    """Return an LVM configuration that accepts only these devices. `.` stands for any metacharacter in a path."""
+    """Return an LVM configuration that accepts only these devices. Regex metacharacters in a path become `.`."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"

@@ -1,7 +1,7 @@
 """Linux software RAID: `md raid1 nvme1 ssd1 bitmap=none`, `md raid10 a b c d layout=f2 chunk=256k`.
 
-The first word is the level, as for mdadm. Options have the long names of `mdadm --create`; its flags are bare words. As
-on mdadm's command line, the devices after `write-mostly` are write-mostly.
+The first word is the level, as for mdadm. Options are written under the long names that `mdadm --create` uses; flags of
+`mdadm --create` are bare words. As on mdadm's command line, the devices after `write-mostly` are write-mostly.
 
 poolproof waits until a new array is in sync, unless the layout has `assume-clean`. To drop caches, the array is stopped
 and assembled again, because raid4, raid5 and raid6 cache stripes in RAM.
@@ -77,7 +77,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Md:
-    """The level, the write-mostly inputs (counted from 0), the options with values and the bare words."""
+    """The level, the indices of the write-mostly inputs, the options with values and the bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -89,7 +89,7 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """The number of copies in a raid10: the digits of its layout, which is n2 by default."""
+        """The number of copies in a raid10: the digits of the array's layout (default: n2)."""
         return int(self.value("layout", "n2")[1:])
 
     @property
@@ -117,7 +117,7 @@ class MdLayer(Layer[Md]):
     def read(self, reading: StageReader) -> LayerNode:
         first = arguments.first_word(reading, self.word, "level", _LEVELS, "md raid1 a b")
         if reading.below is not None:
-            raise reading.mistake(first, "md joins several devices; name them after the level: md raid1 a b")
+            raise reading.mistake(first, "md joins several devices; list them after the level: md raid1 a b")
         rest = replace(reading, arguments=reading.arguments[1:])
         found = arguments.sort(rest, self.word, flags=_WORDS.open_flags)
         arguments.check_values(reading, found.rest, _CHECKED)
@@ -156,10 +156,10 @@ class MdLayer(Layer[Md]):
         return min(inputs) * len(active) / (len(active) - _PARITY.get(spec.level, 0))
 
     def capacity_bytes(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return the capacity minus space for superblock, bitmap and a reshape.
+        """Return the capacity in bytes. If `size=` is given, at most that much of each device is used.
 
-        Each device has less of these two: 128 MiB, or 1 % plus 1 MiB. If `size=` is given, at most that much of each
-        device is used.
+        Each device loses 128 MiB, or 1 % plus 1 MiB if that is less, to the superblock, the bitmap and space for a
+        reshape.
         """
         used = bytes_with_unit(spec.value("size", ""))
         usable = [max(0, size - min(_SUPERBLOCK_BYTES, size // 100 + 1024**2)) for size in spec.active(inputs)]
@@ -174,13 +174,16 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail. A spare does not count: it helps only after the array is rebuilt onto it."""
+        """Return how many disks may fail. A spare does not count, because it only helps after a rebuild."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return equal byte counts for all active devices, md(4), or in proportion to the device sizes for linear."""
+        """Return the bytes on each device: for linear, in proportion to the device sizes, md(4).
+
+        For all other levels, each active device has the same number of bytes, and each spare has 0.
+        """
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
         count, active = len(built.inputs), len(built.spec.active(built.inputs))
@@ -247,7 +250,7 @@ def _attribute(node: str, name: str, host: Host) -> str | None:
 
 
 def parse_mdstat(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (array, action, progress) for each array that is working, such as `("md0", "resync", "12.6%")`."""
+    """Yield (array, action, progress) for all background work on md arrays, such as `("md0", "resync", "12.6%")`."""
     parts = _MDSTAT_ARRAY.split(text)
     for name, rest in zip(parts[1::2], parts[2::2], strict=True):
         for action, done in _MDSTAT_ACTION.findall(rest):

@@ -1,6 +1,6 @@
 """mergerfs over directories: `mergerfs (hdd1 | xfs) (hdd2 | ext4) category.create=epmfs minfreespace=300G`.
 
-Every option is passed to mergerfs under its own name. The branches keep the order of the expression.
+Options are passed to mergerfs under the same names. The branches keep the order of the expression.
 
 mergerfs creates no files on a branch that has less free space than `minfreespace` (default: 4G), so small test disks
 would stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof sets it
@@ -54,9 +54,9 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE union of directories. Each file is stored on a single branch.
+    """A FUSE file system that joins directories, its branches. Each file is stored on a single branch.
 
-    The `spec` has the options after `-o`. If an option is repeated, the last one counts.
+    The `spec` contains the options for `-o`. If an option is repeated, its last value counts.
     """
 
     word = "mergerfs"

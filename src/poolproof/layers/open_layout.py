@@ -1,6 +1,6 @@
 """Queries on an open layout: where its data is stored, which background work is running, where bytes are counted.
 
-`host` is the run's main host. Each query runs on the host that has the layer or leaf.
+`host` is the run's main host. Commands about a layer or leaf run on the host of that layer or leaf.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ _STAT = (
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    Leaves that share a volume which poolproof did not build, such as a directory on a RAID, are left out.
+    Leaves are left out if they share a volume that poolproof did not build, such as an existing directory on a RAID.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
@@ -64,7 +64,7 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return how the built layers differ from the layout, although no step failed; empty if they do not differ."""
+    """Return how the built layers differ from what the layout asks for; empty if there is no difference."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
@@ -101,7 +101,7 @@ def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Return the bytes of data in the layers' own caches (not the page cache); None if one of them is unknown."""
+    """Return the bytes of data in the layers' own caches (not the page cache); None if any size is unknown."""
     counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
@@ -120,15 +120,15 @@ def pool_host(plan: TreePlan, host: Host) -> Host:
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
     """Return the points where bytes and requests are counted, from the top of the layout down to the disks.
 
-    Call this again after closing and opening the layout, because kernel names change. File systems have no counters and
-    therefore no counting points.
+    Call this again after closing and opening the layout, because kernel names change. File systems other than ZFS have
+    no counters of their own, so they get no counting point.
     """
     blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
 def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
-    """Return the sysfs `stat` files of the block devices. A file that serves as a device has none."""
+    """Return the sysfs `stat` files of the block devices. Files that serve as devices are left out."""
     stats: dict[Volume, str] = {}
     for name in dict.fromkeys(volume.host for volume in blocks):
         there = [volume for volume in blocks if volume.host == name]
@@ -159,7 +159,7 @@ def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterat
 
 
 def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
-    """Return the sysfs `stat` file of a block device; None if it has none."""
+    """Return the sysfs `stat` file of a node's block device; None if there is no such file."""
     if isinstance(built.node, LayerNode):
         return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None
