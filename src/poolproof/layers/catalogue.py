@@ -1,4 +1,4 @@
-"""All storage technologies (the modules in this folder that define `LAYER`), and queries on existing mounts and disks."""
+"""All storage technologies (the modules in this folder that define `LAYER`), and queries on mounts and disks."""
 
 import functools
 import importlib
@@ -66,11 +66,11 @@ def compression_of(mount: Mount) -> str | None:
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the size in bytes of the unit that the file system compresses; None if unknown or if there is none."""
+    """Return the size in bytes of the unit that the file system compresses; None if there is no known unit."""
     layer = _layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
 def _layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer with this file system type, as written in /proc/self/mountinfo; None if there is no such layer."""
+    """Return the layer with this file system type, as written in /proc/self/mountinfo; None if there is none."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

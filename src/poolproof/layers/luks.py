@@ -77,7 +77,7 @@ class LuksLayer(Layer[Chosen]):
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, minus a tenth for tags and journal."""
+        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, minus 10 % for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 

@@ -256,7 +256,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the volume group. The undo removes the group and the labels."""
+    """Return the steps that label the devices and create the volume group. The undo removes both."""
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
