@@ -55,7 +55,7 @@ class Metric:
 
     @property
     def resolution(self) -> float:
-        """The smallest possible relative standard error of a mean: fio counts latencies in bins. 0 for a rate."""
+        """The smallest possible relative standard error of a mean: 0 for a rate, but fio counts latencies in bins."""
         return 0.0 if self.is_rate else BIN_DEVIATION
 
     @property

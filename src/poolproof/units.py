@@ -1,7 +1,7 @@
 """Parse and format sizes, durations and rates.
 
-Sizes are as in zpool and fio: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib` after them.
-By default, fio itself reads `KiB` as 1000 bytes; `load/fio/quantity.py` does the same.
+Sizes are written as in zpool and fio: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib`
+after the letter. By default, fio itself reads `KiB` as 1000 bytes; `load/fio/quantity.py` does the same.
 """
 
 import re
@@ -33,7 +33,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_size(size_bytes: float) -> str:
-    """Format a size in a unit of 1024 bytes, KiB to TiB, with three significant digits: `1.5 GiB`, `512 MiB`, `0 B`."""
+    """Format a size in binary units (B to TiB) with three significant digits: `1.5 GiB`, `512 MiB`, `0 B`."""
     value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(value) < 1024 or unit == "TiB":

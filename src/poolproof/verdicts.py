@@ -1,4 +1,4 @@
-"""The five verdicts from worst to best, and how a result with each of them may be used."""
+"""The five verdicts from worst to best, and what a result with each verdict may be used for."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -11,12 +11,12 @@ _COUNTING: frozenset[Verdict] = frozenset({"suspect", "unproven", "sound"})
 
 
 def counts(verdict: Verdict) -> bool:
-    """True if a result with this verdict may be compared, ranked and averaged: it is neither refuted nor failed."""
+    """True if a result with this verdict may be compared, ranked and averaged: any verdict but refuted and failed."""
     return verdict in _COUNTING
 
 
 def has_values(verdict: Verdict) -> bool:
-    """True if a trial with this verdict has results. Those of a refuted trial exist, but they must not be compared."""
+    """True if a trial with this verdict has results. A refuted trial has results, but they must not be compared."""
     return verdict != "failed"
 
 

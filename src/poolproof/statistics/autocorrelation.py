@@ -24,7 +24,7 @@ _LARGEST_SUM = 0.999
 class LongRun:
     """The mean of a series and its standard error.
 
-    `effective` is the number of independent samples with the same precision, at most the number of samples.
+    `effective` is the number of independent samples that would give the same precision, at most the number of samples.
     """
 
     mean: float
@@ -33,7 +33,7 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Return the degrees of freedom of the standard error, at least 1: half of `effective` (Fishman)."""
+        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), but at least 1."""
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
@@ -42,7 +42,7 @@ class LongRun:
 
 
 def long_run(values: Sequence[float]) -> LongRun:
-    """Return the mean of at least ten samples, its standard error and the effective number of samples."""
+    """Return the mean of at least ten samples, the standard error of the mean and the effective number of samples."""
     count = len(values)
     mean = math.fsum(values) / count
     centred = [value - mean for value in values]
@@ -59,7 +59,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples. If the samples do not fill all batches, the first are dropped."""
+    """Return the means of batches of `size` samples. Samples at the start are dropped if they do not fill a batch."""
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]

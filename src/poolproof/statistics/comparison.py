@@ -1,14 +1,15 @@
 """Compare means on the logarithmic scale: Welch's t-test for each difference, and a word for the result.
 
-On a logarithmic scale a ratio is a difference, doubling and halving have the same size, and a mix of several quantities
-is a weighted mean. Source: Welch (1947), Biometrika 34, 28-35.
+On a logarithmic scale a ratio becomes a difference, doubling and halving have the same size, and a mix of several
+quantities becomes a weighted mean. Source: Welch (1947), Biometrika 34, 28-35.
 
-The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` more than x slower,
-`same` within x. The first two are tested with a two-sided minimum-effect test, the third with two one-sided tests
-(Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three can have a p-value
-below 0.5, which is the p-value of the difference. Holm's step-down procedure (1979, Scandinavian Journal of Statistics
-6, 65-70) corrects the p-values, so that with 95 % confidence all words are right, including their directions (Finner
-1999, Annals of Statistics 27, 274-289).
+The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` means more than x
+slower, and `same` means within x. The first two are tested with a two-sided minimum-effect test, the third with two
+one-sided tests (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680). At most one of the three words
+can have a p-value below 0.5. The smallest of the three p-values is the p-value of the difference. Holm's step-down
+procedure (1979, Scandinavian Journal of Statistics 6, 65-70) corrects the p-values of all differences. With 95 %
+confidence, all words are then right, including their directions (Finner 1999, Annals of Statistics 27, 274-289). A
+difference without a significant word is `undecided`.
 """
 
 import math
@@ -47,8 +48,9 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
-    `parts` has the variances of the means that were added up; None if the variance is unknown. Because the rate was
-    changing, the true mean may be lower by `below` or higher by `above`. More samples do not reduce these two.
+    `parts` has the variances of the means that were added up; None if a variance is unknown. If a rate was changing,
+    the true mean may be lower by up to `below` or higher by up to `above`. More samples do not reduce `below` and
+    `above`.
     """
 
     mean: float
@@ -57,7 +59,7 @@ class LogMean:
     above: float = 0.0
 
     def interval(self, *, lower_is_better: bool) -> Interval:
-        """Return the geometric mean of the values, in their unit, with its 95 % interval."""
+        """Return the geometric mean of the values and its 95 % interval, in the unit of the values."""
         turned = difference(self, LogMean(0.0, ())).interval
         if not lower_is_better:
             return turned
@@ -74,7 +76,8 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values; None if there are no values or one of them is 0 or less.
 
-    `resolution` is a lower limit for the relative standard error of the mean, because latencies are counted in bins.
+    The relative standard error of the mean is at least `resolution`, which is above 0 for latencies because fio counts
+    them in bins.
     """
     if not values or min(values) <= 0:
         return None
@@ -87,7 +90,10 @@ def log_mean(
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
-    """Return the mean of (weight, mean) pairs whose weights sum to 1: the logarithm of a weighted geometric mean."""
+    """Return the weighted mean of (weight, mean) pairs whose weights sum to 1.
+
+    It is the logarithm of a weighted geometric mean.
+    """
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
     return LogMean(
@@ -100,9 +106,10 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of two mean logarithms. `error` is its standard error; None if the difference can't be tested.
+    """The difference between two mean logarithms.
 
-    The true difference may also be lower by `below` or higher by `above`. Each test uses the less favourable one.
+    `error` is its standard error; None if the difference can't be tested. If a rate was changing, the true difference
+    may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable extreme.
     """
 
     log: float
@@ -113,7 +120,11 @@ class Difference:
 
     @property
     def interval(self) -> Interval:
-        """Return the ratio of the means with its own 95 % interval: 2 is twice as fast, also for latencies."""
+        """Return the ratio of the means and its 95 % interval, not corrected for several comparisons.
+
+        A ratio of 2 means twice as fast, also for latencies. The interval has no ends if the difference can't be
+        tested.
+        """
         if self.error is None:
             return Interval(math.exp(self.log))
         half = t_factor(self.freedom) * self.error if self.error else 0.0
@@ -142,7 +153,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """Return how much better `one` is than `other`. It can't be tested if either variance is unknown."""
+    """Return how much better `one` is than `other`. The difference can't be tested if either variance is unknown."""
     log = one.mean - other.mean
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0)
@@ -155,8 +166,8 @@ def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances, rounded down.
 
     The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if `one` or `other` has fewer
-    than two degrees of freedom, as with two samples. For 2 samples against 5, the formula alone would give 95 %
-    intervals that cover the truth only 89 times in 100.
+    than two degrees of freedom, for example because it comes from two samples. For 2 samples against 5, the formula
+    alone would give 95 % intervals that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -176,9 +187,9 @@ def ratio_interval(
     resolution: float = 0.0,
     priors: tuple[VariancePrior | None, VariancePrior | None] = (None, None),
 ) -> Interval | None:
-    """Return the ratio of two geometric means with its 95 % interval, whose ends are above 0.
+    """Return the ratio of two geometric means and its 95 % interval. Both ends of the interval are above 0.
 
-    None if either sequence is empty or contains 0.
+    None if either sequence is empty or contains a value of 0 or less.
     """
     upper = log_mean(values, priors[0], resolution=resolution)
     lower = log_mean(base, priors[1], resolution=resolution)
@@ -187,7 +198,10 @@ def ratio_interval(
 
 @dataclass(frozen=True)
 class ComparisonDecision:
-    """The word for a difference, its p-value, and the p-value corrected for all differences; None without a test."""
+    """The word for a difference, its p-value, and the p-value after Holm's correction.
+
+    Both p-values are None if the difference can't be tested.
+    """
 
     word: Word
     p: float | None = None
@@ -195,7 +209,10 @@ class ComparisonDecision:
 
 
 def decide(differences: Sequence[Difference], effect: float) -> tuple[ComparisonDecision, ...]:
-    """Return a word for each difference; with 95 % confidence, all are right. `effect` is a share: 0.02 is 2 %."""
+    """Return a word for each difference. With 95 % confidence, all the words are right.
+
+    `effect` is the smallest difference that matters, as a share: 0.02 is 2 %.
+    """
     nearest = [None if each.error is None else _nearest_word(each, effect) for each in differences]
     corrected = iter(holm([found[1] for found in nearest if found is not None]))
     decisions = []
@@ -209,7 +226,7 @@ def decide(differences: Sequence[Difference], effect: float) -> tuple[Comparison
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the p-values with Holm's correction, in the order given."""
+    """Return the p-values with Holm's correction, in the same order as the input."""
     corrected = [0.0] * len(p_values)
     highest = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -230,7 +247,10 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """Why a contender was eliminated: the leader is `times` as fast. `least` is a lower bound at the test's risk."""
+    """Why a contender was eliminated: the leader is `times` as fast.
+
+    `least` is a lower confidence bound of this factor, at the risk of one test.
+    """
 
     leader: str
     times: float
@@ -242,12 +262,13 @@ Scores = Mapping[str, LogMean | None]
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
-    """Return the contenders that are not the best, and how far each is behind the leader (successive elimination).
+    """Return the contenders that are significantly worse than the leader, and how far each is behind the leader.
 
-    A contender is eliminated as soon as it is significantly worse than the leader, as in racing algorithms (Maron and
-    Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is the maximum number of calls. By
-    Bonferroni's inequality, the probability that the truly best contender is eliminated is at most 1 - confidence,
-    provided that no single test errs more often than its risk. docs/stopping.md has simulations.
+    This is successive elimination: a contender is eliminated as soon as it is significantly worse than the leader, as
+    in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is
+    the maximum number of times that this function is called. By Bonferroni's inequality, the probability that the truly
+    best contender is eliminated is at most 1 - confidence, provided that no single test errs more often than its risk.
+    docs/stopping.md has simulations.
 
     Raises a ValueError if `checkpoints` is below 1 or `confidence` is not between 0 and 1.
     """
@@ -270,11 +291,11 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the name of the contender with the best mean; None if all have too few samples."""
+    """Return the name of the contender with the best mean; None if all contenders have too few samples."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of one test: 1 - confidence divided by the numbers of pairs and of checkpoints."""
+    """Return the risk of a single test: 1 - confidence, divided by the numbers of pairs and of checkpoints."""
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

@@ -1,4 +1,4 @@
-"""Tail probabilities and quantiles of the t and F distributions, and the special functions that they need.
+"""Tail probabilities of the t and F distributions, quantiles of the t distribution, and some special functions.
 
 Degrees of freedom can be any number above 0. Sources: NIST Digital Library of Mathematical Functions (DLMF), 8.17 for
 the incomplete beta function (8.17.22 for its continued fraction) and 5.11.2 for the digamma function; Press et al.,
@@ -28,7 +28,10 @@ def upper_tail(t: float, freedom: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(probability: float, freedom: float) -> float:
-    """Return a quantile of Student's t, for probabilities between 0 and 1: 4.303 for 0.975 and 2 degrees of freedom."""
+    """Return the quantile of Student's t for a probability between 0 and 1.
+
+    For 0.975 and 2 degrees of freedom, this is 4.303.
+    """
     if probability < 0.5:
         return -quantile(1 - probability, freedom)
     tail = 1 - probability

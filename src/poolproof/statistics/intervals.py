@@ -1,10 +1,11 @@
-"""Confidence intervals for the means of few samples: by Student's t, and by the variance of other groups of samples.
+"""Confidence intervals for the means of few samples, from Student's t and from the variance of other groups of samples.
 
 Two samples say almost nothing about their variance (t is 12.7), but groups of samples that were taken under similar
 conditions have similar variances. The moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular
 Biology 3, 3) fits a scaled inverse χ² distribution to the variances of all groups, by the moments of their logarithms.
-Each group then uses the weighted mean of its own variance and the typical variance, with the degrees of freedom of
-both. Even a single sample then has an interval. If the groups differ widely, the fit has few degrees of freedom.
+The variance of each group is then replaced by a weighted mean of the group's variance and the typical variance, and
+their degrees of freedom are added up. Even a single sample can then have an interval, unless the groups differ so
+widely that the fit has too few degrees of freedom.
 """
 
 import math
@@ -24,7 +25,10 @@ _LEAST_FREEDOM = 2.0  # of a prior that gives a single value an interval
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95 % interval. `low` and `high` are None if the precision is unknown."""
+    """A mean and its confidence interval: 95 %, or the confidence that the campaign's `until` requests.
+
+    `low` and `high` are None if there is no interval.
+    """
 
     mean: float
     low: float | None = None
@@ -60,7 +64,8 @@ class VariancePrior:
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
     """Return the typical variance of groups with two or more samples; None if there are fewer than eight such groups.
 
-    Relative deviations below `least` count as `least`, because samples in the same histogram bin look equal.
+    Groups whose samples are all 0 are ignored. Relative deviations below `least` count as `least`, because samples in
+    the same histogram bin look equal.
     """
     used = [group for group in groups if len(group) > 1 and math.fsum(group) > 0]
     if len(used) < LEAST_GROUPS:
@@ -97,7 +102,7 @@ def moderated(variance: float, freedom: float, prior: VariancePrior | None) -> t
 
 
 def mean_interval(values: Sequence[float], prior: VariancePrior | None = None) -> Interval | None:
-    """Return the mean of the values with its 95 % interval, cut off at 0; None if there are no values."""
+    """Return the mean of the values and its 95 % interval, cut off at 0. None if there are no values."""
     if not values:
         return None
     mean = math.fsum(values) / len(values)
@@ -110,10 +115,10 @@ def mean_interval(values: Sequence[float], prior: VariancePrior | None = None) -
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if this many values have an interval: two or more, or one with a sufficiently reliable prior."""
+    """True if this many values have an interval: two or more values, or one if the prior is sufficiently reliable."""
     return count > 1 or (prior is not None and prior.freedom >= _LEAST_FREEDOM)
 
 
 def t_factor(freedom: float) -> float:
-    """Return the half width of a two-sided 95 % interval as a multiple of the standard error."""
+    """Return half the width of a two-sided 95 % interval as a multiple of the standard error."""
     return quantile((1 + CONFIDENCE) / 2, freedom)

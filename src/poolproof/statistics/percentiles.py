@@ -19,14 +19,17 @@ LEAST_BEYOND = 10
 BIN_ERROR = 1 / 128
 """Half the relative width of fio's bins, which limits the precision (FIO_IO_U_PLAT_BITS in fio's stat.h)."""
 BIN_DEVIATION = BIN_ERROR / math.sqrt(3)
-"""The relative standard deviation of a value that may be anywhere in its bin, even if all trials have the same bin."""
+"""The relative standard deviation of a value that may be anywhere in its bin.
+
+It remains if all trials have the same bin.
+"""
 
 Histogram = Mapping[int, int]
 
 
 @dataclass(frozen=True)
 class PercentileEstimate:
-    """A percentile and the half width of its interval, in the unit of the bins.
+    """A percentile and the half width of its confidence interval, in the unit of the bins.
 
     `half` is None if there are too few samples.
     """
@@ -36,7 +39,10 @@ class PercentileEstimate:
 
 
 def estimate(histograms: Sequence[Histogram], percent: float, confidence: float) -> PercentileEstimate | None:
-    """Return the percentile of all samples; None if there are none. Each histogram covers the same length of time."""
+    """Return the percentile of all samples; None if there are no samples.
+
+    The histograms must cover equal lengths of time.
+    """
     whole = _merged(histograms)
     if not whole:
         return None
@@ -51,9 +57,10 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """Return the lowest and highest percentile of ten equal sections, or of as many as there are histograms.
+    """Return the lowest and the highest value that the percentile has in ten equal sections of the trial.
 
-    None if there are fewer than five histograms or a section is empty.
+    If there are fewer than ten histograms, each histogram is a section. None if there are fewer than five histograms or
+    a section is empty.
     """
     if len(histograms) < LEAST_SECTIONS:
         return None
@@ -75,7 +82,7 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
-    """Return the largest number of equal sections that all have enough samples; None if that is below five."""
+    """Return as many equal sections as possible, each with enough samples; None if that would be fewer than five."""
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)
         if all(sum(section.values()) * (1 - percent / 100) >= LEAST_BEYOND for section in sections):

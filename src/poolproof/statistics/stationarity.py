@@ -40,11 +40,11 @@ LEAST_PERIODS = 3
 
 
 def warm_up(values: Sequence[float], tolerance: float) -> int:
-    """Return the number of warm-up samples at the start, by MSER-5. The number is large if the series still changes.
+    """Return the number of warm-up samples at the start, by MSER-5. The number is large if the series never levels off.
 
-    White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts at the minimum of the
-    squared standard error of the rest. There is always a minimum, so the cut is made only if the part before it differs
-    from the rest significantly and by more than the tolerance.
+    White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts where the squared
+    standard error of the remaining samples is smallest. Such a minimum always exists. The samples before it only count
+    as warm-up if they differ from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
@@ -57,7 +57,10 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 
 
 def _mser_cut(values: Sequence[float]) -> int:
-    """Return the cut at which the sum of squares, divided by the squared number of remaining batches, is smallest."""
+    """Return the number of samples to cut off so that the MSER statistic of the remaining batches is smallest.
+
+    The statistic is the sum of squared deviations of the remaining batches, divided by the square of their number.
+    """
     size = max(1, min(_WARM_UP_BATCH, len(values) // _WARM_UP_BATCHES))
     batches = batch_means(values, size)
     shift = batches[-1]
@@ -76,7 +79,7 @@ def _mser_cut(values: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Change:
-    """A fitted drift or step. `by` is the change relative to the mean.
+    """A drift or step that was fitted to a series. `by` is the change relative to the mean.
 
     `at` is the position of the step, as a share of the series; None for a drift.
     """
@@ -87,7 +90,10 @@ class Change:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A change `by` this much, significant if |t| exceeds `bound`. `residual` is the residual sum of squares."""
+    """A fitted change of size `by`. It is significant if |t| exceeds `bound`.
+
+    `residual` is the residual sum of squares.
+    """
 
     by: float
     t: float
@@ -99,8 +105,8 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> Change | No
     """Return a drift or a step, whichever fits the series better.
 
     None if neither is both significant and larger than half the tolerance. Drift and step are fitted by least squares
-    and tested against the long-run error of the residuals. Because the time of a step is chosen by the data, its t must
-    exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
+    and tested against the long-run error of the residuals. Because the time of a step is chosen by the data, the step's
+    t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
     parameter, 15 % trimmed at each end). A drift is extrapolated to `whole` samples, the length of the series before
     its warm-up was cut off.
     """
@@ -156,9 +162,10 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts (`moved` above 0) or stalls: their number, their total length in samples, and their effect on the mean.
+    """The bursts (`moved` is positive) or stalls (`moved` is negative) in a series.
 
-    `moved` is relative to the mean.
+    `episodes` is their number, and `samples` their total length. `moved` is how far they move the mean, relative to the
+    mean.
     """
 
     episodes: int
@@ -170,9 +177,9 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
     """Return the bursts or stalls, such as one long stall, a flush of dirty memory, or a disk cache that fills once.
 
     None if they move the mean by half the tolerance or less, or if they make up more than a quarter of the series. A
-    sample is part of a burst or stall if it is six robust deviations (1.4826 times the median absolute deviation:
-    Hampel 1974, JASA 69, 383-393) and a quarter of the median away from the median. The first `start` samples were cut
-    off as warm-up. A burst that began with the series is part of the warm-up and does not count.
+    sample is part of a burst or stall if its distance from the median exceeds both six robust deviations (1.4826 times
+    the median absolute deviation: Hampel 1974, JASA 69, 383-393) and a quarter of the median. The first `start` samples
+    were cut off as warm-up. A burst that began with the series is part of the warm-up and does not count.
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
@@ -199,7 +206,7 @@ def _first_counted(far: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class Modes:
-    """Two levels, the share of samples at the lower level, and the number of changes between the levels."""
+    """The two levels of a series, the share of samples at the lower level, and how often the level changes."""
 
     low: float
     high: float
@@ -210,8 +217,9 @@ class Modes:
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
     """Return the two levels of a series if they are more than twice the tolerance apart; None if there is one level.
 
-    One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. The
-    groups of a normal sample are then 2.6 deviations apart; four deviations or more mean two levels.
+    One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. For a
+    normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only four deviations or more
+    count as two levels.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)
@@ -224,7 +232,10 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
 
 
 def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the lower mean, the upper mean, the deviation within groups, their border, and the lower group's share."""
+    """Return the means of the lower and the upper group, the deviation within groups, the border, and the lower share.
+
+    The border is the value between the two groups. The lower share is the share of batches in the lower group.
+    """
     ranked = sorted(batches)
     count = len(ranked)
     shift = ranked[0]
@@ -237,10 +248,11 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return the period of a series in samples; None if it could not move the mean by a third of the tolerance.
+    """Return the period of a series in samples; None if there is no period, or if the mean hardly depends on it.
 
     The period is the lag of the autocorrelation's highest peak after its first trough. It matters because the mean of a
-    window without a whole number of periods depends on where the window ends.
+    window without a whole number of periods depends on where the window ends. A period that moves the mean by less than
+    a third of the tolerance is ignored.
     """
     size = max(1, len(values) // _PERIOD_BINS)
     bins = batch_means(values, size)
@@ -257,7 +269,10 @@ def period(values: Sequence[float], tolerance: float) -> int | None:
 
 
 def without_period(values: Sequence[float], samples: int) -> list[float]:
-    """Return a series of whole periods with its periodic component removed. The mean does not change."""
+    """Return the series, which must consist of whole periods, without its periodic component.
+
+    The mean does not change.
+    """
     mean = math.fsum(values) / len(values)
     count = len(values) // samples
     profile = [math.fsum(values[phase::samples]) / count - mean for phase in range(samples)]

@@ -1,1 +1,1 @@
-"""The stopping rule: its checkpoints, the interval of a trial, and the mean over trials; docs/stopping.md."""
+"""The stopping rule: its checkpoints, the interval of a trial, and the mean over trials. See docs/stopping.md."""

@@ -3,8 +3,8 @@
 Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
 files are on the disk. With the `VariancePrior` of the campaign's cells, Student's t becomes a moderated t, which gives
 an interval even for a single trial. The deviation is at least the standard error within a trial, so that two trials
-that agree by chance do not count as precise. If the trials of a cell differ by more than the variation within them and
-the other cells can explain, the prior is not used.
+that agree by chance do not count as precise. The prior is not used for a cell whose trials differ by more than the
+variation within each trial and the variation in other cells can explain.
 """
 
 import math
@@ -24,8 +24,8 @@ def across(
 ) -> AcrossTrials:
     """Return the mean over trials with its interval. `prior` comes from all cells of the campaign.
 
-    `resolution` is a lower limit for the relative standard error of the mean, because latencies are counted in bins.
-    Raises a ValueError if there are no trials.
+    The relative standard error of the mean is at least `resolution`, which is above 0 for latencies because fio counts
+    them in bins. Raises a ValueError if there are no trials.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")
@@ -53,7 +53,10 @@ def across(
 
 
 def least_half(rule: StoppingRule, resolution: float) -> float:
-    """Return the smallest relative half width that is possible with this resolution, even with the best prior."""
+    """Return the smallest possible half width of an interval with this resolution, as a share of the mean.
+
+    The half width is smallest with the best possible prior.
+    """
     best = VariancePrior(resolution, MOST_FREEDOM)
     return min(_half_in_errors(count, rule, best) for count in (rule.trials_min, rule.trials_max)) * resolution
 
@@ -61,7 +64,7 @@ def least_half(rule: StoppingRule, resolution: float) -> float:
 def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:
     """Return the half width in standard errors.
 
-    It is wider after the minimum number of trials, because every further trial is another chance to stop.
+    The interval is wider after the minimum number of trials, because every further trial is another chance to stop.
     """
     freedom = count - 1 + (prior.freedom if prior is not None else 0.0)
     half = quantile((1 + rule.confidence) / 2, max(_LEAST_FREEDOM, freedom))
@@ -69,14 +72,17 @@ def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None)
 
 
 def _within(trials: Sequence[TrialMean], rule: StoppingRule) -> float | None:
-    """Return the root mean square of the standard errors within trials."""
+    """Return the root mean square of the standard errors within trials; None if no trial has an interval."""
     factor = 2 * quantile((1 + rule.confidence) / 2, _WITHIN_FREEDOM)
     errors = [(t.high - t.low) / factor for t in trials if t.low is not None and t.high is not None]
     return math.sqrt(math.fsum(error**2 for error in errors) / len(errors)) if errors else None
 
 
 def _disagree(means: Sequence[float], deviation: float, within: float | None, rule: StoppingRule) -> bool:
-    """True if trials differ by more than their own variation explains (an F-test at 1 %) and than the tolerance."""
+    """True if the trials differ by more than the tolerance and by more than the variation within each can explain.
+
+    The second condition is an F-test at 1 %.
+    """
     if within is None or max(means) - min(means) <= rule.until * math.fsum(means) / len(means):
         return False
     if within == 0:

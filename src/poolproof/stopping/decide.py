@@ -1,12 +1,12 @@
-"""The stopping rule for a trial: when it is checked, and whether the trial has converged.
+"""The stopping rule for a trial: when the rule is checked, and whether the trial has converged.
 
 An interval that is checked all the time and used as soon as it is narrow covers the truth less often than it claims
-(Law and Kelton 1982, Management Science 28, 550-562). The usual remedy of sequential procedures is to check rarely, at
+(Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to check rarely, at
 growing intervals.
 
-`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020): in
-five rounds, the means range over at most 20 % of their average, and their least-squares line rises or falls by at most
-10 % of it. There are at most 25 rounds, each a 25th of `most_s`.
+`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020):
+over the last five rounds, the means range over at most 20 % of their average, and their least-squares line rises or
+falls by at most 10 % of that average. There are at most 25 rounds. Each of them takes a 25th of `most_s`.
 """
 
 import math
@@ -70,7 +70,10 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint at or before this time and the first one after it; None for one that doesn't exist."""
+    """Return the last checkpoint at or before this time and the first one after it.
+
+    Either is None if it does not exist.
+    """
     last = None
     for at_s in checkpoints(rule):
         if at_s > elapsed_s * (1 + _TINY):
@@ -80,7 +83,7 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Remove the interval if it is based on too few fio reports: values between two reports are interpolated.
+    """Remove the interval if it is based on too few fio reports, because values between two reports are interpolated.
 
     fio does not report while its queue is stuck, for example for seconds behind a ZFS transaction group.
     """

@@ -1,7 +1,7 @@
 """The input and output values of the stopping rule.
 
-A series is a trial's rate (I/Os or bytes per second) or mean latency (nanoseconds) in consecutive intervals. Values are
-in the unit of the series, times in seconds since the series began, and tolerances relative to the mean.
+A series is a trial's rate (I/Os or bytes per second) or mean latency (nanoseconds) in consecutive intervals. Values
+have the unit of the series. Times are in seconds since the series began. Tolerances are relative to the mean.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ The spread of several trials then shows how far the mean may be off. docs/stoppi
 class RateSeries:
     """A trial's rate in intervals of equal length, from the end of fio's ramp.
 
-    `reports_s` has the times of the reports from which the values were computed; empty if each value has its own.
+    `reports_s` has the times of the reports from which the values were computed; empty if each value comes from a
+    report of its own.
     """
 
     interval_s: float
@@ -37,11 +38,11 @@ class StoppingRule:
     """The conditions under which a trial and a cell have converged.
 
     `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
-    cover the truth. A trial lasts from `min_s` to `max_s` seconds, and at least three write-back cycles of the layout
-    (`turnover_s`, 0 for reads). A cell has `trials_min` to `trials_max` trials. `steady` names the criterion.
+    cover the truth. A trial lasts from `min_s` to `max_s` seconds, but at least three write-back cycles of the layout.
+    `turnover_s` is the length of a write-back cycle; 0 for reads. A cell has `trials_min` to `trials_max` trials.
+    `steady` names the criterion for a steady rate.
 
-    Raises:
-        ValueError: a value is out of range; the message names the value.
+    Raises a ValueError that names the value if a value is out of range.
     """
 
     until: float = 0.03
@@ -82,7 +83,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class NotConverged:
-    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
+    """A reason why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
 
     name: str
     sentence: str
@@ -90,15 +91,16 @@ class NotConverged:
 
 @dataclass(frozen=True)
 class StoppingDecision:
-    """The decision about a trial, based on its series so far.
+    """The decision about a trial, based on the part of its series that has been recorded so far.
 
     `done`: the trial can end, because it has converged or `most_s` has passed. `converged`: the trial is stationary
     after `warmup_s` and its interval is within the tolerance; if not, `reasons` says why. `mean` is the mean from
-    `warmup_s` to `used_s`; None without samples. `low` and `high` are its interval at the rule's confidence; None while
-    the series is not stationary, because no interval would be valid. `next_s` is the next checkpoint; None when done.
-    `half_share` is the relative half width of the requested percentile's interval; None if no percentile was requested
-    or there are too few samples. `lowest` and `highest` are the means of the tenths with the lowest and the highest
-    rate; None with `steady: snia`.
+    `warmup_s` to `used_s`; None without samples. `low` and `high` are the ends of the mean's interval at the rule's
+    confidence. Both are None if there are too few samples, or if the series is not stationary, because no interval
+    would be valid. `next_s` is the next checkpoint; None when done. `half_share` is the relative half width of the
+    requested percentile's interval; None if no percentile was requested or there are too few samples. `lowest` and
+    `highest` are the means of the tenths with the lowest and the highest rate; None with `steady: snia` or if the trial
+    is too short.
     """
 
     done: bool
@@ -117,7 +119,10 @@ class StoppingDecision:
 
 @dataclass(frozen=True)
 class TrialMean:
-    """The mean of one trial and its interval; None if the trial's series is too short or not stationary."""
+    """The mean of one trial and its interval.
+
+    `low` and `high` are None if the series is too short or not stationary.
+    """
 
     mean: float
     low: float | None = None
@@ -129,8 +134,8 @@ class AcrossTrials:
     """The mean over the trials of a cell.
 
     `done`: no further trial is needed or allowed. `is_precise`: the interval from `low` to `high` is within the
-    tolerance; both are None without an interval. `disagree`: the trials differ by more than the variation within each
-    explains.
+    tolerance. `low` and `high` are None if there is no interval. `disagree`: the trials differ by more than the
+    variation within each trial can explain.
     """
 
     done: bool

@@ -32,7 +32,7 @@ _WIDER = 4.0
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The mean from `warmup_s` on, the half width of its interval, and why it is not stationary or not precise.
+    """The mean from `warmup_s` on, the half width of its interval, and why the series is not stationary or not precise.
 
     `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the tenths with
     the lowest and the highest rate.
@@ -49,9 +49,10 @@ class WindowEstimate:
 
 @dataclass(frozen=True)
 class _Window:
-    """The samples that a mean is computed from. `head` has the samples that were cut off before them.
+    """The samples that a mean is computed from: `values`. `flat` has the same samples without their periodic component.
 
-    `flat` has the same samples without their periodic component. `periods` is the number of whole periods; 0 if none.
+    `periods` is the number of whole periods; 0 if the rate is not periodic. `head` has the samples that were cut off as
+    warm-up; empty if the rate is periodic.
     """
 
     head: Sequence[float]
@@ -69,10 +70,10 @@ class _Window:
 def estimate_window(
     values: Sequence[float], interval_s: float, rule: StoppingRule, *, is_first: bool
 ) -> WindowEstimate:
-    """Return the mean and interval of the samples so far, of which there must be at least `LEAST_SAMPLES`.
+    """Return the mean and interval of the samples so far. There must be at least `LEAST_SAMPLES` samples.
 
-    Unless this is the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated
-    checks favour moments at which the interval is narrow by chance (docs/stopping.md).
+    Except at the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
+    favour moments at which the interval is narrow by chance (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size
@@ -112,9 +113,10 @@ def estimate_window(
 def _window(
     values: Sequence[float], start: int, interval_s: float, until: float
 ) -> tuple[_Window, NotConverged | None]:
-    """Return the samples from `start` on, and a reason if they contain fewer than 3 whole periods.
+    """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
-    Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends.
+    Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends. The
+    reason is None if the samples are not periodic or contain enough periods.
     """
     rest = values[start:]
     samples = period(rest, until)
@@ -131,9 +133,10 @@ def _window(
 
 
 def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
-    """Return why the window is not stationary, and the number of bursts or speed changes in its mean; ∞ without any.
+    """Return why the window is not stationary, if it is not, and how many bursts or speed changes its mean contains.
 
-    A step, bursts and two speeds look alike, so only the first one found is reported.
+    The number is ∞ if there are no bursts and no changes. A step, bursts and two speeds look alike, so only the first
+    one found is reported.
     """
     changing = change(window.flat, until, len(window.head) + len(window.flat))
     if changing is not None:

@@ -43,7 +43,8 @@ class RunDirectory:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
-                to_continue = f"; to continue it: poolproof resume {path}" if (path / "run.json").is_file() else ""
+                to_continue = f"; to continue the run in that directory: poolproof resume {path}"
+                to_continue = to_continue if (path / "run.json").is_file() else ""
                 raise RunError(f"{path} exists and is not empty", f"choose another directory with --out{to_continue}")
             run = cls(path.resolve())
             write_whole(run.path / "campaign.yaml", campaign_text.encode())

@@ -202,7 +202,7 @@ def _loads(cell: Cell) -> dict[str, float] | str:
         (writes, "wrote", [leaf.write_share for leaf in cell.leaves]),
     ):
         if part >= _LEAST_LOAD and not any(shares):
-            return f"its disks {word} nothing, so no disk limits it: all data stayed in RAM"
+            return f"its disks {word} nothing, so no disk limits it: what fio {word} stayed in RAM"
     loads = {
         leaf.device: reads * (leaf.read_share or 0.0) + writes * account.write_factor * (leaf.write_share or 0.0)
         for leaf in cell.leaves
