@@ -1,4 +1,4 @@
-"""The `LoadGenerator` protocol, and the generators: each package in this folder defines one, `GENERATOR`."""
+"""The `LoadGenerator` protocol, and how to find a generator: each package in this folder defines one as `GENERATOR`."""
 
 import functools
 import importlib
@@ -22,10 +22,10 @@ from poolproof.steps import Step
 class Status:
     """Totals of all parts since the generator's clock started.
 
-    `at_s` is the time in seconds since 1970, `ran_s` the runtime of the longest part. `latency_ns` is the sum of all
-    completion latencies. `syncs` and `sync_ns` are the number and the total latency of fsync and fdatasync calls. If
-    the generator does not separate directions, all I/O counts as reads. `start` and `end` are the byte offsets of the
-    complete report in the generator's output.
+    `at_s` is the time of the report in seconds since 1970, and `ran_s` is the runtime of the longest part. `latency_ns`
+    is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls, and `sync_ns` is their
+    total latency. If the generator does not separate directions, all I/O counts as reads. `start` and `end` are the
+    byte offsets of the complete report in the generator's output.
     """
 
     at_s: float
@@ -51,37 +51,38 @@ class Status:
 
 
 class LiveReport(Protocol):
-    """The report of a running generator. Every method raises CommandError if the host does not answer.
+    """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    The caller sets `begun_at_s` to the host's time when the generator starts; older reports belong to another run.
-    `statuses` has the statuses read so far. It is empty if the generator reports only at its end.
+    The caller sets `begun_at_s` to the time on the host's clock at which the generator starts. Older reports belong to
+    another run. `statuses` contains the statuses that have been read so far. The list stays empty if the generator only
+    reports at the end of a run.
     """
 
     begun_at_s: float
     statuses: list[Status]
 
     def read_on(self) -> None:
-        """Read what has been written since the last call."""
+        """Read what the generator has written since the last call."""
 
     def read_all(self) -> None:
-        """Read everything at once, so that later calls do not ask the host. Meant for short reports."""
+        """Read the whole report at once, so that later calls need not ask the host. Meant for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
-        """Return the complete reports that these statuses come from, joined into one text."""
+        """Return the complete reports from which these statuses were read, joined into one text."""
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
-        """Return the outcomes in the reports that these statuses come from; damaged ones are skipped."""
+        """Return the outcomes in the reports from which these statuses were read. Damaged reports are skipped."""
 
 
 class LoadGenerator(Protocol):
-    """Turns a workload into a load, the load into a running program, and its output into an outcome.
+    """Turns a workload into a load, runs the load, and turns the program's output into an outcome.
 
-    A `scratch` directory on the host belongs to one layout. The generator writes its files there. Its command line
-    names the directory, so that `poolproof clean` finds a generator that a crash left running.
+    Each layout has a `scratch` directory on the host, to which the generator writes its files. The generator's command
+    line contains the path of this directory, so that `poolproof clean` can find a generator that a crash left running.
 
-    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial saves
-    the load as the generator read it in `load_file`, and the last complete report in `report_file`. An audit recognizes
-    the generator by these two names, so they must be unique.
+    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial's
+    directory contains the load as the generator read it (`load_file`) and the last complete report (`report_file`). An
+    audit recognizes the generator by these two file names, so no two generators may use the same pair.
     """
 
     name: str
@@ -90,59 +91,63 @@ class LoadGenerator(Protocol):
     report_file: str
 
     def version(self, host: Host) -> str:
-        """Return the program's name and version. Raises FioError if it is missing or too old."""
+        """Return the program's name and version. Raises FioError if the program is missing or too old."""
 
     def ask_ahead(self, host: Host) -> None:
-        """Start fetching from the host what `prepare` needs, in the background. May do nothing."""
+        """Start to fetch what `prepare` needs from the host, in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
-        """Return the load for a workload, not yet in a directory or on a device.
+        """Return the load for a workload, not yet placed in a directory or on a device.
 
-        `longest_s` is the runtime of a time-based part that sets none. Raises CampaignError if the host's generator
-        does not know an option, or if a workload may not set it.
+        `longest_s` becomes the runtime of time-based parts that do not set one. Raises CampaignError if the host's
+        generator does not know an option, or if poolproof does not allow an option or its value. Raises FioError if the
+        host's generator is missing or too old.
         """
 
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads (by workload name)."""
+        """Raise CampaignError if the host's generator refuses one of the loads. The keys are workload names."""
 
     def sets_runtime(self, workload: Workload) -> bool:
-        """True if the workload sets its runtime."""
+        """True if the workload sets a runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that may make a part change files that it should only read; empty if none."""
+        """Return the option that could make a read-only part change files; empty if there is none."""
 
     def text(self, load: Load) -> str:
-        """Return the load as readable text: the content of `load_file`."""
+        """Return the load as readable text, which is saved as `load_file`."""
 
     def read_back(self, text: str) -> Load:
-        """Parse a saved `load_file`, to audit its run again."""
+        """Parse a saved `load_file`, so that its run can be audited again."""
 
     def in_directory(self, load: Load, directory: str) -> Load:
         """Return the load with its files in `directory`, a path on the host."""
 
     def on_device(self, load: Load, path: str) -> Load:
-        """Return the load on a block device that all clones share."""
+        """Return the load, changed to run on a block device that all clones share."""
 
     def on_bare_disk(self, load: Load, path: str, size_bytes: int | None) -> Load:
-        """Return the load on a bare disk, with direct I/O and a region per clone. An unknown size is None."""
+        """Return the load, changed to use direct I/O on a bare disk, with a separate region for each clone.
+
+        `size_bytes` is the disk's size, or None if it is unknown.
+        """
 
     def lasting(self, load: Load, seconds: float) -> Load:
         """Return the load with a runtime of `seconds`."""
 
     def file_set(self, workload: Workload, load: Load, *, writers_apart: bool) -> str:
-        """Return the name of the directory for a workload's files. Workloads with equal names share files."""
+        """Return the name of the directory for a workload's files. Workloads share files if this name is the same."""
 
     def fill_load(self, load: Load) -> Load:
-        """Return a load that writes all files of `load` completely, once, with incompressible data."""
+        """Return a load that writes all files of `load` once and completely, with incompressible data."""
 
     def device_fill_load(self, path: str, size_bytes: int) -> Load:
         """Return a load that writes the first `size_bytes` of a device once, with incompressible data."""
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        """Run a load that fills files. Raises HostError if there is no space left, FioError if it fails otherwise."""
+        """Run a load that fills files. Raises HostError if the space runs out, FioError if filling fails otherwise."""
 
     def cleanup_step(self, scratch: str) -> Step:
         """Return the journal step whose undo ends a generator that a crash left running."""
@@ -157,15 +162,15 @@ class LoadGenerator(Protocol):
         before: Callable[[], None],
         read_only: bool = False,
     ) -> tuple[str, Completed]:
-        """Run the load to its end. Return its text as the generator read it, and how the program ended.
+        """Run the load to its end. Return the load's text as the generator read it, and how the program ended.
 
         `status_s` is the interval between status reports; None means no reports. `before` is called right before the
         program starts. With `read_only`, the generator must not write to any file. Raises CommandTimedOut if the
-        program ran far too long and was killed.
+        program was killed because it ran far longer than requested.
         """
 
     def interrupt(self, host: Host, scratch: str) -> None:
-        """End the running program so that it still writes its report. Do nothing if it has ended."""
+        """End the running program so that it can still write its report. Does nothing if the program has ended."""
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
@@ -174,13 +179,13 @@ class LoadGenerator(Protocol):
         """Return the report of the run that is about to start."""
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        """Return all output of the finished program; empty if there is none."""
+        """Return everything that the finished program wrote to its report; empty if there is no report."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
-        """Return the outcomes of all complete reports in the text, in order."""
+        """Return the outcomes of all complete reports, in the order of the text."""
 
     def ended_well(self, completed: Completed, *, interrupted: bool) -> bool:
-        """True if the exit code means that the run completed or, if `interrupted`, was ended by `interrupt`."""
+        """True if the exit code shows that the run completed or, if `interrupted`, that `interrupt` ended it."""
 
 
 @functools.cache
@@ -194,7 +199,8 @@ def all_generators() -> dict[str, LoadGenerator]:
 def generator_for(workload: Workload) -> LoadGenerator:
     """Return the generator that a workload selects; fio by default.
 
-    Raises CampaignError if there is no such generator, or if the workload's parts select different ones.
+    Raises CampaignError if there is no generator with the selected name, or if the workload's jobs select different
+    generators.
     """
     names, known = workload.generators, all_generators()
     if len(names) > 1 or not names <= known.keys():
@@ -207,13 +213,13 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
 
 def generator_in(options: Mapping[str, str]) -> LoadGenerator:
-    """Return the generator that a workload's options select; fio if it is not installed."""
+    """Return the generator that a workload's options select; fio if the options name no known generator."""
     known = all_generators()
     return known.get(options.get(GENERATOR_OPTION, ""), known[DEFAULT_GENERATOR])
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the part that the options describe; as fio reads them if their generator is not installed."""
+    """Return the load part that a workload's options describe. Unless they name another generator, fio reads them."""
     return generator_in(options).described(name, options)
 
 
@@ -223,7 +229,7 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(directory: Path) -> LoadGenerator | None:
-    """Return the generator whose load and report are saved in a trial's directory; None if there is none."""
+    """Return the generator whose load and report files are in a trial's directory; None if no generator's are."""
     for generator in all_generators().values():
         if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
             return generator
@@ -231,5 +237,5 @@ def generator_of_trial(directory: Path) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the versions of load generators among the program versions that a run recorded."""
+    """Return the load generators' versions, taken from the program versions that a run recorded."""
     return [versions[name] for name in all_generators() if name in versions]

@@ -1,9 +1,9 @@
-"""Merge outcomes: of clones and parts that ran at the same time, and of groups that ran one after the other.
+"""Merge the outcomes of clones and parts that ran at the same time, and of groups that ran one after the other.
 
-Percentiles cannot be averaged, so a merged percentile comes from the merged histogram, or is unknown. The rate of parts
-that ran at the same time is their total bytes divided by the longest runtime (`show_run_stats` in fio's stat.c). The
-rate of successive groups is their total bytes divided by the sum of their runtimes. A histogram maps latencies in
-nanoseconds to numbers of I/Os.
+Percentiles cannot be averaged. A merged percentile is read from the merged histogram, and is unknown without one. The
+rate of parts that ran at the same time is their total bytes divided by the longest runtime (`show_run_stats` in fio's
+stat.c). The rate of successive groups is their total bytes divided by the sum of their runtimes. A histogram maps
+latencies in nanoseconds to the number of I/Os.
 """
 
 import itertools
@@ -26,7 +26,7 @@ DEFAULT_PERCENTILES = (
 
 
 def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[float, float]:
-    """Return percentiles like fio: the first bin at which the cumulative count reaches the percentage."""
+    """Return percentiles as fio does: each is the first bin at which the cumulative count reaches the percentage."""
     total = sum(bins.values())
     found: dict[float, float] = {}
     if not total:
@@ -51,7 +51,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or as reported; None if neither has it."""
+    """Return a percentile in nanoseconds, from the histogram or else as reported; None if neither is available."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -59,10 +59,11 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
-    """Merge several latency distributions; None if none has samples.
+    """Merge several latency distributions. Empty distributions are ignored; None if all are empty.
 
-    The percentiles are the union of those in the inputs, or fio's defaults if there are none. They come from the merged
-    histogram, and are empty if any input lacks a histogram. Any other value that an input lacks is None.
+    The result has every percentile that occurs in an input, or fio's default percentiles if none occurs. Percentiles
+    are read from the merged histogram, so the result has none if an input lacks a histogram. Any other value is None if
+    an input lacks it. If only one distribution has samples, it is returned unchanged.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -78,11 +79,11 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
-    """Merge one direction of clones that ran at the same time; None if none of them did I/O in it.
+    """Merge one direction of clones that ran at the same time; None if no clone did I/O in this direction.
 
-    `runtime_ms` is the longest runtime. As in fio, rates are total bytes or I/Os divided by it. If one of these is
-    unknown, the rates are added. The rate samples of different clones are not aligned, so their standard deviation is
-    None.
+    `runtime_ms` is the longest runtime. As in fio, a rate is the total number of bytes or I/Os divided by this runtime.
+    If the total or the runtime is unknown, the clones' rates are added instead. The rate samples of different clones
+    are not taken at the same times, so the merged standard deviation is None.
     """
     parts = [part for part in directions if part is not None]
     if len(parts) <= 1:
@@ -100,9 +101,9 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 
 
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
-    """Merge clones, or parts that ran at the same time, into one part. Raises ValueError if there are none.
+    """Merge clones, or parts that ran at the same time, into one part. Raises ValueError if `jobs` is empty.
 
-    Name and options are those of the first part. `error` is the first error that is not 0.
+    The merged part has the name and the options of the first part. `error` is the first nonzero error.
     """
     if not jobs:
         raise ValueError("there are no jobs to merge")
@@ -124,13 +125,13 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
 
 
 def merge_outcome(result: Outcome) -> PartOutcome:
-    """Merge all parts of an outcome into one. Raises ValueError if there are none."""
+    """Merge all parts of an outcome into one. Raises ValueError if the outcome has no parts."""
     directions: dict[str, Any] = {name: direction_of(result, name) for name in DIRECTIONS}
     return replace(merge_jobs(result.parts), **directions)
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """Return one direction of the entire run; None if there was no I/O in it."""
+    """Return the I/O of the entire run in one direction; None if the run had no I/O in this direction."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
     if merged is None or len(groups) == 1 or _at_once(result):
@@ -146,7 +147,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return one direction of each group, with fio's totals; None for a group without I/O in it."""
+    """Return each group's I/O in one direction, with the totals that fio printed; None for a group without such I/O."""
     groups: dict[int, list[PartOutcome]] = {}
     for job in result.parts:
         groups.setdefault(job.group, []).append(job)
@@ -157,7 +158,10 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 
 
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
-    """Return the sum with fio's runtime and bandwidth for the group. Only bytes can be summed exactly."""
+    """Return the merged direction with the runtime and bandwidth that fio reported for the group.
+
+    Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced.
+    """
     if merged is None or reported is None:
         return merged
     return replace(
@@ -169,7 +173,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def _at_once(result: Outcome) -> bool:
-    """True if a group began before the previous one was half over; False if a start or runtime is unknown."""
+    """True if a group began before the previous one was half over; False if a start time or a runtime is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -186,7 +190,7 @@ def _rate(amount: int | None, runtime_ms: int | None) -> float | None:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Return the sum, smallest or largest value (`choose`); None if any value is unknown."""
+    """Return the sum, minimum or maximum (`choose`) of the values; None if a value is unknown or there are none."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 

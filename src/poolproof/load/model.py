@@ -1,4 +1,4 @@
-"""A load: the I/O that a load generator is asked to do, in terms that apply to every generator."""
+"""A load: the I/O that a load generator is asked to do, described in terms that apply to every generator."""
 
 import math
 from collections import defaultdict
@@ -11,10 +11,10 @@ from poolproof.campaign.model import DEFAULT_GENERATOR
 
 @dataclass(frozen=True)
 class Extent:
-    """The bytes [start, end) of a file; `end` is infinite if the size is unknown.
+    """The bytes [start, end) of a file. `end` is infinite if the size is unknown.
 
-    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or a separate scale if the positions
-    cannot be compared with others. All files that a clone creates count as one file.
+    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or a name of another scale. Only extents
+    on the same scale can be compared. All files that a clone creates count as one file.
     """
 
     file: str
@@ -25,29 +25,30 @@ class Extent:
 
 @dataclass(frozen=True)
 class LoadPart:
-    """One part of a load: I/O of one kind, done by one or more clones. In fio, a job.
+    """One part of a load: I/O of one kind, done by one or more clones. In fio, a part is a job.
 
-    Operations: `reads`, `writes`, `trims`, `is_random`. `block_bytes` and `max_block_bytes` are the smallest and the
-    largest block size.
+    Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. Block sizes range from
+    `block_bytes` to `max_block_bytes`.
 
-    Amount: each clone works on `size_bytes` of its files (None if unknown) and moves `io_size_bytes`, if set
-    separately. `runtime_s` is the time limit. It does not include `ramp_s`, the seconds before the measurement. A
-    `time_based` part starts again when it has moved its size. A part that `waits_for_previous` starts when all parts
-    before it have ended.
+    Amount: each clone works on `size_bytes` of its files (None if unknown). If `io_size_bytes` is set, the clone moves
+    that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the measurement. A
+    `time_based` part starts over when it has moved all bytes, until the time is up. A part that `waits_for_previous`
+    starts when all parts before it have ended.
 
-    Concurrency: each of the `clones` has a requested queue depth of `depth`. `is_synchronous`: the engine waits for
-    each I/O before it submits the next. `queue` is how many I/Os can be outstanding at once, over all clones.
+    Concurrency: the part has `clones` clones, and each requests a queue depth of `depth`. If `is_synchronous`, the
+    engine waits for each I/O before it submits the next one. `queue` is the maximum number of outstanding I/Os of all
+    clones together.
 
-    Files: each clone has `files` files. `extents` are the bytes that each clone covers, one extent per clone and file.
-    `may_use_page_cache`: the kernel's page cache may serve the I/O, unless it is `direct`.
+    Files: each clone uses `files` files. `extents` has the bytes that each clone covers in each file.
+    `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
 
-    Sync: `syncs` is True if durability is requested in any way. `sync_every` is the number of writes between two fsync
-    or fdatasync calls.
+    Sync: `syncs` is True if the part requests durability in any way. `sync_every` is the number of writes between two
+    fsync or fdatasync calls.
 
-    Data: `refills_buffers`: every write has new data. `compress_percentage` is how much of each buffer is meant to be
-    compressible; None if not set.
+    Data: if `refills_buffers`, every write has new data. `compress_percentage` is the share of each buffer that is
+    meant to be compressible; None if not set.
 
-    `source` is the part in the generator's format, for the generator and for rules about it.
+    `source` is the part in the generator's format, which the generator itself and the rules about its options use.
     """
 
     name: str
@@ -97,7 +98,7 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is on stable storage before the next one starts."""
+        """True if every write is synchronous, or is followed by an fsync or fdatasync call."""
         return self.writes_are_synchronous or self.sync_every == 1
 
     @cached_property
@@ -108,14 +109,14 @@ class LoadPart:
 
 @dataclass(frozen=True)
 class Load:
-    """The parts of one run of a load generator, in order. `generator` is the name of the generator."""
+    """The parts of one run of a load generator, in order. `generator` is the generator's name."""
 
     parts: tuple[LoadPart, ...]
     generator: str = DEFAULT_GENERATOR
 
     @cached_property
     def phases(self) -> tuple[tuple[LoadPart, ...], ...]:
-        """The parts by phase. Parts of a phase run at the same time, phases one after the other."""
+        """The parts, grouped into phases. Parts of a phase run at the same time; phases run one after the other."""
         phases: list[list[LoadPart]] = []
         for part in self.parts:
             if part.waits_for_previous or not phases:
@@ -125,12 +126,12 @@ class Load:
 
     @property
     def clones(self) -> int:
-        """The number of clones in all parts."""
+        """The total number of clones in all parts."""
         return sum(part.clones for part in self.parts)
 
     @cached_property
     def queue(self) -> int:
-        """The largest number of I/Os that can be outstanding at once in any phase."""
+        """The maximum number of outstanding I/Os in any phase."""
         return max((sum(part.queue for part in phase) for phase in self.phases), default=0)
 
     @property
@@ -148,22 +149,22 @@ class Load:
 
     @cached_property
     def end_bytes(self) -> int:
-        """The largest end offset that the load reaches in any file or device, in bytes; 0 if unknown."""
+        """The largest known end offset of the load in any file or device, in bytes; 0 if none is known."""
         return int(max((extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)), default=0))
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte at once; 1 if each covers separate bytes."""
+        """The largest number of clones that cover the same byte in one phase; 1 if no two clones overlap."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
     def shares_one_file(self) -> bool:
-        """True if several clones, of one or more parts, cover the same bytes of a file at once."""
+        """True if several clones, of one or more parts, cover the same bytes of a file in the same phase."""
         return self.sharers > 1
 
     @cached_property
     def unique_bytes(self) -> int | None:
-        """The number of different bytes that the load can touch; None if a size is unknown."""
+        """The number of different bytes that the load can touch; None if a size is unknown or is not given in bytes."""
         groups = _by_file(_extents(self.parts))
         if not groups or any(scale != "bytes" for _, scale in groups):
             return None
@@ -172,7 +173,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested length of the measured window in seconds; None if a part has no time limit."""
+        """The requested measurement time in seconds, added up over the phases; None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -180,7 +181,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The seconds that all phases should take, ramps included; None if a part has no time limit."""
+        """The expected duration of all phases in seconds, including ramps; None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)

@@ -1,6 +1,6 @@
 """The values that a load generator measured, with units in their names.
 
-A value that the source does not contain is None, never a guess and never 0.
+A value that the source does not contain is None. Such a value is never guessed, and never 0.
 """
 
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 
 @dataclass(frozen=True)
 class Latency:
-    """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage (99.9) to its value.
+    """A latency distribution in nanoseconds. `percentiles_ns` maps a percentage, such as 99.9, to a latency.
 
-    `bins_ns` is the histogram, from which distributions can be merged: it maps the latency of each bin to the number of
-    I/Os in it. It is empty if the generator reported no histogram.
+    `bins_ns` is the histogram, from which distributions can be merged. The histogram maps the latency of each bin to
+    the number of I/Os in the bin, and is empty if the generator did not report one.
     """
 
     samples: int | None = None
@@ -25,10 +25,10 @@ class Latency:
 
 @dataclass(frozen=True)
 class Direction:
-    """The I/O of one part or group in one direction. Rates are in bytes per second and I/Os per second.
+    """The I/O of one part or group in one direction. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
-    `slat` is the time to submit an I/O, `clat` the time from submission to completion, `lat` both together. `samples`
-    is the number of rate samples behind the minimum, maximum, mean and standard deviation.
+    `slat` is the time to submit an I/O, `clat` is the time from submission to completion, and `lat` is the total time.
+    `samples` is the number of rate samples behind the minimum, maximum, mean and standard deviation.
     """
 
     io_bytes: int | None = None
@@ -51,12 +51,12 @@ class Direction:
 class PartOutcome:
     """The outcome of one part of a load: a fio job, or a group of its clones.
 
-    `clones` is the number of clones that the values include. A direction without I/O is None. `mixed` replaces the
-    three directions if the source does not separate them. `syncs` is the number of fsync and fdatasync calls, `sync`
-    their latency. `host` is the name of the machine in client/server runs.
+    `clones` is the number of clones that the values include. A direction without I/O is None. `mixed` is the total of
+    all directions, which some sources contain instead of the separate directions. `syncs` is the number of fsync and
+    fdatasync calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
-    Parts with the same `group` ran at the same time; groups ran one after the other. `options` are the generator's
-    options as it printed them. fio omits switches without a value (`time_based`).
+    Parts with the same `group` ran at the same time. Groups usually ran one after the other. `options` are the options
+    as the generator printed them. fio does not print the names of switches without a value (`time_based`).
     """
 
     name: str
@@ -85,7 +85,7 @@ class PartOutcome:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """Requests, bytes and utilization of a disk as the generator counted them, with start-up and file layout."""
+    """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout."""
 
     name: str
     read_requests: int | None = None
@@ -99,8 +99,9 @@ class DiskUse:
 class Outcome:
     """The outcome of one run of a load generator. `version` is the generator's name and version (`fio-3.33`).
 
-    `timestamp_ms` is the time at the end of the run, in milliseconds since 1970. `groups` has the totals of each group
-    by direction, if the generator printed them. `notes` are other lines in its output.
+    `timestamp_ms` is the end of the run in milliseconds since 1970. `groups` maps the number of each group to the
+    group's totals by direction. The mapping is empty if the generator printed no totals. `notes` are the lines in the
+    output that are not part of the report.
     """
 
     version: str

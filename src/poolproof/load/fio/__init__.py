@@ -1,1 +1,1 @@
-"""fio: turn workloads into jobs, and output into results."""
+"""fio as a load generator: from workloads to jobs, and from fio's output to results."""

@@ -1,7 +1,8 @@
-"""Parse fio's command lines: `fio --name=a --rw=read --name=b …`, one dash or two, values after `=` or a space.
+"""Parse fio command lines such as `fio --name=a --rw=read --name=b …`.
 
-Options before the first `--name` apply to all jobs, like those after `--name=global`. Every other `--name` starts a job
-(`parse_cmd_line` in fio's init.c). Option names may be shortened to an unambiguous prefix (getopt_long_only).
+An option starts with one dash or two, and its value follows after `=` or a space. Options before the first `--name`, or
+after `--name=global`, apply to all jobs that follow. Any other `--name` starts a job (`parse_cmd_line` in fio's
+init.c). Option names may be shortened to an unambiguous prefix (getopt_long_only).
 """
 
 import re
@@ -30,7 +31,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """An option: its canonical name, its value, and the indexes of its first and last word."""
+    """An option on a command line: its canonical name, its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -40,10 +41,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Command:
-    """A fio command. `files` are the job files that it names; `program` are options of fio itself, by canonical name.
+    """A fio command.
 
-    `line` and `last_line` are its first and last line number (from 1). `text` is the command on one line. `given` are
-    all its options in order.
+    `files` are the job files that the command names. `program` has the options of fio itself, by canonical name. `line`
+    and `last_line` are the command's first and last line number (1-based). `text` is the command on a single line.
+    `given` has all options in the order of the command line.
     """
 
     jobs: Jobs
@@ -57,15 +59,15 @@ class Command:
 
     @property
     def runs(self) -> bool:
-        """True if the command has jobs or job files, so that fio does I/O."""
+        """True if the command defines jobs or names job files, so that fio does I/O."""
         return bool(self.jobs or self.files)
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Find the fio command in a shell command, which may have continuation lines; None if there is none.
+    """Return the fio command in a shell command, which may have continuation lines; None if there is no fio command.
 
-    Anything before fio (a prompt, `sudo`, variables) and after its command (`|`, `>`, `;`) is ignored. A command in
-    quotes, for another shell, is found too. A text with unbalanced quotes is split at spaces.
+    Anything before fio (a prompt, `sudo`, variables) and after fio's arguments (`|`, `>`, `;`) is ignored. A fio
+    command in quotes, meant for another shell, is found too. A text with unbalanced quotes is split at whitespace.
     """
     words = _words(text)
     arguments = _fio_arguments(words)
@@ -78,9 +80,9 @@ def read_command(text: str, line: int = 1) -> Command | None:
 def read_arguments(
     arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
 ) -> Command:
-    """Parse fio's arguments, without the program's name. Raises nothing; see `problems`.
+    """Parse fio's arguments, without the program name. Raises nothing: invalid arguments are listed in `problems`.
 
-    `lines` has the line number of each argument; without it, all arguments are on `line`.
+    `lines` has the line number of each argument. Without `lines`, all arguments are on `line`.
     """
     lines = lines or [line] * len(arguments)
     files: list[str] = []
@@ -115,14 +117,14 @@ def read_arguments(
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio; None if no option or job file follows it."""
+    """Return the index of the word that runs fio; None if no fio is followed by an option or a job file."""
     return next((at for at, word in enumerate(words) if _PROGRAM.match(word) and _is_call(words[at + 1 :])), None)
 
 
 def _options(
     arguments: Sequence[str], lines: Sequence[int], files: list[str], problems: list[Problem]
 ) -> Iterator[Given]:
-    """Yield the options in order. Adds to `files` and `problems`."""
+    """Yield the options in order. Adds job files to `files`, and invalid options to `problems`."""
     at = 0
     while at < len(arguments):
         first, word = at, arguments[at]

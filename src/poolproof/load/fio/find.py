@@ -1,9 +1,9 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the nearest command or job file that fits it, or else with the options that fio printed. Nothing
-is guessed: a value that is not in the text is None.
+Each result comes with the nearest command or job file that fits the result, or else with the options that fio printed.
+Values are never guessed: a value that is not in the text is None.
 
-With `--status-interval`, fio prints the same run repeatedly, each time with the values so far; only the last report
+With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last report
 counts. Separate reports of clones look similar, but the clones end at about the same time.
 """
 
@@ -27,7 +27,7 @@ _GROWTH = 1.05  # of run time, from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. A run in several formats counts once, in the most detailed one."""
+    """Return all fio results in line order. A run in several formats counts once, in the most detailed format."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -40,7 +40,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result of a text that is a single JSON document, as most files are; else None."""
+    """Return the result of a text that is a single JSON document, as most files are; None for other texts."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -54,7 +54,7 @@ def _lone_document(text: str) -> FoundResult | None:
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return the document with the jobs whose options it lists. Clones of a job count as one job."""
+    """Return a document's result with the jobs whose options the document lists. Clones of a job count as one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -63,7 +63,7 @@ def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: b
 
 @lru_cache(maxsize=1024)
 def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
-    """Return the same job for the same options, so that thousands of files share cached properties."""
+    """Return the same Job object for equal options, so that thousands of files share its cached properties."""
     return Job(name, dict(options))
 
 
@@ -88,7 +88,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return terse results and the other lines. Results with only blank lines between them are one."""
+    """Return the terse results, and all other lines. Results with only blank lines between them are merged."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -107,7 +107,7 @@ def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]
 
 
 def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
-    """Return the results in normal output. Only the last of several reports of a run counts."""
+    """Return the results in fio's normal output. If a run has several reports, only the last one counts."""
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):
@@ -144,7 +144,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the directions to compare. What JSON calls `mixed`, a terse line prints as reads."""
+    """Return the directions to compare. A terse line prints as reads what JSON calls `mixed`, so both are compared."""
     return part.read or part.mixed, part.write, part.trim
 
 
@@ -161,19 +161,19 @@ def _same_names(before: Sequence[PartOutcome], after: Sequence[PartOutcome]) -> 
 
 
 def _is_interim(before: Outcome, after: Outcome) -> bool:
-    """True if `before` was printed while the run of `after` was in progress (fio's timestamps)."""
+    """True if, according to fio's timestamps, `before` was printed while the run of `after` was in progress."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
     return 0 <= after.timestamp_ms - before.timestamp_ms < max(map(_longest_ms, after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
-    """True if all parts continued from `before` to `after`, two results of one process."""
+    """True if `after` can be a later report of the process that printed `before`: every part has run on."""
     return _same_names(before.parts, after.parts) and all(map(_has_continued, before.parts, after.parts))
 
 
 def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
-    """Return the last report of each part, or all parts if they are not successive reports."""
+    """Return the last report of each part. If the parts are not successive reports, return all of them."""
     for width in range(1, len(parts) // 2 + 1):
         if len(parts) % width == 0 and _are_reports(parts, width):
             return tuple(parts[-width:])
@@ -181,7 +181,11 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 
 
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
-    """True if the parts are reports of `width` parts each, and all ran longer than clones differ by."""
+    """True if the parts are successive reports of `width` parts each.
+
+    Every part must have run clearly longer in the last report than in the first, because the runtimes of clones differ
+    slightly too.
+    """
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
         and _has_continued(before, after)
@@ -193,7 +197,7 @@ def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
 
 
 def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
-    """True if every direction in `before` ran longer in `after` and moved at least as much."""
+    """True if every direction of `before` ran longer in `after` and moved at least as many bytes."""
     begun = before.directions
     return bool(begun) and all(
         name in after.directions and _is_later(early, after.directions[name]) for name, early in begun.items()

@@ -1,4 +1,4 @@
-"""fio as a load generator: its jobs, and how to start, end and read fio on a host."""
+"""fio as a load generator: prepares fio's jobs, starts and ends fio on a host, and reads its reports."""
 
 from collections.abc import Callable, Mapping
 
@@ -37,7 +37,7 @@ _NO_SPACE = "No space left on device"
 
 
 class Fio:
-    """fio as a `LoadGenerator`. The protocol documents the methods."""
+    """fio as a `LoadGenerator`. The methods are documented in the protocol."""
 
     name = "fio"
     programs: tuple[str, ...] = ("fio",)
@@ -162,24 +162,24 @@ def _report_path(scratch: str) -> str:
 
 
 def _run_on_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script with fio's process id in `$pid`; return its output, empty if fio has ended."""
+    """Run a shell script with fio's process id in `$pid`. Return the script's output; empty if fio has ended."""
     if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
     return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout
 
 
 def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
-    """Return a shell command that becomes fio, after it has saved its input as the job file.
+    """Return a shell command that saves its standard input as the job file and then becomes fio.
 
-    It also empties the file `clear` and saves its process id. One shell does all of this, because each process takes
-    time to start.
+    The command also empties the file `clear` and saves fio's process id. A single shell does all of this, because
+    starting a process takes time.
     """
     script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 
 def _limit_s(load: Load) -> float:
-    """Return a time limit far above the requested time, in seconds, even for a very slow disk."""
+    """Return a time limit in seconds that is far above the requested time, and long enough for a very slow disk."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

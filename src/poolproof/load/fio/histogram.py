@@ -15,7 +15,7 @@ RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:
-    """Return the latency that represents bin `index`: the middle of its range."""
+    """Return the latency that represents bin `index`: the middle of the bin's range."""
     per_power = 1 << bits
     if index < 2 * per_power:
         return index
@@ -24,7 +24,7 @@ def bin_value(index: int, bits: int = PLAT_BITS) -> int:
 
 
 def bin_of(latency: int) -> int:
-    """Return the latency that represents the bin of a given latency."""
+    """Return the latency that represents the bin to which `latency` belongs."""
     if latency < 2 << PLAT_BITS:
         return latency
     error_bits = latency.bit_length() - 1 - PLAT_BITS
@@ -32,10 +32,11 @@ def bin_of(latency: int) -> int:
 
 
 def count_bins(latencies: Sequence[int]) -> Counter[int]:
-    """Count latencies by bin, several times faster than by calling `bin_of` for each.
+    """Return the number of latencies in each bin, by the latency that represents the bin.
 
-    The upper half of a 32-bit float holds the exponent and the first seven bits of the mantissa, one more than a bin
-    needs. A float holds integers below 2^24 exactly; larger ones are rare and are counted one by one.
+    This is several times faster than calling `bin_of` for each latency. The upper half of a 32-bit float holds the
+    exponent and the first seven bits of the mantissa, one more than a bin needs. A float holds integers below 2^24
+    exactly. Larger latencies are rare and are counted one by one.
     """
     large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]
     small = [latency for latency in latencies if 0 <= latency < _EXACT_IN_FLOAT] if large else latencies
