@@ -1,1 +1,1 @@
-"""Import other people's results as a run directory."""
+"""Importing other people's results as a run directory."""

@@ -1,6 +1,6 @@
-"""Assign each imported result to a layout and a workload.
+"""Assign each imported result to a cell: a layout and a workload.
 
-Different jobs become different workloads, and different paths become different layouts.
+Results of different jobs get different workloads. Results from different folders or files get different layouts.
 """
 
 import re
@@ -36,11 +36,12 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 
 @dataclass(frozen=True)
 class Record:
-    """A result to import, and where it was found.
+    """A result to import, and where the result was found.
 
-    `folders`: the folders between the common folder and the file, outermost first.
-    `stem`: the file name without its suffix.
-    `options`: the fio options of the job. With several jobs, only options with the same value in all of them.
+    `folders`: the names of the folders between the common folder of all files and this file, outermost first.
+    `stem`: the file name up to its first dot.
+    `options`: the fio options of the job. If the result has several jobs, only the options that have the same value in
+    all of them.
     """
 
     source: str
@@ -56,9 +57,10 @@ class Record:
 
     @property
     def begun_at(self) -> str:
-        """Return the start time in ISO 8601: fio's time stamp at the end of the run, minus the run time.
+        """Return the start time in ISO 8601: fio's time stamp, written at the end of the run, minus the run time.
 
-        Empty without a time stamp, or if the start would be before 1970 or the end after 2248: such values are damaged.
+        Empty if there is no time stamp. Also empty if the run would start before 1970 or end after 2248, because such
+        times are wrong.
         """
         ended_ms = self.result.timestamp_ms
         every = [each for job in self.result.parts for each in (job.read, job.write, job.trim, job.mixed)]
@@ -69,27 +71,27 @@ class Record:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Return the file name, the folder names and the job's options, by column name."""
+        """Return the file name, the folder names and the job's options as columns, by column name."""
         named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
         return {"file": self.stem, **named, **self.options}
 
     @property
     def series(self) -> str:
-        """Return the file name without a repetition number at its end: `mirror` for `mirror-run-2`.
+        """Return the file name without a repetition number at the end: `mirror` for `mirror-run-2`.
 
-        `raidz2` is unchanged: without a separator, the number may be part of the name.
+        `raidz2` is unchanged: there is no separator before its 2, so the digit may be part of the name.
         """
         return _REPEAT.sub("", self.stem) or self.stem
 
     @property
     def is_bench_fio(self) -> bool:
-        """True if bench-fio named the file: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
+        """True if the file name is like bench-fio's: `randread-16-4` or, for logs, `randread-iodepth-16-numjobs-4`."""
         return _BENCH_FIO.match(self.stem) is not None
 
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record and its cell. `number` counts the repetitions in order of time, from 1."""
+    """A record assigned to a cell. `number` is its number among the cell's repetitions, in order of time and from 1."""
 
     record: Record
     layout: str
@@ -99,7 +101,7 @@ class ImportedRecord:
 
 
 def record_of(path: Path, base: Path, judged: Judged) -> Record:
-    """Return the record of a result found in a file below `base`."""
+    """Return the record of a result from the file at `path`. `base` is the common folder of all files."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
     named = _BENCH_FIO.match(stem)
@@ -108,7 +110,10 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all jobs of the result share; only the name of the first job if no options are known."""
+    """Return the options that all jobs of the result share.
+
+    If the jobs are unknown, return only `name`, the name of the first job; empty if that name is unknown too.
+    """
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]
@@ -121,15 +126,18 @@ def _shared_options(found: FoundResult) -> dict[str, str]:
 
 
 def common_folder(paths: Iterable[Path]) -> Path:
-    """Return the innermost folder that contains all the files. The paths must be absolute."""
+    """Return the innermost folder that contains all these files. The paths must be absolute."""
     return Path(commonpath({path.parent for path in paths}))
 
 
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
-    """Assign every record to a cell. `layout_from`: `folder`, `file`, or a fio option whose value names the layout.
+    """Assign every record to a cell.
+
+    `layout_from` says what names the layouts: `folder`, `file`, or a fio option whose value becomes the name. With
+    None, either folders or files name them, whichever fits the records.
 
     Raises:
-        UsageError: no record has that option.
+        UsageError: `layout_from` is an option that no record has.
     """
     name_of = _layout_name(records, layout_from)
     axes = [axis for axis in _axes(records) if axis != layout_from]
@@ -146,10 +154,10 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 
 
 def _axes(records: Sequence[Record]) -> list[str]:
-    """Return the options that differ between records, most familiar first.
+    """Return the options that distinguish the workloads, most familiar first.
 
-    An option is left out if the options before it already separate all records that it separates: `rwmixread` if only
-    `randrw` jobs have it.
+    Options whose values are the same in all records are left out. So are options that add no distinction to the earlier
+    ones, such as `rwmixread` if it depends only on `rw`.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []
@@ -163,10 +171,10 @@ def _axes(records: Sequence[Record]) -> list[str]:
 
 
 def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable[[Record], str]:
-    """Return the function that names a record's layout.
+    """Return the function that names the layout of a record.
 
-    By default, layouts are named after folders. If all records have the same folder and job, and bench-fio did not name
-    the files, layouts are named after files.
+    By default, layouts are named after folders. They are named after files instead if the records differ only in their
+    file names: all have the same job and folder, and the names are not bench-fio's.
     """
     by_folder = partial(_by_folder, _informative_depths(records))
     jobs: dict[str, set[tuple[tuple[str, str], ...]]] = defaultdict(set)
@@ -174,7 +182,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
         jobs[record.series].add(tuple(sorted(record.options.items())))
 
     def by_file(record: Record) -> str:
-        """Return the file name. A repetition number is removed if all files of the series ran the same job."""
+        """Return the file name, without the repetition number if all files of the series ran the same job."""
         return record.series if len(jobs[record.series]) == 1 else record.stem
 
     if layout_from == "file":
@@ -191,15 +199,20 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Join the folder names at these depths. If a record has none of them, use its innermost folder."""
+    """Return the names of the folders at these depths, joined by hyphens.
+
+    A record without a folder at any of these depths is named after its innermost folder.
+    """
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 
 
 def _informative_depths(records: Iterable[Record]) -> set[int]:
-    """Return the depths at which folder names differ, except where all names repeat job options or count repetitions.
+    """Return the depths at which the folder names distinguish layouts.
 
-    bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job options.
+    At such a depth, the records have different folder names, and at least one of the names neither repeats a job option
+    nor counts repetitions. bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job
+    options.
     """
     repeats: dict[int, set[bool]] = defaultdict(set)
     names: dict[int, set[str]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Import other people's results as a run directory, judged by the same rules as poolproof's trials."""
+"""Import other people's results as a run directory. They are judged by the same rules as poolproof's own trials."""
 
 import math
 import re
@@ -41,7 +41,7 @@ _FoundAndUnread = tuple[list[Record], list[Unread]]
 
 @dataclass
 class Import:
-    """The new run, its trials, and the files that could not be read or do not contain a result."""
+    """The path of the new run, its trials, and the files that could not be read or contain no result."""
 
     path: Path
     trials: tuple[Trial, ...]
@@ -49,12 +49,12 @@ class Import:
 
 
 def import_results(sources: Sequence[Path], out: Path, context: Context, *, layout_from: str | None = None) -> Import:
-    """Create a run directory from every result in the files and folders.
+    """Create a run directory from every result in the files and folders. `layout_from` is explained in `cells.place`.
 
     Raises:
         FioError: none of the files contains a result.
-        RunError: the directory exists already or cannot be created.
-        UsageError: no result has the option `layout_from`.
+        RunError: the directory already exists or cannot be created.
+        UsageError: `layout_from` is an option that no result has.
     """
     unread: list[Unread] = []
     files: list[Path] = []
@@ -77,7 +77,10 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Return the results in the files. Logs are left out if the files also contain the result of their run."""
+    """Return the results in the files.
+
+    fio's logs are read as a result only if the files do not also contain the result of the same run.
+    """
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
@@ -94,7 +97,7 @@ def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> l
 
 
 class _WholeResults:
-    """The results of an import, indexed by the names that their logs may have."""
+    """The results of an import other than logs. They are indexed by the names that their logs may have."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._names: dict[Path, set[str]] = defaultdict(set)
@@ -107,10 +110,10 @@ class _WholeResults:
                     self._elsewhere[path.parts].add(folder)
 
     def owner_of(self, prefix: str) -> _Owner:
-        """Return the owner of the logs with this prefix (folder and common name): `a result`, `unsure` or `none`.
+        """Return whether the logs with this prefix (folder and common name) belong to one of the results.
 
-        Logs belong to a result if its job names them, or if they have the same name and folder. Other logs in a folder
-        with a result are `unsure`, because they may be from its run. In a folder without a result: `none`.
+        `a result`: a job of a result requests these logs, or a result in the same folder has the same name. `unsure`:
+        the folder contains a result that may be from the same run. `none`: the folder contains no result.
         """
         logs = Path(prefix)
         if logs.name in self._names.get(logs.parent, ()) or self._are_requested(logs):
@@ -118,13 +121,13 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a job in a folder above requests logs with this path (`write_bw_log=logs/x`)."""
+        """True if a result in a parent folder has a job that requests these logs: `write_bw_log=logs/x` for `…/logs/x`."""
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
 
 def _log_names(record: Record) -> Iterator[str]:
-    """Yield the names that a result's logs may have in its folder, without their kinds."""
+    """Yield the names that the logs of a result may have in the result's folder, up to the kind of log."""
     yield record.stem
     if record.is_bench_fio:
         # Its results are `randread-16-4.json`, its logs `randread-iodepth-16-numjobs-4_bw.1.log`.
@@ -135,7 +138,7 @@ def _log_names(record: Record) -> Iterator[str]:
 
 
 def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
-    """Yield (job name, log path) for each log option of each job. The path may be empty."""
+    """Yield (job name, log path) for each log option of each job. The path is empty if the option has no value."""
     made = record.judged.found.made
     jobs = [*(made.jobs if made is not None else ()), *(Job(job.name, job.options) for job in record.result.parts)]
     for job in jobs:
@@ -146,7 +149,7 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
 
 
 def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read the files in order; many files are read by several processes."""
+    """Read the files, and return the results in the order of the files. Many files are split over several processes."""
     work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
@@ -165,7 +168,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 
 def _has_content(judged: Judged) -> bool:
-    """True if the result contains a value or an error. A document that was cut off early contains neither."""
+    """True if the result contains a value or an error. JSON output that was cut off early may contain neither."""
     jobs = judged.found.result.parts
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 
@@ -198,10 +201,10 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the job, or else the first of IOPS, bandwidth and p99 that the source contains.
+    """Return the metric that suits the job, if the source contains a value for it.
 
-    The sync latency suits jobs that sync every write, bandwidth suits large sequential blocks, and IOPS suit all other
-    jobs.
+    Sync latency suits jobs that sync after every write, bandwidth suits large sequential blocks, and IOPS suit all
+    other jobs. If the source has no such value, return the first of IOPS, bandwidth and p99 that it contains.
     """
     usual: MetricId = "iops"
     if load.parts and all(part.sync_every == 1 for part in load.parts):
@@ -230,7 +233,7 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
 
 
 def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> str:
-    """Return the YAML of a campaign with these cells. Its layouts are placeholders, which cannot be built."""
+    """Return the YAML of a campaign with the cells of the import. The layouts are placeholders that cannot be built."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
         lines.append(f"  {scalar(layout)}: dir imported/{layout}")
@@ -239,7 +242,10 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[Met
 
 
 def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> Iterator[str]:
-    """Yield the varying options as lists, unless they make more cells than a campaign may have; and the metric."""
+    """Yield the fio options of the campaign's workload, and the metric if all results have the same one.
+
+    The options that vary become lists, unless their matrix would be larger than a campaign may have.
+    """
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:
         for axis, value in each.varies:

@@ -1,4 +1,4 @@
-"""Lint a source: report the rules' findings and everything that fio would refuse."""
+"""Check the jobs in a source: report the rules' findings and everything that fio would refuse."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,8 @@ _SET_IT = {
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
 
-    Without `targets`, the targets of the jobs are unknown. `fio` is the fio that would run the jobs, if known.
+    Without `targets`, the targets of the jobs are unknown. `fio` is the installed fio that would run the jobs, if
+    known.
     """
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"

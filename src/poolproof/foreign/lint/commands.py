@@ -1,4 +1,4 @@
-"""Find the fio calls in a shell script, including calls inside the quotes of another command (ssh, docker, sh -c)."""
+"""Find the fio calls in a shell script, including calls that are quoted for another program (ssh, docker, sh -c)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "ti
 
 
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
-    """Return every fio call in the script that has jobs or job files, and every job file in its here-documents."""
+    """Return the fio calls in the script that have anything to check, and the job files in the script's here-documents."""
     variables = _known_variables(text)
     script = read_script(text, variables)
     units = list(_of_commands(script, variables, 0))
@@ -53,7 +53,7 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
 
 
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
-    """Yield the fio calls in a word that is itself a command line, as in `ssh host 'fio …'` or `sh -c 'fio …'`."""
+    """Yield the fio calls in a word that is a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
     for unit in _of_commands(
@@ -72,12 +72,12 @@ def _unit(words: Sequence[ShellWord], line: int) -> Unit:
 
 
 def _is_unknown(word: ShellWord) -> bool:
-    """True if the word may expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
+    """True if the word contains a variable that may expand to any option: `$OPTIONS`, `"$@"`, `--$name=1`."""
     return UNKNOWN.search(word.text.partition("=")[0]) is not None
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if there are job options but no job: only `--name` starts a job.
+    """Yield a problem if a command has job options but no job, because `--name` is missing.
 
     Commands with options such as `--profile` and `--server` do not need a job.
     """
@@ -90,7 +90,7 @@ def _missing_name(command: Command) -> Iterator[Problem]:
 
 
 def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection, ...]:
-    """Return the global options as the first section, then one section per job."""
+    """Return the sections of a command: first the global options, then one section per job."""
     sections: list[JobSection] = []
     name, settings = "global", list[WrittenOption]()
     insert_at = words[0].start if words else 0
@@ -107,7 +107,7 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
 
 
 def _known_variables(text: str) -> Mapping[str, str]:
-    """Return the variables to which the script assigns exactly one literal value."""
+    """Return the variables that have a known value: the script assigns exactly one literal value to each."""
     known: dict[str, str] = {}
     for _ in range(_MAX_PASSES):
         values: dict[str, set[str | None]] = {}
@@ -121,7 +121,7 @@ def _known_variables(text: str) -> Mapping[str, str]:
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value) for each assignment; the value is None if it is unknown."""
+    """Yield (name, value) for each assignment in the script; the value is None if unknown."""
     for command in script.commands:
         words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
         if words and words[0] in _SETTING:

@@ -1,4 +1,4 @@
-"""Fix a source: change options of its jobs in place, and leave all other characters as they are."""
+"""Fix the jobs in a source: change their options in place, and leave the rest of the text unchanged."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from poolproof.rules.model import Changes
 _MAX_PASSES = 8
 
 _Edit = tuple[int, int, str]
-"""Start, end and replacement of a part of the text."""
+"""The start, end and replacement of a part of the text."""
 
 
 @dataclass(frozen=True)
 class FixedText:
-    """The corrected text, the findings that were fixed, and the findings that are left.
+    """The corrected text, the findings that a fix removed, and the findings that remain.
 
-    `resolved`: findings that disappeared with another rule's fix. For example, direct=1 also removes findings about
-    RAM.
+    `resolved`: findings that disappeared because of another rule's fix. For example, adding direct=1 also removes
+    findings about RAM.
     """
 
     text: str
@@ -33,9 +33,9 @@ class FixedText:
 
 
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
-    """Apply every automatic fix. Return the corrected text, and which findings were fixed and which are left.
+    """Apply every automatic fix, and return the corrected text with the findings that were fixed and those that remain.
 
-    A change is made only if it removes a finding from at least one job and does not add an error or a warning.
+    A change is made only if it removes a finding from at least one job without adding an error or a warning.
     """
     before = lint(source, targets, fio)
     changed_for: set[str] = set()
@@ -52,7 +52,10 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
-    """Try each fix on the result of the previous ones. `changed_for` collects the rules whose fixes were applied."""
+    """Try the fix for each finding, each time on the text that the earlier fixes produced.
+
+    `changed_for` collects the rules whose fixes were applied.
+    """
     for number in range(len(source.units)):
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
@@ -67,7 +70,10 @@ def _located(unit: Unit, targets: Targets | None) -> tuple[LocatedFinding, ...]:
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Return the source with all jobs fixed at once, or else with one job fixed; None if neither helps."""
+    """Return the source with the finding fixed in all jobs at once or, if that does not help, in one job.
+
+    None if no attempt helps.
+    """
     units = source.units
     if number >= len(units):
         return None
@@ -84,7 +90,7 @@ def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Target
 
 
 def _helps(before: Source, after: Source, number: int, rule: str, targets: Targets | None) -> bool:
-    """True if fewer jobs break the rule, and there are no more errors and warnings than before."""
+    """True if fewer jobs break the rule than before, and the number of errors and warnings has not increased."""
     units = after.units
     if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
         return False
@@ -100,7 +106,10 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 
 
 def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
-    """Return the text with the changes (by the job's index in the unit); None if they cannot be made in place."""
+    """Return the text with changed options; None if the text cannot be changed in place.
+
+    `changes` maps the index of each job in the unit to the changes that the job needs.
+    """
     if unit.sections is None or any(job >= len(unit.jobs) for job in changes):
         return None
     needed: dict[int, Changes] = {}
@@ -119,7 +128,10 @@ def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | Non
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """Yield each section with its changes. Changes that all jobs below a shared section need are made there."""
+    """Yield each section to change, with its changes.
+
+    A change that all the jobs below a shared section need is made in the shared section.
+    """
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:
@@ -172,10 +184,10 @@ def _section_edits(text: str, form: Form, section: JobSection, needed: Changes) 
 
 
 def _removal(text: str, form: Form, setting: WrittenOption) -> _Edit:
-    """Return the edit that removes an option.
+    """Return the edit that removes an option from the text.
 
-    In a job file, the whole line is removed, except a comment. In a command, the word and the blanks before it are
-    removed.
+    In a command, the option and the blanks before it are removed. In a job file, the whole line is removed, unless a
+    comment follows the option.
     """
     if form == "command":
         return len(text[: setting.start].rstrip(" \t")), setting.end, ""

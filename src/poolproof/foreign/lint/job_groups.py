@@ -15,9 +15,9 @@ _MOST_NAMED = 64
 
 @dataclass(frozen=True)
 class JobFiles:
-    """The paths of a job's files, and its directory ("" is fio's working directory).
+    """The paths of a job's files, and the job's directory ("" means fio's working directory).
 
-    `files` is empty if lint does not know the names that fio generates.
+    `files` is empty if lint cannot tell which names fio would generate.
     """
 
     files: tuple[str, ...]
@@ -26,7 +26,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """Jobs of a unit that have the same target, by index. `evidence`: facts about their files."""
+    """The jobs of a unit that share a target. `jobs` contains the jobs' indexes; `evidence` is about the jobs' files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -34,17 +34,17 @@ class JobGroup:
 
 
 class Targets(Protocol):
-    """A lookup for the targets of jobs and the facts about their files."""
+    """Looks up the targets of jobs, and facts about the jobs' files."""
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target of a job's files; None if unknown."""
+        """Return the target that contains a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return facts known before the run about the files of jobs with one target; None if there are none."""
+        """Return what is known before the run about the files of jobs with one target; None if nothing is known."""
 
 
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Return the jobs of the unit, grouped by target. Without `targets`, all targets are unknown."""
+    """Return the jobs of a unit, grouped by target. Without `targets`, they form one group with an unknown target."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):
@@ -58,7 +58,7 @@ def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return a job's files; None if a path contains an unknown variable, or if the engine does not use files."""
+    """Return a job's files; None if the engine does not use files, or if a path contains an unknown variable."""
     part, directory = part_of(job), job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

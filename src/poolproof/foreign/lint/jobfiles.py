@@ -1,4 +1,4 @@
-"""Read a job file as a unit: its jobs, and the position of each option in the text."""
+"""Read a job file as a unit: its jobs, and where each option is in the text."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the first line that is not blank or a comment opens a section (even without `]`) or includes a file."""
+    """True if the first line other than comments and blank lines opens a section (even without `]`) or includes a file."""
     for line in text.splitlines():
         if line.strip() and line.lstrip()[0] not in "#;":
             return any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
@@ -23,13 +23,16 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option. Other formats have sections too."""
+    """True if the text is a job file with at least one fio option. Files in other formats may have sections too."""
     settings = (_SETTING.match(line) for line in text.splitlines())
     return is_job_file(text) and any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
 def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start: int = 0) -> Unit:
-    """Read a job file as a unit. Within a larger text, it begins at character `start`, on line `first_line`."""
+    """Read a job file as a unit.
+
+    If the job file is part of a larger text, `start` and `first_line` are the character and the line where it begins.
+    """
     read = read_job_file(
         text,
         environment=surroundings.environment,
@@ -44,7 +47,7 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:
-    """Yield the sections in order. `start` is added to all positions."""
+    """Yield the sections of a job file in order. `start` is added to every position in the sections."""
     name: str | None = None
     settings: list[WrittenOption] = []
     insert_at = place = 0

@@ -1,4 +1,4 @@
-"""The rules' findings for one fio call, each with the jobs and the line that cause it."""
+"""The rules' findings for one fio call, each with the line and the jobs that cause the finding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from poolproof.rules.model import Case, Changes, Finding, Rule
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding with its line, the indexes of the jobs that cause it, and the changes that fix each job."""
+    """A finding, its line, the indexes of the jobs that cause the finding, and the changes that fix each of these jobs."""
 
     finding: Finding
     line: int
@@ -36,7 +36,7 @@ def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFind
 
 
 def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """Yield the rule's findings that are true for every value of the unknown variables."""
+    """Yield the rule's findings that occur in every case. Each case tries other values for the unknown variables."""
     first = rule.check_job(cases[0])
     if not first:
         return
@@ -58,7 +58,10 @@ def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> 
 
 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
-    """Return the mildest finding. Its text omits values if they depend on unknown variables."""
+    """Return the mildest of the findings.
+
+    If their texts differ because of unknown variables, use the rule's general text, which contains no values.
+    """
     finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
@@ -71,6 +74,6 @@ def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the changes that fix the job; empty if they depend on unknown variables."""
+    """Return the changes that fix the job; empty if the changes depend on unknown variables."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     return first if all(changes == first for changes in others) else {}

@@ -1,4 +1,4 @@
-"""Lint's findings, and the fio calls in a text with the positions of their options."""
+"""Findings of lint, and the fio calls in a text with the position of each option."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +12,16 @@ Severity = Literal["error", "warning", "note"]
 Form = Literal["job file", "command"]
 
 SEVERITIES: Mapping[Effect, Severity] = {"fails": "error", "refutes": "error", "suspects": "warning", "notes": "note"}
-"""`error`: the job fails or its result is certainly wrong; `warning`: probably misleading; `note`: still valid."""
+"""What each severity means for a job.
+
+`error`: the job fails, or its result is certainly wrong. `warning`: the result is probably misleading. `note`: the
+result is still valid.
+"""
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding and its line (from 1). `source` is the file name as given, or `-` for standard input."""
+    """A finding and its line (from 1). `source` is the file name as given, or `-` for standard input."""
 
     source: str
     line: int
@@ -29,9 +33,9 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class WrittenOption:
-    """An option as written in the text, from character `start` to `end`.
+    """An option as written in the text, from character `start` to character `end`.
 
-    `name` is fio's primary name for the option. `given` is the name as written; on a command line, with its dashes.
+    `name` is fio's primary name for the option. `given` is the name as written, with the dashes if on a command line.
     """
 
     name: str
@@ -42,7 +46,7 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """The options of one job, or options shared by several jobs. New options are inserted at character `insert_at`."""
+    """The options of one job, or the options that several jobs share. `insert_at` is the position for new options."""
 
     name: str
     is_shared: bool
@@ -52,12 +56,14 @@ class JobSection:
 
 @dataclass(frozen=True)
 class Unit:
-    """The jobs of one fio call: a job file or a command.
+    """The jobs of one fio call, from a job file or a command.
 
     `files`: the job files that a command names.
-    `sections`: in the order of the text. Those that are not shared correspond to `jobs` one by one. None if the text
-    cannot be changed in place (a command inside the quotes of another).
-    `unknown_words`: (line, argument) for arguments with an unknown value, which may contain any option.
+    `sections`: the job sections, in text order. Each section that is not shared belongs to the job at the same position
+    in `jobs`. None if the text cannot be changed in place, for example because a command is quoted inside another
+    command.
+    `unknown_words`: (line, argument) for each argument that contains an unknown variable and may therefore be any
+    option.
     """
 
     form: Form
@@ -71,9 +77,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a job file can refer to: environment variables, facts about the machine, and included files.
+    """What a job file can refer to: environment variables, facts about the machine, and files to include.
 
-    `include` returns the text of an included file by name; None if it cannot be read.
+    `include` returns the text of a file by name; None if the file cannot be read.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)

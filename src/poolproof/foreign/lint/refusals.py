@@ -1,6 +1,6 @@
-"""Everything that fio would refuse: options that do not exist, invalid values, and missing jobs.
+"""Find everything that fio would refuse: options that do not exist, invalid values, and missing jobs.
 
-Most of this is in poolproof's tables. If a fio is available on the machine that would run the jobs, it checks the rest.
+poolproof's tables cover most of these. If fio is installed on the machine that would run the jobs, fio checks the rest.
 """
 
 import re
@@ -28,7 +28,9 @@ _FULLY_LISTED = PAGE_CACHE | SYNCHRONOUS
 
 
 class InstalledFio:
-    """The fio on a host. If it is missing or fails, its version and options are None, and there are no complaints.
+    """The fio that is installed on a host.
+
+    If fio is missing or fails, its version and option names are None, and `complaints` returns nothing.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -41,11 +43,11 @@ class InstalledFio:
 
     @property
     def version(self) -> str | None:
-        """The version as fio prints it, such as `fio-3.33`; None if unknown."""
+        """The version as fio prints it, such as `fio-3.33`; None if fio is missing or fails."""
         return self._version()
 
     def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
-        """Return fio's complaints about option values in the unit's jobs."""
+        """Return fio's complaints about the option values of the unit's jobs."""
         names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
             return ()
@@ -53,15 +55,15 @@ class InstalledFio:
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:
-        """Return the options that fio has with this engine; None if unknown."""
+        """Return the names of the options that fio has with this engine; None if fio is missing or fails."""
         return none_if_it_fails(lambda: known_options(self._host, engine))
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:
-    """Return the job with only the options that fio itself has to check.
+    """Return the job with only those options that fio has to check.
 
-    Their values are known, and poolproof's tables do not refuse them. Options of other engines are omitted: fio accepts
-    them from [global] in a job with another engine.
+    These options have known values that poolproof's tables do not already refuse. Options of other engines are left
+    out, because a job may inherit them from [global], where fio accepts them.
     """
     checked = JOB_OPTIONS | OTHER_RELEASES | names
     options = {
@@ -73,7 +75,7 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield everything in the unit that fio refuses or may refuse.
+    """Yield a finding for everything in the unit that fio refuses, ignores or may refuse.
 
     `source` and `text` are the name and the full text of the file that contains the unit.
     """
@@ -88,7 +90,7 @@ def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> It
 
 
 def _refused_values(unit: Unit) -> Iterator[tuple[int, str]]:
-    """Yield the line and the reason for each value that fio refuses, except values with an unknown variable."""
+    """Yield (line, reason) for each value that fio refuses. Values with an unknown variable are not checked."""
     found: dict[tuple[int, str], None] = {}
     for job in unit.jobs:
         for name, value in job.options.items():
@@ -115,9 +117,10 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> bool:
-    """True if an option that the tables do not list may exist in another fio.
+    """True if another fio may have an option that the tables do not list.
 
-    The text names another release, a word may contain any option, or the tables do not list all options of an engine.
+    This is the case if the text names another release, if an argument is unknown, or if an engine has options that are
+    not in the tables.
     """
     here = (fio and fio.version) or ""
     another = any(not here.startswith(f"fio-{found['version']}") for found in _VERSION.finditer(text))

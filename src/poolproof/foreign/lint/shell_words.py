@@ -1,8 +1,8 @@
-"""Split a shell script into simple commands, and commands into words with their positions.
+"""Split a shell script into simple commands, and each command into words with their positions.
 
-This is the part of sh that lint needs. Quotes, escapes, continuation lines, comments, operators, redirections and
-here-documents are read as by sh. A variable is replaced by its value if the script assigns exactly one literal to it;
-otherwise it is left as written. Any text can be read: an unclosed quote ends at the end of the text.
+Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
+operators, redirections and here-documents. A variable is replaced by its value if the value is known; otherwise it is
+left as written. Every text can be read: an unclosed quote extends to the end of the text.
 """
 
 import re
@@ -22,10 +22,11 @@ _MAX_DEPTH = 12
 
 @dataclass(frozen=True)
 class ShellWord:
-    """One word without its quotes, from character `start` to `end`.
+    """A word without its quotes, from character `start` to character `end`.
 
-    `verbatim`: the position of its content, if the whole word is in one pair of quotes and contains no escapes.
-    `is_split`: the word is one of several from an unquoted variable. All of them have the position of the variable.
+    `verbatim`: the position of the content if the whole word is in a single pair of quotes and contains no escapes.
+    `is_split`: True if an unquoted variable expanded to several words, and this is one of them. All these words have
+    the position of the variable.
     """
 
     text: str
@@ -38,7 +39,7 @@ class ShellWord:
 
 @dataclass(frozen=True)
 class HereDocument:
-    """The text between `<<MARK` and the mark. `start` is its first character, `line` its first line."""
+    """The text between `<<MARK` and the mark. It begins at character `start` and on line `line` of the script."""
 
     text: str
     start: int
@@ -47,16 +48,16 @@ class HereDocument:
 
 @dataclass
 class Script:
-    """The simple commands of a script in order, and its here-documents."""
+    """The simple commands of a script, in order, and the script's here-documents."""
 
     commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
 
 
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
-    """Read a script that begins at character `start` of a larger text, on line `line`.
+    """Read a script that begins at character `start` and line `line` of a larger text.
 
-    Commands in `$(…)` and in backquotes precede the command that contains them.
+    Commands in `$(…)` and in backquotes are listed before the command that contains them.
     """
     return _Reader(text, variables, start, line, 0).read()
 
@@ -81,7 +82,7 @@ class _Reader:
         return self._script
 
     def _take(self, end: int) -> str:
-        """Move to `end` and return the text in between."""
+        """Move forward to `end`, and return the text that was passed."""
         taken = self._text[self._place : end]
         self._line += taken.count("\n")
         self._place = min(end, len(self._text))
@@ -92,7 +93,7 @@ class _Reader:
         return len(self._text) if found < 0 else found
 
     def _step(self) -> None:
-        """Read one word, blank, comment or operator."""
+        """Read the next word, blank, comment or operator."""
         character = self._text[self._place]
         if character in _BLANKS:
             self._place += 1
@@ -119,7 +120,7 @@ class _Reader:
             self._word()
 
     def _documents(self) -> None:
-        """Read the here-documents that were opened on the previous line."""
+        """Read the here-documents whose `<<MARK` is on the previous line."""
         for here in self._waiting:
             tabs = "\t*" if here["tabs"] else ""
             mark = re.compile(rf"^{tabs}{re.escape(here['mark'])}\r*$", re.MULTILINE)
@@ -154,7 +155,7 @@ class _Reader:
             self._command.append(word)
 
     def _part(self) -> str:
-        """Read the next part of a word: quoted text, an escape, an expansion or other characters."""
+        """Read the next part of a word: quoted text, an escape, an expansion or ordinary characters."""
         plain = _PLAIN.match(self._text, self._place)
         if plain is not None:
             return self._take(plain.end())
@@ -173,7 +174,7 @@ class _Reader:
         return "".join(parts)
 
     def _character(self, *, in_quotes: bool) -> str:
-        """Read an expansion, an escape or a single character."""
+        """Read the next expansion, escape or single character."""
         character, following = self._text[self._place], self._text[self._place + 1 : self._place + 2]
         if character in "$`":
             return self._expansion()

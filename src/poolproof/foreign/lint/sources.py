@@ -1,4 +1,4 @@
-"""The texts to lint: files, standard input, or a fio command after `--`."""
+"""The texts that lint reads: files, standard input, or a fio command after `--`."""
 
 import io
 import re
@@ -15,7 +15,7 @@ from poolproof.foreign.lint.model import Surroundings, Unit
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
-"""The name of a source that is a command after `--`."""
+"""The source name of a command that was given after `--`."""
 
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
@@ -29,7 +29,7 @@ _CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characte
 
 @dataclass(frozen=True)
 class Source:
-    """A job file, a shell script or a command line, and its name in findings."""
+    """A job file, a shell script or a command line. `name` appears in the findings."""
 
     name: str
     text: str
@@ -37,14 +37,17 @@ class Source:
 
     @property
     def kind(self) -> Kind:
-        """Return the kind, from the text; if the text does not open a section, also from the file name."""
+        """Return whether the text is a job file or a script.
+
+        A text that opens a section is a job file. Otherwise the file name decides, unless the text calls fio.
+        """
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
         return "script"
 
     @property
     def is_text(self) -> bool:
-        """True if the text has no NUL bytes and few control characters; comments in another encoding are allowed."""
+        """True if the text has no NUL bytes and few control characters. Comments need not be valid UTF-8."""
         controls = len(_CONTROL.findall(self.text))
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
@@ -59,12 +62,12 @@ class Source:
 def read_sources(
     words: Sequence[str], environment: Mapping[str, str], keywords: Mapping[str, int]
 ) -> tuple[Source, ...]:
-    """Read the named files (`-` is standard input), or one command and the job files that it names.
+    """Read the named files (`-` is standard input), or a command and the job files that the command names.
 
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: no source is named, or a file cannot be read.
+        UsageError: no source is named, or a file cannot be read or is larger than 16 MiB.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -122,7 +125,7 @@ def _text(path: Path) -> str:
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> Surroundings:
     """Return what a job file in `folder` can refer to.
 
-    Included files are searched for in the working directory, as by fio, and then in `folder`.
+    An included file is searched for first in the working directory, as fio does, and then in `folder`.
     """
 
     def include(name: str) -> str | None:

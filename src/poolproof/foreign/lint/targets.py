@@ -1,4 +1,4 @@
-"""Find the targets of jobs: from the options, or else by looking up the paths of their files on the host."""
+"""Find the targets of jobs: from the user's options, or by looking up the paths of the jobs' files on the host."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,24 +29,27 @@ TARGET_AT = (
     '[ -e "$path" ] && { stat -L --format=%F -- "$path"; realpath -- "$path"; exit 0; }; '
     "done; true"
 )
-"""Shell script that prints the type and real path of a path, or else of its directory; nothing if neither exists."""
+"""A shell script that prints the type and real path of a path or, if the path does not exist, of its directory.
+
+The script prints nothing if neither exists.
+"""
 
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
-"""Shell script that prints the arguments that are regular files, each followed by a NUL byte."""
+"""A shell script that prints those of its arguments that are regular files, each followed by a NUL byte."""
 
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
 class _Existing:
-    """A file, directory or block device. `path` is absolute, with symbolic links resolved."""
+    """A file, directory or block device that exists. `path` is absolute and contains no symbolic links."""
 
     path: str
     is_block: bool = False
 
 
 class TargetLookup:
-    """Looks up each target once. If the host cannot answer, the target is unknown (None).
+    """Looks up targets, each only once. If the host cannot answer, a target is None (unknown).
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -64,14 +67,17 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target of the first file, or else of the directory; None if unknown."""
+        """Return the target that contains the first file or, if no files are known, the directory; None if unknown."""
         if self._context.file_system is not None:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
         return target_from_options(self._context, None if existing is None else self._target(existing))
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return facts about existing files and background work on their disks; None without either or with `--fs`."""
+        """Return facts about the files that exist, and about background work on their disks.
+
+        None if there is neither, or if `--fs` describes a different target.
+        """
         if self._context.file_system is not None:
             return None
         paths = tuple(sorted({file for place in places for file in place.files}))
@@ -79,7 +85,7 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
-        """Return the background work on the disks and in the pools of the files."""
+        """Return the background work on the disks and in the ZFS pools that contain the files."""
         existing = {found for place in places if (found := self._existing(_path(place))) is not None}
         disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
         datasets = [none_if_it_fails(partial(self._zfs, each)) for each in existing]
@@ -108,7 +114,7 @@ class TargetLookup:
 
 
 def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:
-    """Return what `ask` returns; None if it raises a PoolproofError.
+    """Return the result of `ask`; None if it raises a PoolproofError other than HostUnreachable.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -126,10 +132,10 @@ def _path(place: JobFiles) -> str:
 
 
 def _existing_at(host: Host, path: str) -> _Existing | None:
-    """Return what exists at the path, or else its directory; None if neither exists or can contain test files.
+    """Return the file, directory or block device at the path; if nothing exists there, return the parent directory.
 
-    A relative path begins in the directory where the host runs commands: the working directory here, the user's home
-    over SSH.
+    None if the parent directory does not exist either, or if what exists cannot contain test files. A relative path
+    begins where the host runs commands: in the working directory on this machine, in the user's home over SSH.
     """
     printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = printed.removesuffix("\n").partition("\n")
@@ -141,7 +147,7 @@ def _existing_at(host: Host, path: str) -> _Existing | None:
 
 
 def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those paths that are regular files."""
+    """Return the paths that are regular files."""
     if not paths:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout

@@ -1,7 +1,7 @@
-"""Options with variables whose value is unknown here. lint reports the variables and does not guess their values.
+"""Options that contain variables with unknown values. lint reports the variables and does not guess their values.
 
-A finding about a job with such an option is reported only if it is true for every value: the rules are checked with
-several values of each variable, and with additional options if whole arguments are unknown.
+A finding about such a job is reported only if it occurs with every value that lint tries. lint tries several values for
+each option with an unknown variable. If a whole argument is unknown, lint also tries additional options.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import replace
 from poolproof.load.fio.job import Job, Jobs
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""A variable or command substitution, in a script or a job file, that was not replaced by its value."""
+"""Matches a variable or a command substitution that was not replaced by its value, in a script or a job file."""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _VALUES: Mapping[str, tuple[str, ...]] = {
@@ -37,7 +37,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _NUMBERS = ("0", "1", "1g")
-"""The values tried for every other option."""
+"""The values to try for all other options."""
 
 _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},
@@ -45,19 +45,19 @@ _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"fdatasync": "1", "bs": "128k", "size": "100t", "runtime": "100000"},
     {"rw": "trim", "group_reporting": "0", "gtod_reduce": "0", "offset_increment": "1t", "kb_base": "1000"},
 )
-"""Options tried for an unknown argument."""
+"""Sets of options to try in place of an unknown argument."""
 
 
 def unknown_in(job: Job) -> Mapping[str, str]:
-    """Return the job's options that contain an unknown variable, each with the first such variable."""
+    """Return the options of the job whose values contain an unknown variable, each with the first such variable."""
     found = ((name, UNKNOWN.search(value)) for name, value in job.options.items() if name not in _NEVER_CHECKED)
     return {name: match[0] for name, match in found if match is not None}
 
 
 def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
-    """Yield the jobs with several values for each unknown option, varying one option at a time.
+    """Yield the jobs several times, with different values for the options that contain unknown variables.
 
-    If everything is known, the jobs are yielded once, unchanged.
+    One option is varied at a time. If no variable and no argument is unknown, the jobs are yielded once, unchanged.
     """
     names = sorted({name for job in jobs for name in unknown_in(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}
