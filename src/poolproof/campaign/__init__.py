@@ -1,1 +1,4 @@
-"""Campaigns: YAML files and layout expressions, parsed into frozen values. Imports no package above this one."""
+"""Campaigns: YAML files and layout expressions, parsed into frozen values.
+
+Imports nothing that builds or measures the layouts.
+"""

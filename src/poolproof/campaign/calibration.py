@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-Their results are the limits for the results of the layouts. They never take part in rankings, and no layout of a
-campaign can have one of their names.
+The results of the bare disks show what the layouts could reach at most. Bare disks never take part in rankings, and no
+layout of a campaign can have the name of a bare disk.
 """
 
 from collections.abc import Mapping
@@ -31,14 +31,17 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""Options about files, the page cache and the data: they do not apply to a bare disk, or make no difference to it."""
+"""Options that are removed for bare disks: those about files, the page cache and the data.
+
+They do not apply to a bare disk, or make no difference to its results.
+"""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
-    `measured_as` maps each of the campaign's workloads to the one that is measured for it on the bare disks.
+    `measured_as` maps the name of each workload in the campaign to the workload that replaces it on bare disks.
     `left_out` maps each workload that cannot run on a bare disk to the reason, worded to follow the workload's name.
     """
 
@@ -51,8 +54,8 @@ class Calibration:
 def calibration_of(campaign: Campaign) -> Calibration:
     """Return the bare disks and their workloads; empty unless the campaign has `calibrate: true`.
 
-    Workloads that differ only in options about files, the page cache and the data are measured once, under the name of
-    the first.
+    Some workloads differ only in options about files, the page cache and the data. They are measured once, under the
+    name of the first of them.
     """
     if not campaign.measure.calibrate:
         return Calibration()
@@ -77,19 +80,19 @@ def calibration_of(campaign: Campaign) -> Calibration:
 
 
 def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], ...]:
-    """Return every layout that a run builds, in order, each with its workloads. The bare disks come first."""
+    """Return every layout that a run builds, in building order, each with its workloads. Bare disks come first."""
     calibration = calibration_of(campaign)
     bare = ((layout, calibration.workloads) for layout in calibration.layouts)
     return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
 
 
 def bare_name(device: str) -> str:
-    """Return the layout name of a device measured alone."""
+    """Return the layout name of a bare disk: `bare:` and the name of the device."""
     return f"{PREFIX}{device}"
 
 
 def calibrated_device(layout: str) -> str | None:
-    """Return the device if this is the layout name of a bare disk; None for the campaign's layouts."""
+    """Return the name of the device if `layout` is the name of a bare disk; otherwise None."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
 
 
@@ -102,7 +105,7 @@ def _shape(workload: Workload) -> tuple[JobSpec, ...]:
 
 
 def _unfit(workload: Workload) -> str:
-    """Return why the workload cannot run on a bare disk; empty if it can."""
+    """Return why the workload cannot run on a bare disk, worded to follow its name; empty if it can."""
     if not workload.fill:
         return "uses existing files (fill: false)"
     for job in workload.jobs:

@@ -1,4 +1,4 @@
-"""Check a whole campaign: that all names in it exist, and that it can be measured."""
+"""Check a whole campaign: every name that it uses exists, and it can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -22,12 +22,12 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign. `spots` maps each key to the place where it is written.
+    """Check the whole campaign. `spots` maps each key to the place where the key is written.
 
     Raises:
-        CampaignError: a reference is wrong (`check_references`), or the campaign cannot be measured: the jobs do
-        not produce the metric, the tolerance is finer than fio's bins, there is no disk to calibrate, or `budget`
-        lacks `until` or a goal.
+        CampaignError: a check of `check_references` fails, the jobs do not produce the workload's metric, the tolerance
+            is finer than fio's bins, `calibrate` has no disk or no workload to measure, or `budget` is used without
+            `until` or without a goal that it needs.
 
     `layers/least_trial.py` checks that the budget is large enough.
     """
@@ -42,10 +42,11 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. This is the only check of a recorded campaign.
+    """Check that every name refers to something that exists. For a recorded campaign, this is the only check.
 
     Raises:
-        CampaignError: no cells, a device used twice in a layout, or a baseline, goal or claim with an unknown name.
+        CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the
+            goal or a claim contains an unknown name.
     """
     _check_cells(campaign, spots)
     devices = {device.name for device in campaign.devices}
@@ -82,7 +83,7 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check that fio's jobs produce the metric, as far as their options show.
+    """Check that fio's jobs produce the workload's metric, as far as the jobs' options show.
 
     `measure/plan.py` checks the loads of other generators.
     """
@@ -99,7 +100,7 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Check that fio's latency bins are fine enough for the precision that `until` asks for."""
+    """Check that fio's latency bins are fine enough for the tolerance that `until` requests."""
     if measure.until is None or metric_of(workload.metric).is_rate:
         return
     rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)

@@ -1,6 +1,6 @@
-"""Claims: what an experiment expects of its results, parsed into a tree by claim.lark (see docs/claims.md).
+"""Claims: what an experiment expects of its results. claim.lark is the grammar (see docs/claims.md).
 
-A claim is never executed as Python. `results/runs/claims.py` evaluates it against a run.
+Claims are parsed into trees, and are never executed as Python. `results/runs/claims.py` evaluates them against a run.
 """
 
 import functools
@@ -29,9 +29,12 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""Values of a cell, written as name(layout, workload). Latencies in seconds, bandwidth in bytes per second."""
+"""The names of a cell's values, written as name(layout, workload).
+
+Latencies are in seconds, and bandwidth is in bytes per second.
+"""
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""Values of one device in a cell, written as name(layout, workload, device)."""
+"""The names of a device's values in a cell, written as name(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -55,7 +58,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number in base units: 50% is 0.5, 10ms is 0.01, 100MB/s is 1e8."""
+    """A number in base units: 50% is 0.5, 10ms is 0.01 and 100MB/s is 1e8."""
 
     value: float
     is_percent: bool = False
@@ -63,7 +66,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value of the run: its name, layout and workload and, for a device's share, the device."""
+    """A value that is looked up in the run: a value of a cell or, if `device` is given, of a device in a cell."""
 
     name: str
     layout: str
@@ -85,9 +88,10 @@ Term = Quantity | CellValue | Operation
 
 @dataclass(frozen=True)
 class ComparisonClaim:
-    """`left relation right ± tolerance`. The tolerance is 0 if none is given.
+    """A comparison: `left relation right ± tolerance`. The tolerance is 0 if the claim has none.
 
-    A tolerance in percent is relative to the right side. If the right side is a percentage, it is in percentage points.
+    A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is in
+    percentage points.
     """
 
     left: Term
@@ -107,7 +111,7 @@ class IsVerdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about storage, its source, and the test of it (`that`). `text` is the test as written."""
+    """A claim about storage, its source, and the test of the claim: as written (`text`) and parsed (`that`)."""
 
     claim: str
     source: str
@@ -116,7 +120,7 @@ class Claim:
 
 
 def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | None], ...]:
-    """Return (layout, workload, device) for each value in a claim; the device is None for values of a cell."""
+    """Return (layout, workload, device) for each value that a claim uses; the device is None for values of a cell."""
     if isinstance(that, IsVerdict):
         return ((that.layout, that.workload, None),)
     return tuple((value.layout, value.workload, value.device) for value in cell_values_of(that))
@@ -130,7 +134,7 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:
-    """Read the list of claims after `expect:`.
+    """Read the list of claims under `expect:`.
 
     Raises:
         CampaignError: the node is not a list, or a claim has an unknown key or cannot be parsed.

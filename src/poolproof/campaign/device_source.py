@@ -16,7 +16,7 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """Read a device of a campaign file; raises CampaignError for an invalid name, kind or size."""
+    """Read a device of a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` cannot name a device", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
@@ -27,7 +27,11 @@ def read_device(name: Scalar, value: Node) -> Device:
 
 
 def parse_device_flag(text: str) -> Device:
-    """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`; raises CampaignError."""
+    """Parse a --device option, such as `a=file:8G` or `b=emulate:hdd-7200,8G`.
+
+    Raises:
+        CampaignError: the text is not a device.
+    """
     spot = Spot(f"--device {text}")
     name, equals, source = text.partition("=")
     if not equals:

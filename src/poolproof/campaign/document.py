@@ -1,6 +1,6 @@
-"""Parse YAML text into scalars, lists and mappings with their line numbers. Values are not converted.
+"""Parse YAML text into scalars, lists and mappings with their line numbers.
 
-`0777`, `2300` and `1_000` remain text: the key decides whether a value is a number.
+Values are not converted: `0777`, `2300` and `1_000` remain text. Whether a value is a number depends on its key.
 """
 
 import re
@@ -28,7 +28,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
+    """Where a part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -42,7 +42,10 @@ class Spot:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A single value as written. If it is `plain`, it has no quotes, so `true` is a flag and `~` is nothing."""
+    """A single value as written.
+
+    `plain` means that the value has no quotes. Only a plain `true` is a flag, and only a plain `~` is nothing.
+    """
 
     text: str
     plain: bool
@@ -54,7 +57,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """Return the boolean value of YAML's unquoted words for true and false; None for any other text."""
+        """Return the value if it is one of YAML's words for true and false, without quotes; otherwise None."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -62,7 +65,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class YamlList:
-    """A list and where it begins."""
+    """A list, and the place where the list begins."""
 
     values: tuple["Node", ...]
     spot: Spot
@@ -70,7 +73,7 @@ class YamlList:
 
 @dataclass(frozen=True)
 class YamlMapping:
-    """A mapping in the order written, with unique keys."""
+    """A mapping. Its keys are unique, and its entries are in the order written."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
     spot: Spot
@@ -86,10 +89,11 @@ Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
-    """Parse the text as one YAML document; None if the text is empty.
+    """Parse the text as a single YAML document; None if the text is empty.
 
     Raises:
-        CampaignError: not YAML, several documents, a duplicate key in a mapping, or an alias that contains itself.
+        CampaignError: the text is not YAML or is nested too deeply, contains several documents, repeats a key in a
+            mapping, or has an alias that contains itself.
     """
     try:
         yaml = YAML(typ="safe", pure=True)
@@ -118,21 +122,24 @@ def describe(node: Node) -> str:
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node if it is a mapping. Otherwise raise a CampaignError: `what` was expected."""
+    """Return the node if it is a mapping; otherwise raise a CampaignError. `what` is what was expected."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """Return the node if it is a scalar with a value. Otherwise raise a CampaignError: `what` was expected."""
+    """Return the node if it is a scalar with a value; otherwise raise a CampaignError. `what` is what was expected."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node
 
 
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
-    """Return the node's boolean value. If it has none, raise a CampaignError that names `key` and what was expected."""
+    """Return the node's boolean value. Raises a CampaignError if the node is not true or false.
+
+    The message says that `expected` was expected after `key`.
+    """
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:
         raise node.spot.mistake(f"expected {expected} after `{key}`, found {describe(node)}", f"write {key}: true")
@@ -140,7 +147,7 @@ def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
 
 
 def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
-    """Raise a CampaignError if the mapping has a key that is not in `known`. `what` names the mapping."""
+    """Raise a CampaignError if the mapping has a key that is not in `known`. The message calls the mapping `what`."""
     for key, _ in table.entries:
         if key.text in known:
             continue
@@ -154,7 +161,7 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 class _Converter:
     """Converts ruamel's nodes to the types above.
 
-    A node is converted only once, so nested aliases do not take exponential time.
+    Each node is converted only once; otherwise, nested aliases would take exponential time.
     """
 
     def __init__(self, origin: str) -> None:

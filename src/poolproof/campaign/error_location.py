@@ -1,4 +1,4 @@
-"""Add the campaign's line to errors that are only found on the host, as in errors found while parsing."""
+"""Add the campaign's line to errors that only appear on the host. Parse errors already contain the line."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Put `origin` ("campaign.yaml:12", "--layout") in front of the message of an error in the campaign.
+    """Prefix the message of an error in the campaign with `origin` ("campaign.yaml:12", "--layout").
 
-    Such errors are CampaignErrors and errors whose `about` is a word of the campaign. Other errors concern the host and
-    are not changed.
+    An error is in the campaign if it is a CampaignError, or if its `about` is set to a word of the campaign. Other
+    errors are about the host and are not changed.
     """
     try:
         yield
@@ -23,7 +23,7 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Like `located_at`, with the line of the option that the error is about, or else the line of the workload."""
+    """Like `located_at`, but the prefix is the line of the option that the error is about, or else of the workload."""
     try:
         yield
     except PoolproofError as error:

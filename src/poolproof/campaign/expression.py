@@ -1,8 +1,8 @@
 """Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`, as trees and as text.
 
-A tree consists of stages, words, options and groups. Only the layers know which words they accept (`layers/`). Each
-argument has its position in the text, for error messages; positions do not affect equality. The grammar is in
-grammar.lark. lark is imported when the first expression is parsed, so that commands without expressions start faster.
+A tree consists of stages, words, options and groups. The parser accepts any words; the layers (`layers/`) check them.
+Words and options have a position in the text, for error messages; positions do not affect equality. The grammar is in
+grammar.lark. lark is imported when the first expression is parsed, so that commands that parse none start faster.
 """
 
 import functools
@@ -38,7 +38,7 @@ _EXAMPLE = "a layout looks like: zfs mirror disk1 disk2 ashift=12 | zvol 100G | 
 
 @dataclass(frozen=True)
 class TextSpan:
-    """The position of a token in the text: columns from 0, `end` exclusive."""
+    """The position of a token in the text. `start` counts characters from 0, and `end` is exclusive."""
 
     start: int = 0
     end: int = 0
@@ -46,7 +46,7 @@ class TextSpan:
 
 @dataclass(frozen=True)
 class Word:
-    """A bare word: a layer, a device, a vdev kind, a size, a path."""
+    """A word: the name of a layer or device, a vdev kind, a size or a path."""
 
     text: str
     span: TextSpan = field(default=TextSpan(), compare=False)
@@ -63,7 +63,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Group:
-    """A layout in parentheses, used as a device."""
+    """A layout in parentheses that is used as a device."""
 
     expression: "Expression"
     span: TextSpan = field(default=TextSpan(), compare=False)
@@ -74,7 +74,7 @@ Argument = Word | Option | Group
 
 @dataclass(frozen=True)
 class Stage:
-    """The part between two `|`. It has at least one argument, and the first is a word or a group."""
+    """A part of an expression between two `|`. It has at least one argument, and the first is a word or a group."""
 
     arguments: tuple[Argument, ...]
 
@@ -83,8 +83,8 @@ class Stage:
 class Expression:
     """The stages of a layout, from bottom to top.
 
-    `text` is the source with its braces; all spans in the expression and in its groups refer to it. `origin` is the
-    place where the source is written ("campaign.yaml:12"). Both are used in error messages.
+    `text` is the source before its braces were expanded. All spans in the expression and its groups are positions in
+    `text`. `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use both.
     """
 
     stages: tuple[Stage, ...]
@@ -93,7 +93,7 @@ class Expression:
 
 
 def pointed(text: str, span: TextSpan, message: str) -> str:
-    """Return the message, the line of `text` that contains the span, and carets under the span."""
+    """Return the message, followed by the line of `text` that contains the span and a line of carets under the span."""
     start = min(span.start, len(text))
     line_start = text.rfind("\n", 0, start) + 1
     line_end = text.find("\n", start)
@@ -103,7 +103,7 @@ def pointed(text: str, span: TextSpan, message: str) -> str:
 
 
 def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
-    """Return an error that points at the span and, if known, names the file and line of the expression."""
+    """Return an error that points at the span. The message begins with the origin of the expression, if known."""
     file, _, line = expression.origin.rpartition(":")
     if not hint and file and line.isdigit():
         hint = f"to check the campaign after the fix: poolproof check {file}"
@@ -115,7 +115,7 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
 def parse_expression(text: str, origin: str = "") -> Expression:
     """Parse a layout expression into a tree. Braces are not expanded.
 
-    `origin` is the place where the text is written, for error messages: "campaign.yaml:12".
+    `origin` is the place where the text is written ("campaign.yaml:12"). Error messages begin with it.
 
     Raises:
         CampaignError: the text is not a layout expression; the message points at the mistake.
@@ -142,7 +142,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
 
 def format_expression(expression: Expression) -> str:
-    """Return the canonical text: single spaces between items, and quotes only around words that need them."""
+    """Return the canonical text of an expression: single spaces between words, and quotes only where necessary."""
     return " | ".join(" ".join(map(_format_argument, stage.arguments)) for stage in expression.stages)
 
 

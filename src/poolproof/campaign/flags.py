@@ -1,4 +1,4 @@
-"""The campaign that a command line describes: a file with options that override parts of it, or options alone."""
+"""The campaign that a command line describes: a file whose values options can override, or options alone."""
 
 import re
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _SPOTS = {key: Spot(f"--{key}") for key in (*KEYS, *KEYS_IN_MEASURE)}
 
 @dataclass(frozen=True)
 class Flags:
-    """The options that describe a campaign; None if an option was not given."""
+    """The options that describe a campaign. An option that was not given is None."""
 
     layouts: Sequence[str] | None
     devices: Sequence[str] | None
@@ -46,7 +46,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Options that replace values in the campaign's `measure`, `budget` and `goal`; None leaves the value unchanged."""
+    """Options that override the campaign's `measure`, `budget` and `goal`. None keeps the campaign's value."""
 
     time: str | None
     trials: str | None
@@ -63,13 +63,13 @@ class Overrides:
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
-    """Return the campaign file among the positional arguments, and the workloads among them.
+    """Separate the positional arguments into the campaign file (None if there is none) and the workloads.
 
-    The shell expands the braces in an unquoted `--workload rw=randread,bs={4k,16k}` into several words. Only the first
-    of them follows `--workload`, and the others become positional arguments.
+    The shell expands an unquoted `--workload rw=randread,bs={4k,16k}` to several words. Only the first word follows
+    `--workload`; the others become positional arguments.
 
     Raises:
-        UsageError: more than one campaign file.
+        UsageError: there is more than one campaign file.
     """
     workloads = [word for word in words if "=" in word and not Path(word).exists()]
     paths = [word for word in words if word not in workloads]
@@ -85,11 +85,11 @@ def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
 
 
 def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:
-    """Return the campaign and its YAML text. If the campaign came from a file, the text is the file's content.
+    """Return the campaign and its YAML text. If the campaign is from a file, the text is the file's content.
 
     Raises:
-        UsageError: neither a file nor options describe a campaign, or both do.
-        CampaignError: the campaign has a mistake.
+        UsageError: there is neither a file nor options that describe a campaign, or there are both.
+        CampaignError: the campaign contains a mistake.
     """
     layouts, devices, workloads = (list(each or ()) for each in (flags.layouts, flags.devices, flags.workloads))
     is_described = bool(layouts or devices or workloads)
@@ -106,7 +106,7 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
-    """Write the campaign as a YAML file. Raises a UsageError if the file exists or cannot be written."""
+    """Write the campaign to a YAML file. Raises a UsageError if the file exists or cannot be written."""
     if path.exists():
         raise UsageError(f"{path} already exists", "name another file with --save")
     try:
@@ -141,7 +141,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
-    """Parse the options as if they were in the file. Errors name the option."""
+    """Parse the options as if they were keys in the file. Error messages name the option."""
     if overrides.trials is not None and re.fullmatch(r"-?\d+", overrides.trials) and int(overrides.trials) < 1:
         raise UsageError(f"--trials {overrides.trials}: a cell needs at least one trial", "--trials 3")
     given = {
@@ -163,9 +163,9 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
 
 
 def parse_layout_flag(text: str) -> tuple[Layout, ...]:
-    """Parse `btrfs raid1 a b` or `NAME=btrfs raid1 a b` into layouts; raises CampaignError.
+    """Parse `btrfs raid1 a b` or `NAME=btrfs raid1 a b` into layouts. Raises a CampaignError if the text is invalid.
 
-    Without a name, a layout is named after its words.
+    Without a name, the layout is named after the words of its expression.
     """
     spot = Spot("--layout")
     named = _NAMED_LAYOUT.fullmatch(text)
@@ -175,12 +175,13 @@ def parse_layout_flag(text: str) -> tuple[Layout, ...]:
 
 
 def parse_workload_flag(text: str) -> tuple[Workload, ...]:
-    """Parse `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g` into workloads, with or without `NAME:` in front.
+    """Parse `etcd`, `rw=randread,bs={4k,16k}` or `etcd,size=1g` into workloads.
 
-    `metric=…` sets the metric, as in a campaign file. Without a name, workloads are named after their options.
+    The text may begin with `NAME:`. Without a name, workloads are named after their options. `metric=…` sets the
+    metric, as in a campaign file.
 
     Raises:
-        CampaignError: an unknown preset or metric, an option without a value, a brace that is not closed.
+        CampaignError: the preset or metric is unknown, an option has no value, or a brace is not closed.
     """
     spot = Spot(f"--workload {text}")
     named = _NAMED_WORKLOAD.fullmatch(text)
@@ -203,7 +204,7 @@ def campaign_from_flags(
     """Return the campaign that --layout, --device and --workload describe.
 
     Raises:
-        CampaignError: an option is invalid, two names are the same, or there are no cells.
+        CampaignError: an option is invalid, a name is used twice, or there are no cells.
     """
     campaign = Campaign(
         name="command-line",
@@ -261,7 +262,7 @@ def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Split the text at commas outside braces."""
+    """Split the text at its commas, except for commas inside braces."""
     parts, depth, start = [], 0, 0
     for match in _COMMA.finditer(text):
         depth += {"{": 1, "}": -1, ",": 0}[match[0]]
@@ -272,7 +273,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Return a name made from the preset and the options that do not vary: `randread-16k-iodepth8`, or `etcd`."""
+    """Return a name made from the preset and the options that have one value: `randread-16k-iodepth8`, or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

@@ -1,6 +1,6 @@
-"""Layouts as written in a campaign: a name, and an expression whose braces describe several layouts.
+"""Layouts as written in a campaign: a name, and an expression whose braces may describe several layouts.
 
-Braces multiply, as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
+Braces are expanded as by a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
 """
 
 import itertools
@@ -33,14 +33,17 @@ _TEXT = re.compile(r"[^{},]+")
 
 @dataclass(frozen=True)
 class Variant:
-    """One layout of a matrix. `varies`: its choices as (option key, value); the key of a bare word is empty."""
+    """One layout of a matrix.
+
+    `varies`: the choices made in the braces as (option key, value). The key is empty if the braces are in a word.
+    """
 
     expression: Expression
     varies: tuple[tuple[str, str], ...] = ()
 
 
 class BraceMistake(ValueError):
-    """Braces that cannot be expanded. `offset` is the position of the mistake in the text."""
+    """Braces that cannot be expanded. `offset` is the character in the text where the mistake is."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -48,7 +51,7 @@ class BraceMistake(ValueError):
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """Return the layouts that one expression describes, named after the choices in its braces.
+    """Return the layouts that an expression describes. Their names contain the choices made in its braces.
 
     Raises:
         CampaignError: the name or the expression has a mistake.
@@ -78,7 +81,7 @@ def check_devices_once(layout: Layout, devices: Collection[str]) -> None:
 
 
 def devices_of(layout: Layout, devices: Collection[str]) -> frozenset[str]:
-    """Return the campaign's devices that the layout uses."""
+    """Return the names of the campaign's devices that the layout uses."""
     return frozenset(word.text for word in _words(layout.expression) if word.text in devices)
 
 
@@ -97,11 +100,11 @@ def _words(expression: Expression) -> Iterator[Word]:
 def expand(expression: Expression) -> tuple[Variant, ...]:
     """Return all layouts that an expression with braces describes; the last brace varies fastest.
 
-    The variants keep the text and the spans of the source, so that errors point at what the user wrote.
+    The layouts keep the text and the spans of the source, so that error messages point at what the user wrote.
 
     Raises:
-        CampaignError: a brace is not closed or has only one choice, an empty choice or a repeated choice; or there are
-            more than MOST_VARIANTS layouts.
+        CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, or has an empty
+            or repeated choice; or there are more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
@@ -116,10 +119,11 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Expand the braces in a text. Without braces, the text itself is the only result.
+    """Return the texts that a text with braces describes. A text without braces is returned unchanged, as the only one.
 
     Raises:
-        BraceMistake: a brace is not closed or not opened, has only one choice, or there are too many choices.
+        BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many
+            choices.
     """
     depth = 0
     for at, character in enumerate(text):
@@ -133,9 +137,9 @@ def expand_text(text: str) -> tuple[str, ...]:
 
 
 def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int]:
-    """Expand the braces in `text` from position `at`. Return the results and the position of the end.
+    """Expand the braces in `text` from position `at`. Return the results and the position where expansion ended.
 
-    Inside a brace, the end is the next `,` or `}`.
+    Inside a brace, expansion ends at the next `,` or `}`; otherwise, at an unmatched `}` or at the end of the text.
     """
     found: tuple[str, ...] = ("",)
     while at < len(text) and text[at] != "}" and not (inside and text[at] == ","):
@@ -154,7 +158,7 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
 
 
 def _brace(text: str, opened: int) -> tuple[tuple[str, ...], int]:
-    """Return the choices of the brace that opens at `opened`, and the position after the brace."""
+    """Return the choices of the brace that opens at `opened`, and the position after the closing brace."""
     found: list[str] = []
     at = opened
     while at == opened or text[at] == ",":
@@ -206,13 +210,13 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """Return the span of one character of an argument; of the whole argument if the character cannot be located."""
+    """Return the span of one character of an argument, or of the whole argument if the character cannot be located."""
     start = text.find(_text(argument), argument.span.start)
     return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 
 
 def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
-    """Replace each word that has braces with the next choice, in reading order."""
+    """Replace each word or option value that has braces with the next of the chosen texts, in reading order."""
     stages = tuple(Stage(tuple(_filled(each, chosen) for each in stage.arguments)) for stage in expression.stages)
     return replace(expression, stages=stages)
 

@@ -25,11 +25,11 @@ KEYS = ("time", *UNTIL_KEYS, "trials", "cold", "seed", "calibrate")
 LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 UNTIL_TRIALS = (2, 6)
-"""Default minimum and maximum number of trials of a cell with `until`."""
+"""The default minimum and maximum number of trials per cell with `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
-"""Steady-state criteria of earlier versions, which recorded campaigns may contain."""
+"""Steady-state criteria that earlier versions supported. Recorded campaigns may contain them."""
 _EXAMPLE = "write measure: {time: 10s, trials: 3}"
 _HALF = Decimal("0.5")
 _PERCENT = re.compile(r"(\d{1,9}(?:\.\d{1,40})?)\s*%")
@@ -45,12 +45,14 @@ Given = Mapping[str, Node]
 
 
 def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
-    """Read how each cell is measured. Missing keys take their values from `default`.
+    """Read the `measure` section: how each cell is measured. Missing keys get their values from `default`.
 
-    With `recorded`, the campaign is part of a run: steady-state criteria of earlier versions are read as `poolproof`.
+    `recorded` means that the campaign is part of a run. Steady-state criteria of earlier versions are then read as
+    `poolproof`.
 
     Raises:
-        CampaignError: an unknown key, a value of the wrong type or out of range, or `time` together with `until`.
+        CampaignError: a key is unknown, a value has the wrong type or is out of range, or two keys contradict each
+            other.
     """
     table = expect_mapping(node, "`measure`", _EXAMPLE)
     check_keys(table, KEYS, "`measure`")
@@ -71,7 +73,11 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Parse a duration into seconds; raises CampaignError unless 0 < seconds <= 7 days. `what` is its key."""
+    """Parse a duration, and return seconds. `what` is the key of the duration.
+
+    Raises:
+        CampaignError: the text is not a duration, or the duration is 0 or more than 7 days.
+    """
     try:
         seconds = parse_duration(text)
     except (ValueError, OverflowError):
@@ -83,7 +89,7 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
 
 
 def removed_criterion(text: str) -> str:
-    """Return the steady-state criterion of a recorded campaign if it is no longer supported; empty otherwise."""
+    """Return the steady-state criterion in a recorded campaign if it is no longer supported; otherwise empty."""
     match = re.search(r"\bsteady: (fio[a-z-]*)", text)
     return match[1] if match else ""
 
@@ -100,7 +106,7 @@ def _seed(node: Node) -> int:
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:
-    """Raise a CampaignError if `time` and `until` are combined, or if options of `until` are given without it."""
+    """Raise a CampaignError if `time` and `until` are combined, or if options of `until` are given without `until`."""
     first = next((key for key, _ in table.entries if key.text in UNTIL_KEYS), None)
     if first is None:
         return
@@ -133,7 +139,7 @@ def _until(given: Given, default: Until | None, *, recorded: bool) -> Until | No
 
 
 def _tolerance(node: Node) -> float:
-    """Return the tolerance as a fraction: 0.03 for `3%`. It must be more than 0 and at most 0.5."""
+    """Return the tolerance as a fraction: 0.03 for `3%`. The tolerance must be more than 0 and at most 0.5."""
     text, share = _percentage(node, "until: 3%")
     if share is None or not 0 < share <= _HALF:
         raise node.spot.mistake(
@@ -144,9 +150,10 @@ def _tolerance(node: Node) -> float:
 
 
 def _confidence(node: Node) -> float:
-    """Return the confidence as a fraction: 0.95 for `95%`. It must be at least 0.5 and less than 1.
+    """Return the confidence as a fraction: 0.95 for `95%`. The confidence must be at least 0.5 and less than 1.
 
-    Values so close to 100% that they, or their upper quantile, round to 1 as a float are also refused.
+    Values that are too close to 100% for floating point are refused: the confidence or its upper quantile would round
+    to 1.
     """
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:
@@ -158,19 +165,19 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the value as text and, if it is a percentage, as a fraction."""
+    """Return the value as text, and as a fraction; the fraction is None if the value is not a percentage."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 
 
 def _with_percent_sign(text: str) -> str:
-    """Return the number with a percent sign, `3%` for `3`; empty for any other text."""
+    """Return a number with a percent sign: `3%` for `3`. Empty for any other text."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 
 def _trials(given: Given, until: Until | None, default: Measure) -> tuple[int, int | None]:
-    """Return the minimum and maximum number of trials; the maximum is None if the number is fixed."""
+    """Return the minimum and maximum number of trials; the maximum is None if the number of trials is fixed."""
     if "trials" not in given:
         if until is None:
             return default.trials, None

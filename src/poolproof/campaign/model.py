@@ -1,4 +1,4 @@
-"""A campaign as frozen values, checked as far as possible without a host."""
+"""Campaigns as frozen values, which were checked as far as possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -32,7 +32,7 @@ class Qcow2:
 
 @dataclass(frozen=True)
 class Emulated:
-    """An emulated disk with the service times of `model`: hdd-7200, sata-ssd, nvme or hdd-failing."""
+    """An emulated disk. `model` selects its service times: hdd-7200, sata-ssd, nvme or hdd-failing."""
 
     model: str
     size_bytes: int
@@ -43,7 +43,7 @@ DeviceSource = Disk | LoopFile | Qcow2 | Emulated
 
 @dataclass(frozen=True)
 class Device:
-    """A block device that layouts may use. `name` is its name in the campaign, and `origin` is where it is defined."""
+    """A block device that layouts can use. `name` is its name in the campaign, and `origin` is where it is defined."""
 
     name: str
     source: DeviceSource
@@ -52,7 +52,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout expression without braces. `varies`: the values chosen from a matrix, as (("recordsize", "16k"),)."""
+    """A layout expression without braces. `varies`: the choices made in a matrix, such as (("recordsize", "16k"),)."""
 
     name: str
     expression: Expression
@@ -61,22 +61,23 @@ class Layout:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """One fio job section: fio's option names with their values, in the order given."""
+    """A fio job section: the names and values of its options, in the order given."""
 
     name: str
     options: tuple[tuple[str, str], ...]
 
 
 OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
-"""Option names with their values as written; several values make a matrix."""
+"""Option names, each with the values as written. Several values make a matrix."""
 
 
 @dataclass(frozen=True)
 class WorkloadRequest:
-    """A workload as written, before its matrix is expanded. `--save` writes it in this form.
+    """A workload as written, before its matrix is expanded. `--save` writes workloads in this form.
 
-    `options` apply to every job section and override the preset's; `jobs` contains the options of individual sections.
-    `spots` maps each option (`bs`, `section.bs`) to where it is written; the empty name is the workload itself.
+    `options` apply to all job sections and override the preset's options. `jobs` contains the options of individual
+    sections. `spots` maps each option (`bs`, `section.bs`) to the place where the option is written; the key "" is for
+    the workload itself.
     """
 
     preset: str | None = None
@@ -95,12 +96,13 @@ GENERATOR_OPTION = "generator"
 
 @dataclass(frozen=True)
 class Workload:
-    """The fio jobs of a workload, and how its results are compared.
+    """The fio jobs of a workload, and how the workload's results are compared.
 
-    `family`: the name without the matrix.
-    `cold`: None means as in `measure`.
-    `fill`: if False, existing test files are used and not changed (`dir` layouts).
-    `request`: what the user wrote, from which the whole family was expanded.
+    `family`: the name of the workload without the choices made in its matrix.
+    `cold`: whether trials start with cold caches; None means as in `measure`.
+    `fill`: False if the trials use existing test files that must not change (`dir` layouts), or an unfilled block
+    device.
+    `request`: what the user wrote. All workloads of the family were expanded from it.
     """
 
     name: str
@@ -114,16 +116,16 @@ class Workload:
 
     @property
     def generators(self) -> frozenset[str]:
-        """Return the names of the load generators that its jobs select; there should be one."""
+        """Return the names of the load generators that the jobs select. A valid workload has only one."""
         return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
 
 @dataclass(frozen=True)
 class Until:
-    """The parameters of `measure: {until: 3%}`: trials run until the result is precise, not for a fixed time.
+    """The parameters of `measure: {until: 3%}`: trials run until the result is precise instead of for a fixed time.
 
-    `tolerance` is the half-width of the interval as a fraction of the mean, and `confidence` is the interval's
-    confidence. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
+    `tolerance` is half the width of the confidence interval, as a fraction of the mean. `confidence` is the confidence
+    of the interval. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
     """
 
     tolerance: float = 0.03
@@ -137,9 +139,9 @@ class Until:
 class Measure:
     """How each cell is measured: seconds per trial, number of trials, cold caches, and the seed of the random order.
 
-    With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets up to `most_trials`
-    trials (None: exactly `trials`). With `calibrate`, each disk is first measured alone. If `cold` is "reads", caches
-    are dropped only before workloads that read.
+    With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets from `trials` to
+    `most_trials` trials, or exactly `trials` if `most_trials` is None. With `calibrate`, each disk is first measured
+    alone. If `cold` is "reads", caches are dropped only before workloads that read.
     """
 
     time_s: float = 10.0
@@ -151,7 +153,7 @@ class Measure:
     calibrate: bool = False
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """True if the workload's trials start with cold caches. `reads`: any of its jobs reads."""
+        """True if the workload's trials start with cold caches. `reads` says whether any job of the workload reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
@@ -174,9 +176,9 @@ class Measure:
 
 @dataclass(frozen=True)
 class Quick:
-    """The quick variant of a campaign (`--quick`): its `measure`, and its workloads with the options that change.
+    """The quick variant of a campaign (`--quick`): its `measure`, and its workloads with the options to change.
 
-    If `workloads` is empty, all workloads run unchanged.
+    If `workloads` is empty, the quick variant runs all workloads unchanged.
     """
 
     measure: Measure
@@ -184,15 +186,15 @@ class Quick:
 
 
 HEALTHY = "healthy"
-"""The state of a layout without any failed part. It is the only state so far."""
+"""The state of a layout in which nothing has failed. No other state exists so far."""
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """The measurements that a user asks for. Every layout is measured under every workload; each pair is a cell.
+    """The measurements that the user wants. Every layout is measured under every workload; each such pair is a cell.
 
-    `budget_s` limits building, filling and all trials together, in seconds, except those of bare disks; None means no
-    limit. `budget_origin` is the line or the option that sets it, for error messages.
+    `budget_s` is the time limit in seconds for building and filling the layouts and running their trials, not counting
+    bare disks; None means no limit. `budget_origin` is the line or option that sets the budget, for error messages.
     """
 
     name: str
@@ -211,7 +213,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that decide which layout is best: those of the goal, or all without a goal."""
+        """Return the workloads that decide which layout is best: those of the goal, or all if there is no goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

@@ -1,4 +1,4 @@
-"""Names in a campaign: which are valid, how the cells of a matrix are named, and which name a typo probably meant."""
+"""Names in a campaign: which are valid, what the cells of a matrix are called, and what a mistyped name may mean."""
 
 import difflib
 import re
@@ -9,29 +9,32 @@ NAME_RULE = "letters, digits, `.`, `_` and `-`, starting with a letter or digit"
 
 
 def is_name(text: str) -> bool:
-    """True if the text can name a layout, device, workload or campaign. Names become parts of file paths."""
+    """True if the text can name a layout, device, workload or campaign. Such a name is safe in file paths."""
     return _NAME.fullmatch(text) is not None
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return a name such as `mirror[recordsize=16k]`, or `pool[raidz1]` if a bare word varies."""
+    """Return the name of a choice in a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` if the choice has no key."""
     if not varies:
         return base
     return f"{base}[{','.join(f'{key}={value}' if key else value for key, value in varies)}]"
 
 
 def slug(text: str) -> str:
-    """Return a name made from free text: `btrfs-raid1-a-b` for `btrfs raid1 a b`. Empty if no character is allowed."""
+    """Return a valid part of a name, made from any text: `btrfs-raid1-a-b` for `btrfs raid1 a b`.
+
+    Empty if no character of the text is allowed in a name.
+    """
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-._")[:60].rstrip("-._")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the closest known word; empty if no word is close."""
+    """Return `; did you mean …?` with the known word that is most similar; empty if no known word is similar."""
     close = difflib.get_close_matches(word[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return the words as `a, b or c`."""
+    """Return the words as a list in prose: `a, b or c`."""
     *head, last = words
     return f"{', '.join(head)} or {last}" if head else last

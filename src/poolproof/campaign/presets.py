@@ -1,4 +1,4 @@
-"""Presets: named workloads that imitate the I/O of real programs."""
+"""Presets: workloads that imitate the I/O of real programs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """The I/O of a real program as fio jobs. `source` is where the numbers come from."""
+    """The I/O of a real program as fio jobs. `source` says where the numbers come from."""
 
     name: str
     summary: str
@@ -138,4 +138,4 @@ _VM = Preset(
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {preset.name: preset for preset in (_BACKUP, _ETCD, _FILESERVER, _MEDIA, _POSTGRES, _VM)}
 )
-"""Every preset by name, in alphabetical order."""
+"""All presets by name, in alphabetical order."""

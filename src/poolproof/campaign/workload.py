@@ -1,4 +1,4 @@
-"""Workloads in a campaign file: a preset's name or fio options. Lists of values make a matrix of workloads."""
+"""Workloads in a campaign file: the name of a preset, or fio options. Lists of values make a matrix of workloads."""
 
 import itertools
 import math
@@ -37,7 +37,8 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     """Read a workload of a campaign file: the name of a preset, or a mapping of options.
 
     Raises:
-        CampaignError: an unknown preset or metric, a value of the wrong type, or a matrix of more than MOST_CELLS.
+        CampaignError: the workload's name, preset, metric or a job section is invalid, a value has the wrong type, or
+            the matrix has more than MOST_CELLS workloads.
     """
     check_family(name.text, name.spot)
     at_name = ("", str(name.spot))
@@ -69,13 +70,13 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
 
 
 def check_family(name: str, spot: Spot) -> None:
-    """Raise a CampaignError if the name is not valid for a workload or a matrix of workloads."""
+    """Raise a CampaignError if the name is not a valid name for a workload."""
     if not is_name(name) or name == "global":
         raise spot.mistake(f"`{name}` cannot name a workload", f"use {NAME_RULE}; `global` is reserved by fio")
 
 
 def known_preset(name: str, spot: Spot) -> str:
-    """Return the name if a preset has it; otherwise raise a CampaignError."""
+    """Return the name if it is the name of a preset; otherwise raise a CampaignError."""
     if name in PRESETS:
         return name
     guess = did_you_mean(name, PRESETS)
@@ -83,7 +84,7 @@ def known_preset(name: str, spot: Spot) -> str:
 
 
 def known_metric(value: Scalar) -> MetricId:
-    """Return the metric with this name; raises CampaignError if it does not exist."""
+    """Return the metric with this name. Raises a CampaignError if there is none."""
     for metric in COMPARABLE:
         if metric == value.text:
             return metric
@@ -94,17 +95,17 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return the request; raises CampaignError if its lists describe more than MOST_CELLS workloads."""
+    """Return the request. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
 
 
 def read_options(table: YamlMapping, where: str) -> OptionValues:
-    """Read a mapping of fio options to values or lists of values.
+    """Read a mapping of fio options to values or lists of values. Error messages call the mapping `where`.
 
     Raises:
-        CampaignError: a key that is not a fio option, or a name or value that fio cannot accept.
+        CampaignError: a key is not a fio option, a list is empty or repeats a value, or fio cannot accept a value.
     """
     for key, _ in table.entries:
         if key.text in OWN_KEYS:
@@ -115,7 +116,11 @@ def read_options(table: YamlMapping, where: str) -> OptionValues:
 
 
 def option_text(value: Scalar, key: str) -> str:
-    """Return the value of a fio option as fio expects it: 1 or 0 for true or false, any other text unchanged."""
+    """Return the value of a fio option as fio expects it: 1 and 0 for true and false, and any other text unchanged.
+
+    Raises:
+        CampaignError: the value is empty or contains a control character.
+    """
     if value.as_flag is not None:
         return "1" if value.as_flag else "0"
     if value.is_nothing or not value.text.strip():
@@ -128,7 +133,7 @@ def option_text(value: Scalar, key: str) -> str:
 
 
 def check_option_name(key: Scalar) -> None:
-    """Raise a CampaignError if the key does not look like a fio option. Only fio knows if the option exists."""
+    """Raise a CampaignError if the key does not look like a fio option. Whether fio has the option is not checked."""
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"
@@ -136,10 +141,10 @@ def check_option_name(key: Scalar) -> None:
 
 
 def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ...]:
-    """Return every workload of the matrix, in the order of its lists; the last list varies fastest.
+    """Return every workload of the matrix; the last list in the request varies fastest.
 
-    A list inside one job section varies as `section.option`. The preset and the sections that the request names must
-    exist; the functions that read requests check this.
+    In `varies`, an option of a single job section is called `section.option`. The preset and the sections that the
+    request names must exist; the functions that read requests check this.
     """
     axes = tuple(_axes(request))
     return tuple(
@@ -149,12 +154,12 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, otherwise `iops`."""
+    """Return `bandwidth` if every job is sequential and uses blocks of at least 64 KiB; otherwise `iops`."""
     return "bandwidth" if all(_streams(dict(job.options)) for job in jobs) else "iops"
 
 
 def _spots(table: YamlMapping) -> Iterator[tuple[str, str]]:
-    """Yield (option, place) for each option; an option in a job section is written as `section.option`."""
+    """Yield (option, place) for each option. An option of a job section is called `section.option`."""
     for key, value in table.entries:
         if key.text == "jobs" and isinstance(value, YamlMapping):
             sections = [(name.text, options) for name, options in value.entries if isinstance(options, YamlMapping)]

@@ -1,4 +1,4 @@
-"""Write a campaign as YAML, for `--save`. Parsing the text gives an equal campaign."""
+"""Write a campaign as YAML, for `--save`. Parsing the YAML returns an equal campaign."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -22,9 +22,9 @@ from poolproof.units import canonical_size
 
 
 def format_campaign(campaign: Campaign) -> str:
-    """Return the campaign as YAML. Matrices are written as braces and lists, and presets by name.
+    """Return the campaign as YAML. A matrix is written with its braces and lists, and a preset by its name.
 
-    If the campaign came from a file or options, `parse_campaign` returns an equal campaign for this text.
+    For a campaign that came from a file or from options, `parse_campaign` returns an equal campaign.
     """
     return "\n".join(_lines(campaign)) + "\n"
 
@@ -61,7 +61,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the expression as written, on one line; in canonical form if it was not parsed from text."""
+    """Return the expression on one line, as written; in canonical form if it was not parsed from text."""
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 
@@ -120,12 +120,12 @@ def _measure(measure: Measure, default: Measure) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return the exact percentage for a fraction, without rounding."""
+    """Return the percentage that equals the fraction exactly, without rounding."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}%"
 
 
 def _seconds(time_s: float) -> str:
-    """Return the exact duration. It has no exponent, because durations in a campaign cannot have one."""
+    """Return the exact duration, without an exponent: durations in a campaign cannot have an exponent."""
     return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
 
 
@@ -143,7 +143,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
 
 
 def scalar(text: str) -> str:
-    """Return the text as a YAML scalar: unquoted if YAML reads it unchanged, otherwise in double quotes."""
+    """Return the text as a YAML scalar: without quotes if that is safe, otherwise in double quotes."""
     if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return f'"{"".join(map(_escaped, text))}"'

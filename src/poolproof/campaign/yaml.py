@@ -1,4 +1,4 @@
-"""Read a campaign file into a frozen Campaign. Errors name the file and line, and say what to type."""
+"""Read a campaign file into a frozen Campaign. Errors name the file and the line, and say what to type instead."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""Keys of `measure` that errors in the checks of the whole campaign may refer to."""
+"""The keys of `measure` whose lines the checks of the whole campaign may name in errors."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -50,7 +50,7 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read_campaign(path: Path | str) -> Campaign:
-    """Read a campaign file; raises CampaignError if it cannot be read or contains a mistake."""
+    """Read a campaign file. Raises a CampaignError if the file cannot be read or contains a mistake."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -64,10 +64,10 @@ def read_campaign(path: Path | str) -> Campaign:
 
 
 def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaign:
-    """Parse a campaign without contacting a host. `origin` names the text in errors.
+    """Parse a campaign without contacting a host. Error messages call the text `origin`.
 
-    A campaign without a `name` is named after `origin`. A `recorded` campaign belongs to a run: only its references are
-    checked, because it was fully checked before the run.
+    A campaign without a `name` is named after `origin`. A `recorded` campaign belongs to a run. It was fully checked
+    before the run, so only its references are checked again.
 
     Raises:
         CampaignError: the text contains a mistake.
@@ -89,7 +89,10 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
 
 
 def quick_of(campaign: Campaign) -> Campaign:
-    """Return the quick variant of a campaign that has one. Claims about workloads that it leaves out are dropped."""
+    """Return the quick variant of a campaign that has a `quick` section.
+
+    If the quick variant leaves out a workload, claims about that workload are dropped.
+    """
     assert campaign.quick is not None, "checked by the caller"
     workloads = campaign.workloads
     if campaign.quick.workloads:
@@ -151,7 +154,7 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """Return the entries of a top-level mapping; empty if the key is missing."""
+    """Return the entries of a top-level mapping; empty if the campaign does not have the key."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
@@ -164,7 +167,7 @@ def _layouts(table: YamlMapping) -> Iterator[Layout]:
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
-    """Read the `quick` section: the workloads that `--quick` runs, and the changes to `measure`."""
+    """Read the `quick` section: which workloads `--quick` runs, and what it changes in them and in `measure`."""
     table = expect_mapping(node, "`quick`", _QUICK)
     check_keys(table, QUICK_KEYS, "`quick`")
     changed, chosen = table.get("measure"), table.get("workloads")
@@ -188,12 +191,12 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """Return the request of each workload family, by name."""
+    """Return the request of each workload family, by the name of the family."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 
 def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
-    """Return the request with the changed options in all its sections."""
+    """Return the request with the options changed in all job sections."""
     new = dict(changes)
     jobs = tuple(
         (section, tuple((key, values) for key, values in options if key not in new))

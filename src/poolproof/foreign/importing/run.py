@@ -121,7 +121,7 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a result in a parent folder has a job that requests these logs: `write_bw_log=logs/x` for `…/logs/x`."""
+        """True if a result in a folder above has a job that requests the logs: `write_bw_log=logs/x` for `…/logs/x`."""
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 

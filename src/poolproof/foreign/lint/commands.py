@@ -27,7 +27,7 @@ _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "ti
 
 
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
-    """Return the fio calls in the script that have anything to check, and the job files in the script's here-documents."""
+    """Return the fio calls in the script that can be checked, and the job files in the script's here-documents."""
     variables = _known_variables(text)
     script = read_script(text, variables)
     units = list(_of_commands(script, variables, 0))

@@ -26,7 +26,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a unit that share a target. `jobs` contains the jobs' indexes; `evidence` is about the jobs' files."""
+    """The jobs of a unit that share a target. `jobs` contains their indexes, and `evidence` is about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None

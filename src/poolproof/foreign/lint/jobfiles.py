@@ -15,7 +15,7 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the first line other than comments and blank lines opens a section (even without `]`) or includes a file."""
+    """True if the text, after comments and blank lines, opens a section (even without `]`) or includes a file."""
     for line in text.splitlines():
         if line.strip() and line.lstrip()[0] not in "#;":
             return any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))

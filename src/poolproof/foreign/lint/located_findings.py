@@ -15,7 +15,7 @@ from poolproof.rules.model import Case, Changes, Finding, Rule
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding, its line, the indexes of the jobs that cause the finding, and the changes that fix each of these jobs."""
+    """A finding, its line, the indexes of the jobs that cause the finding, and the changes that fix each job."""
 
     finding: Finding
     line: int
