@@ -1,1 +1,1 @@
-"""The counters of every layer during a trial, and the facts about its target and test files."""
+"""The counters of every layer during a trial, and facts about the trial's target and test files."""

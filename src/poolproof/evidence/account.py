@@ -1,4 +1,4 @@
-"""The byte accounting of a trial: what the load and the disks moved in its window, in total and by level."""
+"""The byte accounting of a trial: what the load and the disks moved in the trial's window, in total and by level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ BELOW = "below"
 
 @dataclass(frozen=True)
 class Window:
-    """The counters at the start of a trial's window, at its end, and after the final flush.
+    """The counters at the start of a trial's window, at the end of the window, and after the final flush.
 
-    fio's start-up and its ramp are before `start`.
+    fio's start-up and ramp come before `start`.
     """
 
     start: CounterReading
@@ -29,7 +29,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return the changes in a counter file: from the start to the end, and from the start to the final flush."""
+        """Return two changes of a counter file: from the start to the end, and from the start to the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
@@ -37,14 +37,17 @@ class Window:
 
 @dataclass(frozen=True)
 class Idle:
-    """What the leaf devices did while no load was running, summed over all pauses of a layout."""
+    """What the leaf devices did while no load was running, summed over all pauses between the trials of a layout."""
 
     seconds: float = 0.0
     read_bytes: int = 0
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum with one more pause. Counters after the first `leaf_count` are ignored (disks below)."""
+        """Return the sum that includes one more pause.
+
+        Only the first `leaf_count` counters belong to leaves. The other counters (of disks below leaves) are ignored.
+        """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
             self.seconds + after.at_s - before.at_s,
@@ -57,9 +60,9 @@ class Idle:
 class CountingPoint:
     """A level where bytes are counted: a layer, a device, or the disk below a device.
 
-    `depth` is 1 directly below fio. The bytes are the sum of the sysfs `stat` files in `counters`. If there are none,
-    they come from ZFS's counters of the dataset `name`. `host`: the name of the host that has the files; empty for the
-    run's main host.
+    `depth` is 1 directly below fio. `counters` are sysfs `stat` files, whose bytes are added up. Without `counters`,
+    the bytes come from ZFS's counters of the dataset `name`. `host` is the name of the host that has the files, empty
+    for the run's main host.
     """
 
     layer: str
@@ -118,7 +121,7 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed each level, from fio down. Levels without counters are left out."""
+    """Return the bytes that passed each level, from fio down. A dataset that ZFS did not count is left out."""
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 

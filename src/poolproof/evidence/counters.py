@@ -1,8 +1,14 @@
 """The kernel's counters of block devices in sysfs: read once, or sampled throughout a trial.
 
-The fields of a `stat` file (Documentation/block/stat.rst) are: reads, merged reads, sectors of 512 bytes and
-milliseconds; the same four for writes; requests in flight, busy milliseconds and queue milliseconds; the same four for
-discards; flushes and their milliseconds. Older kernels print only 11 or 15 of these 17 fields.
+The fields of a `stat` file (Documentation/block/stat.rst) are:
+
+- reads, merged reads, sectors of 512 bytes read, and milliseconds spent on reads
+- the same four fields for writes
+- requests in flight, busy milliseconds, and queue milliseconds
+- the same four fields for discards
+- flushes, and milliseconds spent on flushes
+
+Older kernels print only 11 or 15 of these 17 fields.
 """
 
 import bisect
@@ -22,7 +28,7 @@ _SECTOR_BYTES = 512
 
 @dataclass(frozen=True)
 class Counters:
-    """Totals since the device appeared, except `in_flight`, the current number of requests.
+    """Totals since the device appeared. Only `in_flight` is the current number of requests.
 
     `*_ios` are requests. Most drivers count flushes in `write_ios` too.
     """
@@ -39,7 +45,7 @@ class Counters:
 
 
 def parse_counters(text: str) -> Counters | None:
-    """Parse the text of a `stat` file; None if it has too few fields, because the device is gone."""
+    """Parse the text of a `stat` file; None if the text has too few fields, because the device is gone."""
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
         return None
@@ -57,7 +63,7 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """Return the changes between two samples; `in_flight` is that of the later one."""
+    """Return the changes between two samples. `in_flight` is the value of the later sample."""
     return _of_both(earlier, later, lambda first, second: second - first)
 
 
@@ -67,13 +73,13 @@ def between(earlier: Counters, later: Counters, share: float) -> Counters:
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Return counters whose totals are computed from both samples; `in_flight` is that of the later one."""
+    """Return counters whose totals are computed from both samples. `in_flight` is the value of the later sample."""
     totals = vars(later).keys() - {"in_flight"}
     return replace(later, **{name: total(getattr(earlier, name), getattr(later, name)) for name in totals})
 
 
 class CounterFile(NamedTuple):
-    """A counter file. `host`: the name of the host that has it; empty for the run's main host."""
+    """A counter file. `host` is the name of the host that has the file, empty for the run's main host."""
 
     host: str
     path: str
@@ -83,7 +89,7 @@ class CounterFile(NamedTuple):
 class CounterReading:
     """A sample of all counter files: one entry in `counters` for each entry in `files`.
 
-    `at_s`: seconds since 1970, by the clock of the host that has the first file.
+    `at_s` is the time of the sample in seconds since 1970, by the clock of the host that has the first file.
     """
 
     at_s: float
@@ -93,10 +99,10 @@ class CounterReading:
 
 @dataclass
 class Sampler:
-    """Samples counter files in its own thread while the context is open, and appends to `readings`.
+    """Samples counter files in a separate thread while the context is open, and appends the samples to `readings`.
 
-    `files`: the counter files of the leaves, then of the disks below loop files, then `more`. Files on a single host
-    are streamed; files on several hosts are read again for each sample.
+    `files` are the counter files of the leaves, then of the disks below loop files, then `more`. If all files are on
+    one host, their contents are streamed. Otherwise every host is asked again for each sample.
     """
 
     run_host: Host
@@ -130,7 +136,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Yield the contents of the files on several hosts until the context ends or a host does not answer."""
+        """Yield the contents of files on several hosts until the context ends or a host stops responding."""
         with contextlib.suppress(HostUnreachable):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -145,11 +151,11 @@ def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> t
 
 
 def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> CounterReading:
-    """Return the counters now.
+    """Return the current counters.
 
     Raises:
         FileMissing: a counter file cannot be read, because its device is gone.
-        HostUnreachable: the link broke.
+        HostUnreachable: the connection broke.
     """
     files = counter_files(leaves, more)
     tick = _read(run_host, files)
@@ -160,7 +166,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the contents of the files now, by the clock of the host that has the first file."""
+    """Return the current contents of the files. The time is that of the host that has the first file."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):
@@ -176,7 +182,10 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
-    """Return the counters at a moment, interpolated between two samples; outside all samples, the nearest one."""
+    """Return the counters at a moment, interpolated between two samples.
+
+    Before the first sample or after the last one, return that sample.
+    """
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:
         return readings[0]

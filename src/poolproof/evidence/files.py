@@ -1,4 +1,4 @@
-"""The state of the test files: holes, unwritten extents, pages in RAM."""
+"""What the host reports about the test files: holes, unwritten extents, and pages in RAM."""
 
 import re
 from collections.abc import Sequence
@@ -16,8 +16,10 @@ _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 def list_files(host: Host, directory: str) -> tuple[str, ...]:
     """Return all regular files below a directory, sorted.
 
+    Other file systems mounted below the directory are not searched.
+
     Raises:
-        CommandFailed: there is no such directory.
+        CommandFailed: there is no such directory, or part of the directory cannot be read.
     """
     argv = ["find", directory, "-xdev", "-type", "f", "-print0"]
     found = host.run(argv, timeout_s=_LIMIT_S).stdout.split("\0")
@@ -25,9 +27,12 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return the size, hole bytes and unwritten bytes of each file. Unwritten bytes are None if `filefrag` fails.
+    """Return each file's size, the bytes in holes, and the unwritten bytes (None if `filefrag` fails).
 
-    Hole bytes have no allocated blocks. On a compressing file system, they include what compression saves.
+    Holes are ranges with no allocated blocks. On a file system with compression, the bytes that compression saves count
+    as holes.
+
+    Raises a CommandFailed if a file does not exist.
     """
     rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
     return tuple(
@@ -46,7 +51,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the output of a command, one line per path. Many paths are split over several commands."""
+    """Return the output of a command, one line per path. A long list of paths is spread over several invocations."""
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 

@@ -1,7 +1,7 @@
-"""The host's memory and processors during a trial: page cache, dirty memory, use of each processor.
+"""The host's memory and processors during a trial: page cache, dirty memory, and how busy each processor was.
 
-Fields (Documentation/filesystems/proc.rst): /proc/meminfo is in kB. /proc/stat has the clock ticks of each processor:
-user, nice, system, idle, iowait, irq, softirq, steal (user includes guest time).
+The files are described in Documentation/filesystems/proc.rst. /proc/meminfo is in kB. For each processor, /proc/stat
+has the clock ticks spent in user, nice, system, idle, iowait, irq, softirq and steal, where user includes guest time.
 """
 
 import re
@@ -18,7 +18,10 @@ _IDLE, _IOWAIT, _STEAL, _FIELDS = 3, 4, 7, 8
 
 @dataclass(frozen=True)
 class HostReading:
-    """A sample of the host's memory in bytes and of each processor's ticks. `dirty_bytes` include writeback."""
+    """A sample of the host's memory, in bytes, and of each processor's ticks.
+
+    `dirty_bytes` also covers pages that are being written back.
+    """
 
     cached_bytes: int
     dirty_bytes: int
@@ -29,7 +32,7 @@ def read_host(host: Host) -> HostReading:
     """Read the host's page-cache, dirty-memory and CPU counters.
 
     Raises:
-        HostUnreachable: the link broke.
+        HostUnreachable: the connection broke.
     """
     memory, stat = host.read_files(_PATHS).texts
     return HostReading(
@@ -38,7 +41,7 @@ def read_host(host: Host) -> HostReading:
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
-    """Return the use between three samples: before the load, after it, and after the final flush."""
+    """Return what three samples show. They are taken before the load, after the load, and after the final flush."""
     return HostUse(
         cached_start_bytes=start.cached_bytes,
         cached_end_bytes=end.cached_bytes,
@@ -50,7 +53,7 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
-    """Return the use of a processor. A decrease of ticks (iowait can decrease, see proc.rst) counts as 0."""
+    """Return how busy a processor was. A counter that decreases counts as 0: iowait can decrease (see proc.rst)."""
     spent = [max(0, b - a) for a, b in zip(earlier, later, strict=True)]
     total = sum(spent) or 1
     busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0
@@ -58,6 +61,6 @@ def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> Cpu
 
 
 def _ticks(stat: str) -> dict[str, tuple[int, ...]]:
-    """Return the ticks by processor name; a field missing in kernels before Linux 2.6.33 is 0."""
+    """Return the ticks by processor name. Fields that kernels before Linux 2.6.33 do not have are 0."""
     found = re.findall(r"^(cpu\d+) (.*)", stat, re.MULTILINE)
     return {name: tuple(int(field) for field in [*fields.split(), *"0" * _FIELDS][:_FIELDS]) for name, fields in found}

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 class LeafUse:
     """What one leaf device did in the window of a trial. `*_ios` are requests at the device, not I/Os of the load.
 
-    `write_bytes` had been written when the load ended, `drained_write_bytes` after the final flush; the same holds for
-    `write_ios` and `drained_write_ios`, which is None in older runs. `below_*` are for the disk that holds a loop file,
-    None if there is none. `latency_s` is the mean time of a request at the device, None if there was no request.
+    `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
+    after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that holds a loop
+    file; None if the device is not a loop device. `latency_s` is the mean time of a request at the device, None without
+    requests.
     """
 
     device: str
@@ -40,8 +41,9 @@ class Expected:
 class Account:
     """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
-    `write_factor` is the expected write amplification: how many bytes the layout writes to its leaves per byte of data.
-    `idle_*` are the rates of the leaves while fio was not running. They are not subtracted from the other values.
+    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its leaves per
+    byte of data. `idle_*_per_s` are the rates of the leaves while no load was running. They are not subtracted from the
+    other values. `idle_s` is how long they were measured.
     """
 
     fio_read_bytes: int
@@ -57,7 +59,7 @@ class Account:
     idle_write_bytes_per_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a damaged file: rules divide by the write amplification."""
+        """Raise a ValueError if the file was damaged: rules divide by the write amplification."""
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")
 
@@ -68,17 +70,18 @@ class Account:
 
     @property
     def write_ratio(self) -> float | None:
-        """The drained bytes of the leaves per byte that they were expected to write; None if fio wrote nothing."""
+        """The bytes that the leaves had written after the final flush, per expected byte; None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
 
 @dataclass(frozen=True)
 class TestFile:
-    """A test file before the trial. `resident_bytes` are its pages in RAM after the caches were dropped.
+    """A test file before the trial.
 
-    `unwritten_bytes` are allocated but were never written; `hole_bytes` are not allocated. Both read as zeros without
-    any disk I/O. A value is None if the host cannot report it.
+    `resident_bytes` were still in RAM after the caches had been dropped. `unwritten_bytes` are allocated but were never
+    written; `hole_bytes` are not allocated. Both are read as zeros without any disk I/O. A value is None if the host
+    cannot report it.
     """
 
     path: str
@@ -90,7 +93,7 @@ class TestFile:
 
 @dataclass(frozen=True)
 class MirrorSide:
-    """A side of a ZFS mirror, with the names of the disks below it.
+    """A side of a ZFS mirror, with the names of the disks below that side.
 
     `turns` (a key of evidence.json): True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a
     file on a file system, not a block device.
@@ -103,11 +106,11 @@ class MirrorSide:
 
 @dataclass(frozen=True)
 class ZfsFacts:
-    """What ZFS reports about the dataset or zvol below the test files.
+    """What ZFS reports about the dataset or zvol below the test files. A value is None if it could not be read.
 
-    Properties are as `zfs get` prints them, `version` is as the module prints it ("2.2.4-1"); None if not read.
-    `has_log` and `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs.
-    `pools`: names. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
+    Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
+    `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
+    names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
     """
 
     version: str | None = None
@@ -129,21 +132,21 @@ class ZfsFacts:
 class Target:
     """What the test files are stored on, as the host reports it. A field is None if unknown.
 
-    `volatile`: RAM (tmpfs, ramfs, zram). `compression`: the property as set ("zstd:3", "lz4"), None if there is none.
-    `record_bytes`: the unit in which a compressing or copy-on-write file system works (recordsize on ZFS, 128 KiB on
-    btrfs). `loop_without_direct`: names of loop devices below the target that use the page cache of their backing file.
-    `zfs`: the ZFS below, even if it is below a zvol with another file system. `kernel`: its version, for example (6,
-    18).
+    `volatile`: the files are in RAM (tmpfs, ramfs, zram). `compression`: the property as set ("zstd:3", "lz4"), None if
+    there is none. `record_bytes`: the unit in which a compressing or copy-on-write file system works (recordsize on
+    ZFS, 128 KiB on btrfs). `loop_without_direct`: the names of the loop devices below the target that use the page
+    cache of their backing file. `zfs`: facts about ZFS if ZFS is anywhere below the files, for example as a zvol with
+    another file system. `kernel`: the kernel version, for example (6, 18).
 
-    About the leaf devices: `rotational` if all are, `disks` is their number, and `ceiling_*` is the maximum rate of
-    their links and media together, without RAM. `write_through`: none has a volatile write cache, so the kernel sends
-    no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one is an SMR disk.
-    `physical_block_bytes`: the sector size of the medium. `alignment_bytes`: the smallest write that the layout sends
-    (1 << ashift).
+    About the leaf devices: `rotational`: all of them are rotational. `disks`: how many there are. `ceiling_*`: the
+    maximum rate of their links and media together, without RAM. `write_through`: none of them has a volatile write
+    cache, so the kernel sends no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one
+    of them is an SMR disk. `physical_block_bytes`: the sector size of the medium. `alignment_bytes`: the smallest write
+    that the layout sends to them (1 << ashift).
 
-    `in_guest`: the host is a virtual machine, and its hypervisor may cache below the counters. `dirty_limit_bytes`: the
-    amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array below has an internal
-    write-intent bitmap.
+    `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
+    `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
+    below the target has an internal write-intent bitmap.
     """
 
     file_system: str
@@ -171,7 +174,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes that passed a dataset in the window, above the ARC, by its counters (nread, nwritten)."""
+    """The bytes that passed a dataset in the window, according to its counters above the ARC (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -183,7 +186,7 @@ class VdevUse:
     """A top-level vdev after the trial, from `zpool list -v`.
 
     `section` is empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or `spare`. `allocated_bytes`
-    include parity but count the copies of a mirror once.
+    includes parity but counts the copies of a mirror only once.
     """
 
     pool: str
@@ -195,11 +198,13 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """The changes of the ZFS counters (/proc/spl/kstat/zfs) in the window of a trial. None if not counted.
+    """How much the ZFS counters (/proc/spl/kstat/zfs) grew in the window of a trial.
 
-    `direct_read_bytes` and `arc_read_bytes` are from the pool's iostats (2.3 and later). `zil_slog_bytes` and
-    `zil_normal_bytes` are zil_itx_metaslab_slog_bytes and zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
-    `vdevs` are as they were after the final flush.
+    A value is None if it was not counted.
+
+    `direct_read_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later). `zil_slog_bytes` is
+    zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
+    `vdevs` shows the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None
@@ -217,9 +222,9 @@ class ZfsUse:
 class Level:
     """The bytes that passed one level of the stack in the window.
 
-    `layer` is `fio`, the word of a layer, `dataset`, `device` (a leaf device) or `below` (the disk that holds a loop
-    file). `depth` is 0 for fio. `write_bytes` had been written when fio ended, `drained_write_bytes` after the final
-    flush (None if the level is not counted then).
+    `layer` is `fio`, a layer's word in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
+    disk that holds a loop file). `depth` is 0 for fio. `write_bytes` had been written when fio ended,
+    `drained_write_bytes` after the final flush; None if the level is not counted at that time.
     """
 
     layer: str
@@ -234,7 +239,7 @@ class Level:
 class CpuUse:
     """How one processor spent the time of a trial, as fractions of 1.
 
-    `busy`: in programs and the kernel. `iowait`: idle while something waited for a disk. `steal`: taken by the
+    `busy`: running programs or the kernel. `iowait`: idle while a program waited for a disk. `steal`: taken by the
     hypervisor.
     """
 
@@ -246,9 +251,9 @@ class CpuUse:
 
 @dataclass(frozen=True)
 class HostUse:
-    """The host's memory in bytes before the load, after it and after the final flush, and its use of processors.
+    """The host's memory, in bytes, before the load, after it and after the final flush, and the use of its processors.
 
-    `dirty_*` include data that is being written back.
+    `dirty_*` includes data that is being written back.
     """
 
     cached_start_bytes: int
@@ -261,11 +266,12 @@ class HostUse:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that was counted for one trial. `busy_with`: background work of layers (resync, scrub).
+    """Everything that was counted for one trial.
 
-    `zfs`: the changes of ZFS's counters. `levels`: the byte accounting by level, from fio down; levels of the same
-    depth are siblings. `host`: the memory and the processors of the measured host. `counters`: how much the counters of
-    each source (`sources.py`) grew, by the names of source and counter.
+    `busy_with`: background work of layers (resync, scrub). `zfs`: how much ZFS's counters grew. `levels`: the byte
+    accounting by level, from fio down; levels of the same depth are siblings. `host`: memory and processors of the
+    measured host. `counters`: how much other counters of the host grew, by the name of the source (see `sources.py`)
+    and of the counter.
     """
 
     account: Account | None

@@ -1,4 +1,4 @@
-"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds some."""
+"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds one source."""
 
 import functools
 import importlib
@@ -18,9 +18,9 @@ Values = Mapping[str, float]
 class CounterSource:
     """Counters of the host, read before the load and again after the final flush.
 
-    Either the `files` are read (for example /proc/vmstat), or the `command` is run. `parse` gets the text of each file,
-    or the output of the command, and returns the counters by name. If a file or the program does not exist, its text is
-    empty, and `parse` returns no counters.
+    A source either reads `files` (for example /proc/vmstat) or runs `command`. `parse` gets the text of each file, or
+    the output of the command, and returns the counters by name. If a file or the program does not exist, `parse` gets
+    an empty text and must return no counters.
     """
 
     name: str
@@ -38,10 +38,10 @@ def all_sources() -> tuple[CounterSource, ...]:
 
 
 def read_sources(host: Host) -> Mapping[str, Values]:
-    """Return the current counters, by the names of source and counter.
+    """Return the current counters, first by the name of the source, then by the name of the counter.
 
     Raises:
-        HostUnreachable: the link broke.
+        HostUnreachable: the connection broke.
     """
     return {source.name: source.parse(_texts(source, host)) for source in all_sources()}
 
@@ -56,7 +56,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return how much each counter grew; a counter that is missing from one of the two samples is left out."""
+    """Return how much each counter grew. Counters that only one of the two samples contains are left out."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

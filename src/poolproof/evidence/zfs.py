@@ -1,6 +1,7 @@
 """ZFS's counters of the ARC, the log and the cache device in the window of a trial, from /proc/spl/kstat/zfs.
 
-The counters of the ARC and the log cover all pools of the host. Those of direct I/O (2.3 and later) are per pool.
+The counters of the ARC and the log cover all pools of the host. The counters of direct I/O (ZFS 2.3 and later) are per
+pool.
 """
 
 import re
@@ -18,7 +19,7 @@ Kstat = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """A sample of the counters, by ZFS's names; empty if a file does not exist."""
+    """A sample of the counters, by the names that ZFS gives them; empty for files that do not exist."""
 
     arc: Kstat
     log: Kstat
@@ -29,7 +30,9 @@ class ZfsCounters:
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
     """Return the counters, all read by one command; None for a layout without a pool.
 
-    `objsets`: the kstat files of datasets, below KSTATS.
+    `objsets` are the kstat files of the datasets, relative to KSTATS.
+
+    Raises a HostUnreachable if the connection broke.
     """
     if not pools:
         return None
@@ -42,7 +45,10 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """Return the difference of two samples. A counter that this release does not have is None."""
+    """Return the difference between two samples; None if a sample is missing.
+
+    A counter that this release of ZFS does not have is None.
+    """
     if start is None or end is None:
         return None
     pools = list(zip(start.pools, end.pools, strict=True))
@@ -63,12 +69,12 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 
 def parse_kstat(text: str) -> Kstat:
-    """Return the numbers in a kstat file: two header lines, then `name type data`."""
+    """Return the numbers in a kstat file, by name. The file has two header lines, then lines of `name type data`."""
     return {name: int(value) for name, value in _NUMBER.findall(text)}
 
 
 def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
-    """Return how much a counter grew, summed over all pairs of samples; None if a sample does not have it."""
+    """Return how much a counter grew, summed over all pairs of samples; None if a sample lacks the counter."""
     if not readings or not all(name in earlier and name in later for earlier, later in readings):
         return None
     return sum(later[name] - earlier[name] for earlier, later in readings)

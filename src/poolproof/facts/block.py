@@ -1,4 +1,4 @@
-"""The block devices of a host, their links and mounts: identity, contents, link bandwidth and use. Read-only."""
+"""The block devices of a host: identity, contents, use, mounts and link bandwidth. Everything here is read-only."""
 
 import json
 import re
@@ -22,8 +22,8 @@ _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "l
 class BlockFacts:
     """A block device as lsblk shows it, with its names in /dev/disk/by-id and the devices on top of it.
 
-    `kind` is lsblk's type (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`. `mount_points`
-    contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
+    `kind` is the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`.
+    `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
     """
 
     name: str
@@ -47,23 +47,26 @@ class BlockFacts:
 
     @property
     def identity(self) -> str:
-        """Return the name to use in a campaign: a by-id name, else the serial number or WWN; empty if it has none."""
+        """The name to use in a campaign: a by-id name, otherwise the serial number or WWN.
+
+        Empty if the device has none of these.
+        """
         return next(iter(self.identities), "")
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """Return all names that identify this disk in any slot, most readable first."""
+        """All names that identify this disk in any slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """Return a path that still names this disk after a reboot, or the current path if the disk has no such path."""
+        """A path that still leads to this disk after a reboot, or the current path if the disk has no by-id name."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
     def counter(self) -> str:
-        """Return the path of the device's I/O counters in sysfs."""
+        """The path of the device's I/O counters in sysfs."""
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
@@ -83,7 +86,7 @@ class Below:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A loop device in use, and its backing file; empty if losetup does not print one."""
+    """A loop device in use. `backing_file` is empty if losetup does not print a backing file."""
 
     number: int
     backing_file: str
@@ -92,8 +95,8 @@ class LoopFacts:
 def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[BlockFacts, ...]:
     """Return the bottom-level block devices, each with the devices on top of it. Drives without a medium are left out.
 
-    Signatures are read only from disks that seem free. `examined` limits this to disks with one of these identities
-    (lower case), because reading needs root and wakes a sleeping disk.
+    Signatures are read only from disks that seem free, because reading needs root and wakes a sleeping disk. If
+    `examined` is not None, signatures are read only from disks with one of the identities in it (in lower case).
 
     Raises a HostError if lsblk cannot print JSON (util-linux before 2.27).
     """
@@ -108,7 +111,9 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
-    """Parse the output of `lsblk --json --bytes --output-all`. `by_id` maps kernel names to by-id names.
+    """Parse the output of `lsblk --json --bytes --output-all`. Drives without a medium are left out.
+
+    `by_id` maps kernel names to by-id names.
 
     Raises a HostError if the text is not a list of block devices.
     """
@@ -122,7 +127,7 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`, which may be empty."""
+    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`. The output may be empty."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -149,22 +154,22 @@ def free_nbds(host: Host) -> tuple[int, ...]:
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
-    """Return the kernel name of the block device with this number (`8:1`); empty if it is not a block device's."""
+    """Return the kernel name of the block device with this number, such as `8:1`; empty if no block device has it."""
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
 
 def block_below(name: str) -> Below:
-    """Return the block device with this kernel name, and the path of its I/O counters."""
+    """Return the block device with this kernel name, with the path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
     """Return the maximum bandwidth of a disk's link, in bytes per second in one direction; None if unknown.
 
-    PCIe links use 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA
-    link counts as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s. Speed and width of a PCIe link come
-    from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
+    The link of an NVMe disk is PCIe, whose speed and width come from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
+    PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA link
+    counts as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s.
     """
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
     path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -182,7 +187,10 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
 
 @dataclass(frozen=True)
 class Mount:
-    """A line of /proc/self/mountinfo (proc(5)). `number` is the device number, `options` are the file system's."""
+    """A line of /proc/self/mountinfo (see proc(5)).
+
+    `number` is the device number, and `options` are the options of the file system.
+    """
 
     number: str
     point: str
@@ -192,16 +200,16 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount that contains `path`, an absolute path without symbolic links; None if there is none.
+    """Return the mount that contains `path`, an absolute path without symbolic links; None if no mount contains it.
 
-    If several file systems are mounted at the same point, the last one is returned.
+    If several file systems are mounted at the same point, the last of them is returned.
     """
     matching = [each for each in mounts if path == each.point or path.startswith(each.point.rstrip("/") + "/")]
     return max(reversed(matching), key=lambda mount: len(mount.point), default=None)
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Parse the text of /proc/self/mountinfo. The mounts are in file order."""
+    """Parse the text of /proc/self/mountinfo. The mounts are in the order of the file."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -213,7 +221,7 @@ def _mount(line: str) -> Mount:
 
 
 def _decoded(text: str) -> str:
-    """Decode octal escapes: mountinfo uses them for spaces and backslashes."""
+    """Decode octal escapes, which mountinfo uses for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
@@ -225,7 +233,7 @@ def _examined(host: Host, device: BlockFacts) -> BlockFacts:
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Return the names in /dev/disk/by-id by kernel name; empty if udev is not running."""
+    """Map the kernel name of each disk to its names in /dev/disk/by-id; empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

@@ -1,4 +1,7 @@
-"""The kernel, RAM, privileges, programs and settings of a host, and whether it is a virtual machine. Read-only."""
+"""The kernel, RAM, privileges, programs and settings of a host, and whether the host is a virtual machine.
+
+Read-only.
+"""
 
 import hashlib
 import re
@@ -26,8 +29,8 @@ _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 class Machine:
     """The facts about a host that are needed for planning. `is_guest` is None if unknown.
 
-    `processor` is the CPU model, empty if /proc/cpuinfo does not have it. A lab with KVM and an emulated lab differ in
-    it.
+    `processor` is the CPU model, empty if /proc/cpuinfo does not contain it. It distinguishes a lab with KVM from an
+    emulated lab.
     """
 
     kernel: str
@@ -56,7 +59,7 @@ class ProgramVersion:
 
 
 def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> Machine:
-    """Return facts about the host. The result has those of `programs` and `modules` that the host has.
+    """Return facts about the host, including which of `programs` and `modules` it has.
 
     Raises a CommandError if the host does not respond.
     """
@@ -81,23 +84,23 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 def mark_of(host: Host) -> str:
     """Return 16 hexadecimal digits that identify the machine; empty if it has no machine ID.
 
-    machine-id(5) requires the ID itself to stay confidential, so the digits are from a hash of it.
+    machine-id(5) requires the ID itself to stay confidential, so the digits are taken from a hash of the ID.
     """
     identity = text_of(host, "/etc/machine-id").strip()
     return hashlib.sha256(f"poolproof {identity}".encode()).hexdigest()[:16] if identity else ""
 
 
 def memory_bytes(memory: str, key: str) -> int:
-    """Return the value of a line of /proc/meminfo or /proc/PID/status such as `MemTotal`, in bytes; 0 if missing."""
+    """Return a value such as `MemTotal` in /proc/meminfo or /proc/PID/status, in bytes; 0 if its line is missing."""
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
 
 def is_guest(host: Host) -> bool | None:
-    """True in a virtual machine, False on bare metal, None if it cannot be detected.
+    """True in a virtual machine, False on bare metal, None if unknown.
 
-    Xen's dom0 has `control_d` in /proc/xen/capabilities; its guests have /sys/hypervisor. On x86, /proc/cpuinfo shows
-    the CPUID hypervisor bit. Elsewhere the DMI vendor decides, as in systemd-detect-virt(1) (systemd,
+    Xen's dom0 has `control_d` in /proc/xen/capabilities, and Xen's guests have /sys/hypervisor. On x86, /proc/cpuinfo
+    shows the CPUID hypervisor bit. On other processors the DMI vendor decides, as in systemd-detect-virt(1) (systemd,
     src/basic/virt.c). A cloud's bare-metal machine has the cloud's vendor name, but its product name ends in `.metal`.
     """
     if "control_d" in text_of(host, "/proc/xen/capabilities"):
@@ -116,8 +119,8 @@ def is_guest(host: Host) -> bool | None:
 def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
     """Return the kernel settings that affect storage results, by name, as the kernel prints them.
 
-    The result has the page cache's settings and those in `files`, which maps paths to names. Settings that the host
-    does not have are left out.
+    The result contains the settings of the page cache and the settings in `files`, which maps the path of each setting
+    to its name. Settings that the host does not have are left out.
 
     Raises a CommandError if the host does not respond.
     """
@@ -128,7 +131,7 @@ def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def program_versions(host: Host, versions: Iterable[ProgramVersion]) -> dict[str, str]:
-    """Return the versions by name. Programs that are missing or print no version are left out."""
+    """Return the version of each program, by its name. Programs that are missing or print no version are left out."""
     found = {each.name: _version_of(host, each) for each in sorted(versions, key=lambda each: each.name)}
     return {name: version for name, version in found.items() if version}
 
@@ -149,13 +152,13 @@ def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return those of the modules that are loaded, built in or available, without loading any."""
+    """Return the modules that are loaded, built in or available. No module is loaded to find out."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel has loaded or has modules for."""
+    """Return the file systems that the kernel has loaded, and those for which it has a module."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))

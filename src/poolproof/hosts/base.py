@@ -1,4 +1,4 @@
-"""The interface of a host, which is all that the rest of the code uses."""
+"""The interface of a host. The rest of the code uses only this interface."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,7 +19,7 @@ class HostUnreachable(HostError):
 
 @dataclass(frozen=True)
 class Tick:
-    """The contents of several files at one moment; empty for a file that could not be read.
+    """The contents of several files at one moment. The text of a file that could not be read is empty.
 
     `at_s` is that moment by the host's clock, in seconds since 1970.
     """
@@ -33,34 +33,39 @@ class Host(Protocol):
 
     @property
     def name(self) -> str:
-        """Return `local` or the ssh destination as given to --on."""
+        """`local`, or the ssh destination as given to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
-        """Run a program and wait for its end. Returns its output and exit code.
+        """Run a program and wait for it to end. Return its output and exit code.
 
         Raises:
             ProgramMissing, CommandFailed, CommandTimedOut: as in `process.run`.
+            HostUnreachable: the connection broke.
         """
 
     def read(self, path: str) -> str:
         """Return the text of a file. Bytes that are not valid UTF-8 are replaced.
 
-        Raises a FileMissing if the file does not exist or cannot be read.
+        Raises a FileMissing if the file does not exist or cannot be read, and a HostUnreachable if the connection
+        broke.
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        """Return the contents of small files in /proc or /sys at this moment, read by one command. Not for /proc/sys.
+        """Return the current contents of small files in /proc or /sys, read by one command. Not for files in /proc/sys.
 
         Raises a HostUnreachable if the connection broke.
         """
 
     def stream(self, paths: Sequence[str], interval_s: float) -> AbstractContextManager[Iterator[Tick]]:
-        """Read the files every `interval_s` seconds while the context lasts. The iterator ends with the context."""
+        """Read the files every `interval_s` seconds while the context lasts.
+
+        The iterator ends when the context ends.
+        """
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """A run's hosts in one value, which can be used like the main host: its methods run on `main`.
+    """The hosts of a run as one value that can be used like the main host: the methods run on `main`.
 
     Steps, changes and leaf devices can name another host. `host_named` finds that host by its name.
     """
@@ -86,7 +91,7 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts: an empty string for the main host, then the other hosts' names."""
+    """Return the names of a run's hosts: first an empty string for the main host, then the names of the other hosts."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 

@@ -43,7 +43,10 @@ class LocalHost:
 
 
 def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
-    """Yield the files' contents at fixed times, so that one delay does not shift the rest. The files stay open."""
+    """Yield the files' contents at fixed times, so that a late sample does not delay the later ones.
+
+    The files stay open.
+    """
     files = [_open(path) for path in paths]
     try:
         due = time.monotonic()

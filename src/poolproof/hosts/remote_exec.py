@@ -1,13 +1,13 @@
-"""Run a program in its own ssh session: a POSIX shell on the remote host starts and supervises it.
+"""Run a program in its own ssh session, where a POSIX shell on the remote host starts and supervises the program.
 
 ssh can't distinguish a program's exit code 255 from its own and can't end a program that it started, and a login shell
 may print text. So `_SUPERVISOR` starts each program. It marks where the program's output begins on both streams, and
 prints the exit code at the end of standard error.
 
 The program has its own process group. The standard input of ssh stays open as long as poolproof needs the program. When
-it ends (at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke), the group gets SIGTERM,
-and SIGKILL 2 s later. The program's own input comes first on the same stream, with a byte count. If a connection dies
-unnoticed, the supervisor's timer ends the program.
+that input ends (at the time limit, at Ctrl-C, or because poolproof was killed or the connection broke), the group gets
+SIGTERM, and SIGKILL 2 s later. The program's own input comes first on the same stream, and the supervisor knows its
+length in bytes. If a connection dies unnoticed, the supervisor's timer ends the program.
 """
 
 import re
@@ -52,7 +52,7 @@ _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 @dataclass(frozen=True)
 class SshCommand:
-    """A command line for the login shell on the remote host, and its standard input."""
+    """A command line for the login shell on the remote host, and the text for its standard input."""
 
     line: str
     stdin: str
@@ -77,8 +77,8 @@ def ssh_command(
 ) -> SshCommand:
     """Return the command that runs `argv` with `stdin` as its input. `through` is a prefix such as sudo.
 
-    A command that is too long for one argument is sent over standard input instead. dd reads exactly the command, so
-    that the program's input stays in the stream.
+    A command that is too long for one argument is sent over standard input instead. dd then reads exactly the command,
+    so that the program's input stays in the stream.
     """
     fed = "" if stdin is None else str(len(stdin.encode()))
     supervisor = ["sh", "-c", _SUPERVISOR, "sh", mark, str(limit_s), fed]
@@ -92,7 +92,7 @@ def ssh_command(
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
-    """Parse the output of ssh. Text before the mark is from the login shell and is dropped."""
+    """Parse the output of ssh. Text before the mark comes from the login shell and is dropped."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")
     err, reported, report = marked.rpartition(f"\n{mark} ")

@@ -32,11 +32,12 @@ def apply(
 ) -> None:
     """Run the steps in order.
 
-    `may_overwrite` names the devices that steps may write to, in the form that `path_on` returns. `identity_check` has
-    a command for each real disk. The command runs before each step that writes to the disk.
+    `may_overwrite` names the devices that steps may write to, in the form that `path_on` returns. `identity_check` maps
+    the path of each real disk to a command that fails if the disk is not the expected one. The command runs before each
+    step that writes to the disk.
 
     Raises:
-        GuardError: a step would write to any other device, or its disk was replaced; the step was not run.
+        GuardError: a step would write to another device, or a disk was replaced; the step was not run.
         BuildError: a step failed or hung; the steps before it are done and in the journal.
         HostError: a step names a host that the run does not have.
     """
@@ -50,18 +51,22 @@ def apply(
 
 
 def repeat(steps: Iterable[Step], run_host: Host) -> None:
-    """Run the steps that unmount and mount a layout between trials. Their undos are already in the journal.
+    """Run the steps that unmount and mount a layout between trials.
 
-    Raises a BuildError if a step failed or hung.
+    Nothing is written to the journal, because it already contains the undos of these steps.
+
+    Raises a BuildError if a step failed or hung, and a HostError if a step names a host that the run does not have.
     """
     for step in steps:
         _run_step(step, host_named(run_host, step.host))
 
 
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
-    """Check that each disk is still the one that the campaign names. `checks` has one command per disk.
+    """Check that each disk is still the one that the campaign names.
 
-    Raises a GuardError if a command failed. The step with this `title` must then not run.
+    `checks` has one command per disk. `title` is the title of the step that would write to the disks.
+
+    Raises a GuardError if a command failed. The step must then not run.
     """
     for check in checks:
         try:

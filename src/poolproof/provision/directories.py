@@ -1,8 +1,8 @@
 """Create the directories of a run on its host, and find the directories that crashed runs left there.
 
-The file `owner.json` in a state directory gives the path of the run directory, which has the journal. The search is
-read-only. It also returns directories that are not cleaned up: those of running runs, of other users, and those
-without a journal.
+Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
+search is read-only. It also returns state directories that must not be cleaned up: those of runs that are still
+running, of other users, and of runs without a journal.
 """
 
 import os
@@ -49,7 +49,7 @@ _ANOTHER = ", or choose another directory with --work"
 class StateOwner(msgspec.Struct, frozen=True):
     """The run that a state directory belongs to.
 
-    `run` is the run directory on the machine where poolproof ran. `host` is that machine's name, and `machine` its
+    `run` is the run directory on the machine where poolproof ran. `host` is the name of that machine. `machine` is its
     unique mark (`facts.machine.mark_of`), empty if the machine has none.
     """
 
@@ -60,12 +60,12 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the owner to write for a run directory, which need not exist yet."""
+    """Return the owner to write to `owner.json` for a run directory, which need not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
-    """Return the step that writes `owner.json` atomically. The directory's undo removes the file too."""
+    """Return the step that writes `owner.json` atomically. The undo of the state directory removes the file too."""
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
         ("sh", "-c", _WRITE, "sh", f"{state_dir}/{FILE}"),
@@ -84,14 +84,14 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 
 
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
-    """Return the steps that create the run's directories, which only its user can list, and write `owner.json`."""
+    """Return the steps that create the run's directories, which only their owner can list, and write `owner.json`."""
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
     first, *more = (Step(f"make {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
-    """Return the run's directories and the host's capabilities. `is_here` means that the host is this machine."""
+    """Return the run's directories and what the host can do. `is_here` means that the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -122,7 +122,7 @@ def real_directory(host: Host, path: str) -> str:
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
     """Return the path of a directory with symbolic links resolved. `instead` is appended to the hint of an error.
 
-    Raises a HostError if the directory does not exist or the path is not a directory.
+    Raises a HostError if nothing exists at the path or if the path is not a directory.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
@@ -133,13 +133,13 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
 
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
-    """Raise a HostError unless the directory is writable. `instead` is appended to the hint."""
+    """Raise a HostError unless the directory is writable. `instead` is appended to the hint of the error."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
         raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Raise a HostError unless the work directory is writable, so that the state directory can be created in it."""
+    """Raise a HostError unless the work directory is writable, because the state directory has to be created in it."""
     check_writable(host, state_dir.rpartition("/")[0] or "/", instead=_ANOTHER)
 
 
@@ -152,8 +152,9 @@ or its run was started from another machine; lost: no journal was found for it; 
 class StateDirectory:
     """The directory of one run on a host.
 
-    `user` owns the directory; `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is true if the
-    directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is unreadable.
+    `user` owns the directory, and `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is true if
+    the directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is
+    unreadable.
     """
 
     path: str
@@ -165,9 +166,9 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory that still exists, its condition, and the reason.
+    """A state directory that still exists, its condition, and the reason for that condition.
 
-    `run` is the run directory, empty if unknown. `next` has the commands to type.
+    `run` is the run directory, empty if unknown. `next` contains the commands that the user can type next.
     """
 
     state: StateDirectory
@@ -178,12 +179,20 @@ class Leftover:
 
 
 def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
-    """Return all state directories in `work` (None: no directory) and all others on the host that have mounts."""
+    """Return all state directories in `work`, and all other state directories on the host that have mounts.
+
+    If `work` is None, only state directories with mounts are returned.
+
+    Raises a CommandError if the host does not respond.
+    """
     return tuple(_classify(state, host) for state in state_directories(host, work))
 
 
 def crash_warning(host: Host) -> str | None:
-    """Return a warning if the host has mounts of crashed runs; otherwise None."""
+    """Return a warning if the host has mounts of crashed runs, otherwise None.
+
+    Raises a CommandError if the host does not respond.
+    """
     found = [each for each in find_leftovers(host, None) if each.state.owner is not None]
     crashed = [each for each in found if each.condition in ("dead", "lost")]
     if not crashed:
@@ -197,7 +206,9 @@ def crash_warning(host: Host) -> str | None:
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
-    """Return the state directories in `work` (a path without symbolic links) and all others that have mounts.
+    """Return the state directories in `work`, and all other state directories on the host that have mounts.
+
+    `work` is a path without symbolic links. If it is None, only state directories with mounts are returned.
 
     Raises a CommandError if the host does not respond.
     """
@@ -216,9 +227,10 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 
 
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
-    """Return a leftover without a journal, with the commands to remove it by hand. The first lists its processes.
+    """Return a leftover without a journal, with the commands to remove it by hand.
 
-    For a directory outside the work directory, the only command is the one that lists these commands.
+    The first command lists the processes that use the state directory. If the directory is outside the work directory,
+    the only command is the `poolproof clean` command that prints the other commands.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
@@ -227,7 +239,10 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 
 
 def _clean_command(found: Leftover, host: Host) -> str:
-    """Return the command that cleans up. `poolproof clean` covers the default work directory and explains lost runs."""
+    """Return the command that cleans up a leftover.
+
+    Without a run directory, `poolproof clean` covers the default work directory and explains lost runs.
+    """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]
     return "poolproof clean" if host.name == LocalHost.name else f"poolproof clean --on {host.name}"
@@ -285,7 +300,10 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 
 
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
-    """Return the loop devices; empty if the host can't list them, because the other commands are useful anyway."""
+    """Return the loop devices; empty if the host can't list them.
+
+    The other removal commands are useful without them.
+    """
     try:
         return loop_facts(host)
     except CommandError:

@@ -1,8 +1,8 @@
-"""The journal of a run: every change to a host and how to undo it, on disk before the change is made.
+"""The journal of a run: every change to a host and how to undo it. A change is on disk before it is made.
 
-The file is JSON Lines, and each line is synced. A line is a change (`number`, `title`, `argv`, `undo`, `host`) or
-records that the change with this `number` has been undone. A crash can cut off only the last line. The change in that
-line was never made, because a change starts only after its line is complete.
+The file is JSON Lines, and each line is synced. A line is either a change (`number`, `title`, `argv`, `undo`, `host`)
+or says that the change with this `number` has been undone. A crash can cut off only the last line. The change in an
+incomplete line was never made, because a change starts only after its line is complete.
 """
 
 import os
@@ -17,7 +17,7 @@ SCHEMA = 1
 
 
 class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change, recorded right before it is made, and its undo. An empty or absent `host` is the run's main host."""
+    """A change and its undo, recorded right before the change is made. An empty `host` is the run's main host."""
 
     number: int
     title: str
@@ -38,7 +38,7 @@ _DECODER = msgspec.json.Decoder(Change | Undone)
 
 
 class Journal:
-    """An append-only file of changes. If the file exists, new lines are appended to it.
+    """An append-only file of changes. If the file exists, new lines are appended to the existing ones.
 
     Raises a RunError if a complete line is damaged.
     """
@@ -55,7 +55,10 @@ class Journal:
                 self._outstanding.pop(line.number, None)
 
     def record(self, step: Step) -> None:
-        """Write a step to the journal and sync it. Steps without an undo are skipped: they leave nothing behind."""
+        """Write a step to the journal and sync the file.
+
+        Steps without an undo are not recorded, because they leave nothing behind.
+        """
         if step.undo is None:
             return
         change = Change(self._next, step.title, step.argv, step.undo, host=step.host)
@@ -69,7 +72,7 @@ class Journal:
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that have not been undone, newest first: the order in which to undo them."""
+        """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
         return tuple(self._outstanding[number] for number in sorted(self._outstanding, reverse=True))
 
     def _append(self, line: Change | Undone) -> None:

@@ -28,8 +28,8 @@ _LIMIT_S = 20.0
 class HostFacts:
     """The host's current devices and directories, for planning.
 
-    `below_state` is the disk that stores the state directory; None if there are several or none is known.
-    `directories` has a volume for each path in a `dir` layout.
+    `below_state` is the disk that stores the state directory; None if several disks store it or none is known.
+    `directories` maps each path in a `dir` layout to its volume.
     """
 
     loops: tuple[LoopFacts, ...]
@@ -41,7 +41,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input of every plan. `permitted` has the identities of the disks that may be overwritten."""
+    """The input of every plan. `permitted` contains the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -51,7 +51,10 @@ class PlanningContext:
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """The plan of a layout: its devices and its tree of layers. `loops` are the loop device numbers that it may use."""
+    """The plan of a layout: its devices and its tree of layers.
+
+    `loops` are the numbers of the loop devices that the layout may use.
+    """
 
     layout: Layout
     node: Node
@@ -61,18 +64,18 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Return the steps in order: devices first, then the layers from the bottom up."""
+        """The steps in order: first the devices, then the layers from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """Return the layout's block devices: its disks and those that its layers create."""
+        """The block devices of the layout: its own devices, and the devices that its layers create."""
         volumes = (device.volume for device in self.devices)
         return frozenset(path_on(volume.host, volume.path) for volume in volumes) | self.tree.block_paths
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:
-        """Return a command for each real disk, by path, that fails if the disk is not the one in the campaign."""
+        """A command for each real disk, by path. The command fails if the disk is not the one in the campaign."""
         return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
 
 
@@ -94,7 +97,7 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 
 
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
-    """Return the plan of one layout; a pure function of the campaign and the host's facts.
+    """Return the plan of one layout. This is a pure function of the campaign and the host's facts.
 
     Raises a GuardError if a disk may not be overwritten, and a HostError if the host can't build the layout.
     """
@@ -106,7 +109,7 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan for the part of a layout above its core, which is already built.
+    """Return the plan for the part of a layout above its core, which has already been built.
 
     The plan's `tree` unmounts and mounts the complete layout. Raises the same errors as `plan_layout`.
     """
@@ -119,9 +122,10 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 
 
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan that changes the built core into `node`. The caller checks that such a change is possible.
+    """Return the plan that changes the core, which has already been built, into `node`.
 
-    The plan has all devices of `node`, but steps only for new devices. Raises the same errors as `plan_layout`.
+    The caller must have checked that such a change is possible. The plan contains all devices of `node`, but steps only
+    for new devices. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
@@ -138,7 +142,10 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """Plan the layout's devices that are not built yet. Also returns the loop device numbers that they may use."""
+    """Plan the layout's devices that have not been built yet.
+
+    Also returns the numbers of the loop devices that the new devices may use.
+    """
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
     added = [by_name[name] for name in devices(node) if name not in built]
@@ -151,7 +158,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Replace disk paths in a HostError with the names in the campaign, and add the layout's name and location."""
+    """Make a HostError name the layout, its position in the campaign and its devices, instead of the devices' paths."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -163,7 +170,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Return all block devices of the host if the layouts use a real disk; otherwise none.
+    """Return all block devices of the host if a layout uses a real disk; otherwise none.
 
     Signatures are read only from the disks that the layouts use, because reading wakes a sleeping disk.
     """
@@ -174,7 +181,10 @@ def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[Blo
 
 
 def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFacts, ...]) -> Volume:
-    """Return an existing directory as a volume whose leaf devices are the block devices of its file system."""
+    """Return an existing directory as a volume.
+
+    Its leaf devices are the block devices of the directory's file system.
+    """
     using = (layout for layout in campaign.layouts if path in layout.expression.text)
     with located_at(next((layout.expression.origin for layout in using), "")):
         try:
@@ -193,7 +203,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that stores a loop device's backing file; None if unknown or not a loop device."""
+    """Return the disk that stores a loop device's backing file; None for other devices, or if the disk is unknown."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 

@@ -1,7 +1,7 @@
-"""Undo changes on their hosts, newest first, each only if its condition still holds, and with a time limit.
+"""Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
 
-Commands of a killed poolproof process may still be running. They are awaited first, because they make their changes
-only when they end.
+Commands of a killed poolproof process may still be running. They are awaited first, because a command may make its
+change only shortly before it ends.
 """
 
 import contextlib
@@ -49,9 +49,9 @@ def undo_all(
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
-    """Undo every outstanding change except those to `keep`. Continues after a failure. Returns the failed undos.
+    """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
 
-    First waits for commands of a killed poolproof process, which would otherwise make their changes later.
+    Commands of a killed poolproof process are awaited first, because they would otherwise make their changes later.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -76,7 +76,7 @@ def undo_all(
 
 
 def undo_one(undo: Undo, host: Host) -> str | None:
-    """Undo one change without the journal. Returns None, or the reason if the undo failed."""
+    """Undo one change without the journal. Return None on success, otherwise the reason for the failure."""
     try:
         match undo:
             case UndoCommand():
@@ -92,7 +92,7 @@ def undo_one(undo: Undo, host: Host) -> str | None:
 
 
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
-    """Raise a BuildError that lists the failed undos, if there are any."""
+    """Raise a BuildError that lists the failed undos. Do nothing if there are none."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         raise BuildError(
@@ -108,10 +108,13 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until no change is unfinished. At the time limit, returns a reason for each unfinished change by number.
+    """Wait until no change is unfinished or the time limit is reached. Return the unfinished changes and the reasons.
 
-    A change is unfinished while its command is running and `is_made` is false. `is_made` is needed because a daemon
-    runs with the same command line after its change. A command that ended without making its change is not awaited.
+    A change is unfinished while its command is running and `is_made` is false. Checking the command alone is not
+    enough: a daemon keeps running with the same command line after its change is made. A command that ended without
+    making its change is not awaited.
+
+    The result maps the number of each unfinished change to the reason. It is empty if all changes are finished.
     """
     deadline = time.monotonic() + (UNFINISHED_LIMIT_S if limit_s is None else limit_s)
     reported: set[str] = set()
@@ -133,7 +136,10 @@ def await_unfinished(
 
 
 def _command_lines(host: Host) -> dict[str, list[str]]:
-    """Return the command lines of all processes by pid. Empty if the scan fails, so that undos can still run."""
+    """Return the command lines of all processes by pid.
+
+    Empty if the processes can't be listed, so that undos can still run.
+    """
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
     except CommandError:
@@ -142,13 +148,13 @@ def _command_lines(host: Host) -> dict[str, list[str]]:
 
 
 def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if the command line is that of the change or of a daemon that the change starts."""
+    """True if the command line is that of the change, or that of a daemon that the change starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
-    """True if the command line runs the command, possibly after the interpreter of a script."""
+    """True if the command line runs the command, either directly or through the interpreter of a script."""
     program, *rest = command
     first = argv[: len(argv) - len(rest)]
     if not first or list(argv[len(first) :]) != rest:
@@ -169,7 +175,10 @@ def _is_made(host: Host, change: Change) -> bool:
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """Return why a directory must not be removed: a failed undo needs a file in it. None if it can be removed."""
+    """Return why a directory must not be removed, namely that a failed undo needs a file in it.
+
+    None if it can be removed.
+    """
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -205,7 +214,7 @@ def _undo_command(undo: UndoCommand, host: Host) -> str | None:
 
 
 def _attempt(argv: tuple[str, ...], host: Host) -> str:
-    """Run the command. Returns its error message, or an empty string if it succeeded."""
+    """Run the command. Return its error message, or an empty string if it succeeded."""
     try:
         completed = host.run(argv, timeout_s=_COMMAND_LIMIT_S, check=False)
     except CommandError as error:
@@ -231,7 +240,10 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
-    """Return the pids. The marker is sent over standard input, so that the searching shell does not find itself."""
+    """Return the pids of the programs.
+
+    The marker is sent on standard input, so that the search does not match itself.
+    """
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
 
@@ -248,7 +260,7 @@ def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
 
 
 def _await(is_over: Callable[[], bool]) -> bool:
-    """Wait up to 5 s for `is_over`. Returns False if it is still false then."""
+    """Wait up to 5 s until `is_over` returns True. Return False if it does not."""
     deadline = time.monotonic() + _GRACE_S
     while not is_over():
         if time.monotonic() > deadline:
@@ -267,7 +279,7 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Signal the process group that the process leads, or only the process if it leads no group."""
+    """Signal the process group that the process leads. If it leads no group, signal only the process."""
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 
