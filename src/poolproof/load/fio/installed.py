@@ -1,6 +1,6 @@
-"""The host's fio: its version, its options, and a check that it has the options of a workload.
+"""The host's fio: its version, its options, and a check that it supports the options of a workload.
 
-Each query takes 30 ms, so the answers are cached for each host, and `ask_ahead` fetches them in the background.
+Each query takes 30 ms, so the answers are cached per host, and `ask_ahead` fetches them in the background.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, order=True)
 class FioVersion:
-    """A release of fio. `text` is the version as fio prints it."""
+    """A fio release. `text` is the version as fio prints it."""
 
     major: int
     minor: int
@@ -45,11 +45,11 @@ class FioVersion:
 
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON has fsync latency (`sync`), which the etcd preset needs. json+ is older."""
+"""The first release whose JSON contains fsync latency (`sync`), which the etcd preset needs. json+ is older."""
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
-    """Cache the answers of each host. Callers that ask at the same time wait for the same answer."""
+    """Cache each host's answers. Callers that ask at the same time wait for the same answer."""
     answers: WeakKeyDictionary[Host, dict[object, Answer]] = WeakKeyDictionary()
     lock = threading.Lock()
 
@@ -65,7 +65,7 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if there is none."""
+    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if the text has no version."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
@@ -87,9 +87,9 @@ def fio_version(host: Host) -> FioVersion:
 
 @_once_per_host
 def job_options(host: Host) -> frozenset[str]:
-    """Return the canonical names of the options that the host's fio accepts with any engine.
+    """Return the canonical names of the options that the host's fio accepts with every engine.
 
-    Raises CommandError if the host does not answer, FioError if the answer is not fio's.
+    Raises CommandError if the host does not answer, and FioError if the answer is not a list of fio options.
     """
     names = _names_in(host.run(["fio", "--cmdhelp=all"], timeout_s=_LIMIT_S, check=False).stdout)
     if len(names) < _FEWEST_OPTIONS:
@@ -102,9 +102,9 @@ def job_options(host: Host) -> frozenset[str]:
 
 @_once_per_host
 def engine_options(host: Host, engine: str) -> frozenset[str]:
-    """Return the options that only jobs with this engine may have.
+    """Return the options that the host's fio accepts only in jobs with this engine.
 
-    Raises CommandError if the host does not answer, FioError if its fio has no such engine.
+    Raises CommandError if the host does not answer, and FioError if the host's fio does not have the engine.
     """
     if engine == "external":
         return frozenset()
@@ -118,9 +118,9 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Start asking fio for its version, its options and those of the engine, in the background.
+    """Start to ask the host's fio, in the background, for its version, its options and the options of the engine.
 
-    Errors are ignored here. The next caller gets the same error and reports it.
+    Errors are ignored here. The next caller asks again and reports the error.
     """
 
     def ask(question: Callable[[Host], object]) -> None:
@@ -132,9 +132,10 @@ def ask_ahead(host: Host, engine: str) -> None:
 
 
 def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
-    """Return every option name, aliases included, that a job with this engine may use on the host.
+    """Return all option names, including aliases, that a job with this engine may use on the host.
 
-    Raises FioError if fio is missing or too old, or has no such engine.
+    Raises FioError if fio is missing, is too old, or does not have the engine. Raises CommandError if the host does not
+    answer.
     """
     fio_version(host)
     names = job_options(host)
@@ -144,7 +145,8 @@ def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
 def check_options(jobs: Sequence[JobSpec], host: Host) -> Jobs:
     """Return the jobs with canonical option names. If an option is repeated, the last one counts, as in fio.
 
-    Raises CampaignError if the host's fio does not have an option, and the errors of `known_options`.
+    Raises CampaignError if the host's fio does not have an option, or if a shortened option name is ambiguous. Also
+    raises the errors of `known_options`.
     """
     return tuple(_checked(job, host) for job in jobs)
 

@@ -1,4 +1,4 @@
-"""A fio job file, as values and as text. `load.py` interprets the options."""
+"""fio jobs as values, and job files as text. `load.py` interprets the options."""
 
 import re
 from collections.abc import Mapping
@@ -26,11 +26,12 @@ _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 
 @dataclass(frozen=True)
 class Job:
-    """One fio job, including the global options. Option names are canonical.
+    """A fio job, including the global options that apply to it. Option names are canonical.
 
-    An option counts as not set if fio would refuse its value. `line` is the line number (from 1) of the section or of
-    `--name` in the source, and `lines` has the line number of each option. They are None and empty if there is no
-    source text. `early_bases` has the kb_base of options that fio reads before it reaches the job's kb_base.
+    The methods treat an option as not set if fio would refuse its value; only `text` returns any value as written.
+    `line` is the line number (1-based) of the section or of `--name` in the source, and `lines` maps each option to its
+    line number. Without a source text, `line` is None and `lines` is empty. `early_bases` maps the options that fio
+    reads before it reaches the job's kb_base to the kb_base that applies to them.
     """
 
     name: str
@@ -40,11 +41,14 @@ class Job:
     early_bases: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
-        """Return the option's value as written; None if it is not set."""
+        """Return an option's value as written; None if the option is not set."""
         return self.options.get(name)
 
     def flag(self, name: str) -> bool:
-        """True if the switch has no value or a number other than 0; fio's default if it is not set."""
+        """True if the switch is set without a value, or to a number other than 0.
+
+        If the switch is not set, or its value is invalid, return fio's default.
+        """
         value = self.options.get(name)
         if value is not None and not value.strip():
             return True
@@ -52,16 +56,16 @@ class Job:
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
-        """Return the first number in an option's value; None if it is not set, a percentage or invalid."""
+        """Return the first number in an option's value; None if the value is missing, invalid or a percentage."""
         value = self.options.get(name)
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
     def bytes_in(self, name: str, text: str) -> int | None:
-        """Parse `text` as a value of the option; return None if it is invalid."""
+        """Parse `text` as a number of bytes in the given option; None if the text is invalid."""
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
-        """Return 20 for `size=20%`; None if the option is not set or not a percentage."""
+        """Return the percentage in an option (20 for `size=20%`); None if the option is not set to a percentage."""
         return quantity.parse_percent(self.options.get(name, ""))
 
     def seconds(self, name: str) -> float | None:
@@ -70,12 +74,12 @@ class Job:
         return None if micros is None else micros / 1e6
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in an option, 1024 or 1000. Options read before a kb_base ignore it."""
+        """Return what `k` means in an option, 1024 or 1000. The kb_base does not affect options read before it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
     def rw(self) -> str:
-        """The pattern without its modifier (`randread` for `randread:8`), with `readwrite` as `rw`."""
+        """The I/O pattern without its modifier: `randread` for `randread:8`. `readwrite` is returned as `rw`."""
         word = (self.options.get("rw") or "read").partition(":")[0].strip()
         return "rw" if word == "readwrite" else word
 
@@ -89,14 +93,14 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The files in `filename`. Without it, a job named after a device uses that device, as in fio."""
+        """The names in `filename`. If it is not set, a job named after a device uses that device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, without fio's backslash before a colon; None if not set."""
+        """The directory of the job's files, without the backslash that fio needs before a colon; None if not set."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -105,14 +109,15 @@ Jobs = tuple[Job, ...]
 
 
 def split_filenames(text: str) -> tuple[str, ...]:
-    r"""Split a value of `filename=` into names. A colon separates names; `\:` is a colon in a name."""
+    r"""Split the value of `filename=` into names. Colons separate the names; `\:` is a colon inside a name."""
     return tuple(name.strip().replace("\\:", ":") for name in _UNESCAPED_COLON.split(text) if name.strip())
 
 
 def render(jobs: Jobs) -> str:
-    """Return the job file as text. Options that all jobs share are in `[global]`.
+    """Return the text of a job file. Options that all jobs share go to `[global]`, unless their order matters.
 
-    Raises CampaignError if a name or value contains a line break, `#` or `;`, which a job file cannot express.
+    Raises CampaignError if a job file cannot contain a name or a value, for example because of a line break, `#` or
+    `;`.
     """
     shared = _shared(jobs)
     sections = [("global", shared)] if shared else []

@@ -1,11 +1,14 @@
-"""Parse fio's job files, with the line number of every option. Command lines use `JobDraft` too.
+"""Parse fio job files, with the line number of every option. `commandline.py` uses `JobDraft` too.
 
-Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33. A value ends at `#` or `;`, even
-in quotes. A space after `=` belongs to the value. `[global]` applies to all sections below it, and a section's options
-override it. `include FILE` inserts another file. `${NAME}` is an environment variable. `$ncpus`, `$pagesize` and
-`$mb_memory` describe the machine, and a value that contains one of them is evaluated as arithmetic. fio reads the
-`kb_base` of a section before the section's other options (because of its priority in options.c), but after the global
-options.
+Source: `parse_jobs_ini` in fio's init.c; tested with `fio --debug=parse` of fio 3.33.
+
+A value ends at `#` or `;`, even inside quotes. A space after `=` is part of the value. `[global]` applies to all
+sections below it, and each section can override the global options. `include FILE` inserts another file. `${NAME}` is
+an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine, and a value that contains one of
+them is evaluated as an arithmetic expression.
+
+fio reads the `kb_base` of a section before the section's other options, because options.c gives it priority, but after
+the global options.
 """
 
 import re
@@ -32,10 +35,10 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that fio would refuse, with its line number (from 1).
+    """Something that fio would refuse, with its line number (1-based).
 
-    `is_certain` is False for an option that resembles no known option, because another release or engine may have it.
-    `option` is the name of an unknown option. `fix` is what to type instead, if known.
+    `is_certain` is False if an option is unknown but not similar to a known one, because another release or engine may
+    have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
     """
 
     line: int
@@ -47,7 +50,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section being read. `early` are the options that fio reads before it reaches a kb_base."""
+    """A section that is being read. `early` has the options that fio reads before it reaches a kb_base."""
 
     name: str
     line: int
@@ -56,18 +59,18 @@ class JobDraft:
     early: set[str] = field(default_factory=set)
 
     def put(self, name: str, value: str, line: int) -> None:
-        """Set an option by its canonical name. A repeated option moves to the end."""
+        """Set an option by its canonical name. An option that is already set moves to the end."""
         self.options.pop(name, None)
         self.options[name] = value
         self.lines[name] = line
         self.early.discard(name)
 
     def copied(self, line: int) -> "JobDraft":
-        """Return a copy to which a further global section can add options."""
+        """Return a copy to which a later global section can add options."""
         return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
 
     def job(self, shared: "JobDraft") -> Job:
-        """Return the job, with the global options that precede it."""
+        """Return the finished job, including the global options from `shared`."""
         inherited = {name: value for name, value in shared.options.items() if name not in self.options}
         bases = dict.fromkeys(shared.early & inherited.keys(), _DEFAULT_BASE)
         if "kb_base" in self.options:
@@ -79,7 +82,7 @@ class JobDraft:
 
 
 def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> Problem:
-    """Return the problem for an option that is not among the known names."""
+    """Return the problem for an option whose name is not among the known names."""
     near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
     if near is not None:
         return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name)
@@ -92,7 +95,7 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
 
 @dataclass(frozen=True)
 class ReadJobFile:
-    """The jobs in a file, and its problems in line order."""
+    """The jobs in a job file, and the file's problems in line order."""
 
     jobs: Jobs
     problems: tuple[Problem, ...] = ()
@@ -106,11 +109,11 @@ def read_job_file(
     include: Callable[[str], str | None] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
-    """Parse a job file. Raises nothing: whatever fio would refuse is in the problems.
+    """Parse a job file. Raises nothing: everything that fio would refuse is listed in the problems.
 
     A variable that is not in `environment` stays as written. `machine` may contain `ncpus`, `pagesize` and `mb_memory`.
-    `include` returns the text of an included file, or None if it cannot be read. All lines of an included file have the
-    line number of the `include`.
+    `include` returns the text of an included file, or None if the file cannot be read. All lines of an included file
+    have the line number of the `include` line.
     """
     reader = _Reader(environment or {}, machine or {}, include)
     reader.read(text, first_line)
@@ -131,7 +134,7 @@ class _Reader:
         self._section: JobDraft | None = None
 
     def read(self, text: str, first_line: int, depth: int = 0) -> None:
-        """Read a file. If it is included, `depth` is above 0 and its lines all have the same number."""
+        """Read a file. In an included file, `depth` is above 0, and all lines have the same line number."""
         for offset, line in enumerate(text.split("\n")):
             number = first_line if depth else first_line + offset
             setting = _COMMENT.split(line, maxsplit=1)[0].strip()

@@ -1,4 +1,4 @@
-"""The fio jobs of a workload: its options, poolproof's defaults, where its files are, and jobs to fill them."""
+"""Build the fio jobs of a workload from its options and poolproof's defaults, and the jobs that fill its files."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,14 +23,14 @@ ADDED: Mapping[str, tuple[str, str]] = {
     ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""The options that poolproof adds to each job that does not set them, with value and reason."""
+"""The options that poolproof adds to each job that does not set them, with the value and the reason."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
 """The options that determine a job's files and their sizes."""
 
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
-"""Engines that change no file if the job only reads. Others may delete, truncate or move files."""
+"""Engines that change no file if the job only reads. Other engines may delete, truncate or move files."""
 
 _ELSEWHERE = {
     "opendir": "adds files that are not on the layout",
@@ -54,8 +54,8 @@ _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increm
 def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
 
-    Raises CampaignError if the host's fio does not know an option, or if only poolproof may set it. Raises FioError if
-    the host has no fio, or its fio is too old.
+    Raises CampaignError if the host's fio does not know an option, or if poolproof does not allow an option or its
+    value. Raises FioError if fio is missing on the host, is too old, or does not have the engine.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     given = check_options(specs, host)
@@ -77,7 +77,7 @@ def placed(jobs: Jobs, directory: str) -> Jobs:
 
 
 def on_device(jobs: Jobs, path: str) -> Jobs:
-    """Return the jobs on a block device that all clones share."""
+    """Return the jobs, changed to run on a block device that all clones share."""
     return _with(jobs, {"filename": path}, without=_NAMES_FILES)
 
 
@@ -87,7 +87,7 @@ def lasting(jobs: Jobs, seconds: float) -> Jobs:
 
 
 def danger(job: Job) -> str:
-    """Return the option that may make a job change files, even with `--readonly`; empty if none."""
+    """Return the option that may let a job change files even with `--readonly`; empty if there is none."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -118,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Return a value for `runtime`. Fractions become milliseconds, because fio ignores decimals."""
+    """Return a value for `runtime`. Fractions of a second become milliseconds, because fio ignores decimals."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -179,9 +179,9 @@ def _check_size(job: Job, workload: Workload) -> None:
 
 
 def fill_job(jobs: Jobs) -> Jobs:
-    """Return jobs that write the same files completely, with new data: fio's layout pass refills every block.
+    """Return jobs that write the same files completely, with new data in every block.
 
-    A job that reads makes fio lay out its files first; with `create_only`, fio stops after that (fio's HOWTO).
+    If a job reads, fio lays out the job's files first. With `create_only`, fio stops after the layout (fio's HOWTO).
     """
     layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
@@ -200,18 +200,18 @@ def device_fill_job(path: str, size_bytes: int) -> Jobs:
 
 
 def _fill_block(job: Job) -> str:
-    """Return the block size for filling a job's files. fio lays out nothing smaller than a block."""
+    """Return the block size for filling a job's files. fio does not lay out files that are smaller than a block."""
     filesize = attempt(parse_range, job.options.get("filesize", ""))
     smallest = min(part_of(job).size_bytes or _FILL_BLOCK_BYTES, (filesize and filesize.low) or _FILL_BLOCK_BYTES)
     return "1m" if smallest >= _FILL_BLOCK_BYTES else str(smallest)
 
 
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
-    """Return the name of the directory for a workload's files. Workloads with the same name share the files.
+    """Return the name of the directory for a workload's files. Workloads share files if this name is the same.
 
-    A workload that leaves compressible data or holes gets separate files. With `writers_apart`, all other workloads
-    that write share files that no read-only workload uses: on a copy-on-write layout, read speed depends on how a file
-    was written.
+    A workload that leaves compressible data or holes gets separate files. With `writers_apart`, the other workloads
+    that write share files that no read-only workload uses. This matters for copy-on-write layouts, where the read speed
+    depends on how a file was written.
     """
     owner = ""
     if any(_changes_data(job) for job in jobs):
@@ -224,7 +224,7 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files; not `numjobs`, because fewer clones use the same files."""
+    """Return the options that define the files. `numjobs` is left out, because fewer clones use the same files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -235,11 +235,11 @@ def _changes_data(job: Job) -> bool:
 
 
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
-    """Return the jobs on a bare disk of `size_bytes`. If it is None, the disk is assumed to be large enough.
+    """Return the jobs, changed to run on a bare disk of `size_bytes`. None means that the disk is large enough.
 
-    As with the files of a layout, each clone has a separate region; the regions follow each other from the start of the
-    disk. If they do not fit, all of them shrink in proportion. Direct I/O needs whole sectors. Other block sizes are
-    rounded up to the whole pages (4 KiB) that a file system would write for them.
+    As with the files of a layout, each clone has a separate region. The regions follow each other from the start of the
+    disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes that are
+    not multiples of a sector are rounded up to whole pages (4 KiB), which is also what a file system would write.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []
@@ -257,7 +257,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the region length of each job's clones in bytes: whole MiB, at least one block."""
+    """Return the length in bytes of the regions of each job: whole MiB, or one block if a block is larger."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

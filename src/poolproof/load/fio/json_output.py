@@ -1,7 +1,7 @@
 """Read fio's json and json+ output: one or more documents in a text, with other output around them.
 
-fio 3 has nanoseconds, bytes and `bw_bytes`; fio 2 has microseconds and KiB (even in `io_bytes`, before it had
-`io_kbytes`). Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
+fio 3 reports nanoseconds, bytes and `bw_bytes`. fio 2 reports microseconds and KiB; before it had `io_kbytes`, even
+`io_bytes` was in KiB. Sources: `add_ddir_status_json` in all versions of fio's stat.c, and captured output.
 """
 
 import itertools
@@ -115,9 +115,9 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run. The last complete document counts, because values accumulate.
+    """Return the outcome of a run. Values accumulate, so the last complete document counts.
 
-    Other lines become notes. Raises FioError if the text has no complete JSON document of fio.
+    Lines outside the documents become notes. Raises FioError if the text has no complete JSON document of fio.
     """
     results = read_json_stream(text)
     if not results:
@@ -130,13 +130,13 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents in the text. A damaged one is mentioned in the notes."""
+    """Return the outcomes of all complete documents in the text. The notes mention a damaged document."""
     return tuple(document.result for document in find_documents(text))
 
 
 @dataclass(frozen=True)
 class Document:
-    """A result, and the position of its text in characters. `is_cut_off`: values after the cut are missing."""
+    """A result, and the position of its JSON text in characters. If `is_cut_off`, values after the cut are missing."""
 
     result: Outcome
     start: int
@@ -145,7 +145,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all fio documents in the text; with `include_cut_off`, also the start of one that is cut off."""
+    """Return all complete fio documents in the text. With `include_cut_off`, documents that are cut off count too."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -155,7 +155,7 @@ def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Documen
 
 
 def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[Document, ...]:
-    """Find documents that start with `first`. All other lines become the notes of the last document."""
+    """Find documents whose start matches `first`. All other lines become the notes of the last document."""
     found: list[tuple[_RawResult, int, int, bool]] = []
     notes: list[str] = []
     done = failures = 0
@@ -187,9 +187,9 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document (None if it is damaged), its end, and lines of other programs inside it.
+    """Return the document at `start` (None if damaged), its end, and the lines of other programs inside it.
 
-    Old fio prints `-nan`, and lines of stderr may be mixed with those of the document.
+    Old fio prints `-nan`, and lines of stderr may be mixed with the document's lines.
     """
     decoder = json.JSONDecoder()
     try:
@@ -208,10 +208,10 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Return the part of a document before the cut (None if it cannot be decoded), and its end.
+    """Return the part of a document before the cut (None if it cannot be decoded), and where that part ends.
 
-    Only complete lines are used, because a number at the cut may lack digits. If they do not decode with their brackets
-    closed, more lines are dropped.
+    Only complete lines are used, because a number at the cut may lack digits. If these lines cannot be decoded after
+    their open brackets have been closed, more lines are dropped from the end.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
@@ -323,7 +323,7 @@ def _direction(raw: _RawDirection | None) -> Direction | None:
 
 
 def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
-    """Return a latency distribution in nanoseconds. `factor` is the unit of `raw`."""
+    """Return a latency distribution in nanoseconds. `factor` is the unit of `raw` in nanoseconds."""
     if raw is None or (raw.N is None and not raw.max and not raw.mean):
         return None
     if raw.N == 0:
@@ -338,7 +338,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage; None if invalid, like the `0.00` of unused entries in fio 2."""
+    """Return the percentage as a number; None if invalid, like the `0.00` of unused entries in fio 2."""
     try:
         value = float(name)
     except ValueError:
@@ -347,7 +347,11 @@ def _percent(name: str) -> float | None:
 
 
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
-    """Return counts by latency. fio 2's json+ has bin indexes instead, and fio's constants."""
+    """Return the number of I/Os by latency in nanoseconds.
+
+    The keys are latencies, except in fio 2's json+. There, they are the indexes of bins, mixed with the names of fio's
+    constants.
+    """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}
     if "FIO_IO_U_PLAT_BITS" not in raw:
         return {value * factor: count for value, count in counted.items()}

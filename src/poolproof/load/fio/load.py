@@ -1,8 +1,8 @@
-"""Interpret fio jobs as parts of a load. Only this module knows how options interact.
+"""Interpret fio jobs as parts of a load. This module knows how options interact.
 
-Extents, as measured with fio 3.33: a job with `offset` and `size` covers [offset, offset + size). `size` is split
-evenly over the files of a job. `filesize` times the number of files limits `size`. With `offset_increment`, clone i
-starts i increments later. `io_size` changes how much is moved, not where.
+Extents follow these rules, as measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size).
+`size` is divided evenly among the files of a job, and is limited to `filesize` times the number of files. With
+`offset_increment`, clone i starts i increments later. `io_size` changes how many bytes are moved, but not where.
 """
 
 import math
@@ -17,7 +17,7 @@ _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
 def load_of(jobs: Jobs) -> Load:
-    """Return the load that consists of the jobs, one part per job."""
+    """Return the load that consists of the jobs, with one part per job."""
     return Load(tuple(map(part_of, jobs)))
 
 
@@ -27,12 +27,12 @@ def jobs_of(load: Load) -> Jobs:
 
 
 def job_of(part: LoadPart) -> Job:
-    """Return the fio job of a part; a job without options if the part comes from another generator."""
+    """Return the fio job of a part; a job without options if another generator created the part."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
 
 
 def part_of(job: Job) -> LoadPart:
-    """Return a job as a part of a load."""
+    """Return the load part that describes a job."""
     reads, writes = _directions(job)
     spans = _block_spans(job, reads=reads, writes=writes)
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
@@ -96,14 +96,17 @@ def _directions(job: Job) -> tuple[bool, bool]:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the directions used; of trims if there are only trims."""
+    """Return the block sizes of the directions that the job uses, or of trims if the job only trims."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
 
 
 def _direct(job: Job) -> bool:
-    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of the last two counts."""
+    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT.
+
+    If a job sets both `direct` and `buffered`, the later one counts.
+    """
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)
@@ -128,10 +131,10 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 
 
 def _region(job: Job) -> tuple[str, float, float, float]:
-    """Return the scale, the offset, the increment for each clone, and the length for each file.
+    """Return the scale, the offset, the increment per clone, and the length per file.
 
-    An offset in percent cannot be compared with a size in bytes. Such extents get a separate scale, on which those with
-    equal offset and size overlap. With an increment, clones do not overlap.
+    An offset in percent cannot be compared with a size in bytes. Extents of such jobs get a separate scale. On this
+    scale, jobs with equal offset and size overlap, and clones overlap unless there is an increment.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
     offset_percent, increment_percent, length_percent = map(job.percent, ("offset", "offset_increment", "size"))
@@ -145,7 +148,7 @@ def _region(job: Job) -> tuple[str, float, float, float]:
 
 
 def _length(job: Job) -> float:
-    """Return how many bytes of each file a clone covers; of all files if it creates them."""
+    """Return how many bytes of each file a clone covers, or of all files together if the clone creates them."""
     parts = len(job.filenames) or 1
     sizes = []
     if size_bytes := job.number("size"):
@@ -157,7 +160,7 @@ def _length(job: Job) -> float:
 
 
 def _files(job: Job, clone: int) -> list[str]:
-    """Return a clone's files. Without `filename`, they are named after the job and the clone's number."""
+    """Return the paths of a clone's files. Without `filename`, names contain the job's name and the clone's number."""
     names = list(job.filenames)
     if not names:
         format_ = job.text("filename_format")

@@ -5,10 +5,11 @@ in KiB/s, latency in ns (µs before fio 3, see `latency_unit_ns`). A line of a h
 size, count, count, …`. Source: HOWTO "Log file formats". A 100 MB log is read in pieces into flat arrays, without an
 object for each line.
 
-A line describes a window (`log_avg_msec`) or, by default, one I/O. For a window, it has the mean rate and block size 0.
-For an I/O, it has the I/O's block size, and its value is not the rate of the job: it is 1 in an IOPS log, and the I/O's
-bytes divided by its latency in a bandwidth log (`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote
-lines at least half a second apart, with the rate since the previous line and the block size of an I/O.
+With `log_avg_msec`, a line covers a window: its value is the mean over the window, and its block size is 0. Without
+`log_avg_msec`, a line covers one I/O and has the block size of that I/O. The value of such a line says nothing about
+the rate of the job: in an IOPS log it is always 1, and in a bandwidth log it is the I/O's bytes divided by the I/O's
+latency (`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote a line at most every half second. The value
+of such a line is the rate since the previous line, but the block size is that of one I/O.
 """
 
 import math
@@ -57,8 +58,8 @@ _Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
 class SeriesLog:
     """The samples of a log in file order, as columns of equal length. `values` are in the log's unit.
 
-    `block_bytes` is the size of the I/O, 0 for a window. `has_priorities`: the last column is the I/O's priority, which
-    fio has written since 3.20.
+    `block_bytes` is the I/O's block size, or 0 if the sample covers a window. `has_priorities` is True if the last
+    column is the I/O's priority, which fio has written since release 3.20.
     """
 
     time_ms: "array[int]"
@@ -85,7 +86,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of a log (`bw`, `iops`, `clat_hist` …) from its name; None for other files."""
+    """Return the kind of a log (`bw`, `iops`, `clat_hist` …) according to its file name; None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
@@ -113,9 +114,9 @@ def read_log(path: Path) -> SeriesLog:
 
 
 def read_histogram_log(path: Path) -> Mapping[int, Latency]:
-    """Read a completion latency histogram log (`write_hist_log`) of any coarseness: one distribution per direction.
+    """Read a completion latency histogram log (`write_hist_log`), and return one distribution per direction.
 
-    Raises FioError if the file cannot be read or has no valid line.
+    The log may have any coarseness. Raises FioError if the file cannot be read or has no valid line.
     """
     rows = list(filter(None, (_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines())))
     if not rows:
@@ -129,11 +130,12 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before, None if it cannot be determined.
+    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before; None if it cannot be determined.
 
-    A log does not contain fio's version. Without priorities, the unit follows from the number of I/Os in flight
-    (latency times rate), which differs by a factor of 1000. `requests_per_s` is the rate in the IOPS log of the same
-    run. Without it, the lines of this log are counted, and not every I/O may have one.
+    A log does not contain fio's version. If the log has priorities, it is from fio 3. Otherwise, the unit is derived
+    from the number of I/Os in flight (latency times rate): the wrong unit would change this number by a factor of 1000.
+    `requests_per_s` is the rate in the IOPS log of the same run. Without `requests_per_s`, the rate is the number of
+    lines per second in this log, which may be too low because not every I/O needs to have a line.
     """
     if log.has_priorities:
         return 1
@@ -162,9 +164,9 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
 
 
 def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
-    """Return the rates in a log that has one direction; without values if the log is too short.
+    """Return the rates in a log that has only one direction. If the log is too short, no value is set.
 
-    A second or window without a line counts as 0. Raises FioError if the times are more than a year apart.
+    A second or a window without a line counts as 0. Raises FioError if the log spans more than a year.
     """
     if not len(log):
         return Direction()
@@ -177,7 +179,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line is one I/O: it has a block size and is not a rate of early fio 2."""
+    """True if each line covers one I/O: lines have block sizes, and their values are not rates of early fio 2."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":
@@ -190,7 +192,7 @@ def _gaps_ms(log: SeriesLog) -> list[int]:
 
 
 def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Count I/Os or bytes in each second. The mean excludes the first I/O, which began before the log."""
+    """Count I/Os or bytes per second. The mean excludes the first I/O, which began before the log."""
     amounts = log.block_bytes if kind == "bw" else log.values
     totals: Counter[int] = Counter()
     for at, amount in zip(log.time_ms, amounts, strict=True):
@@ -217,7 +219,10 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 
 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
-    """Summarize the rates of spans with lines (`known`). The rest of the `samples` had no I/O."""
+    """Return the mean and the spread of rates. `known` are the rates of spans with lines; other spans had no I/O.
+
+    `samples` is the number of all spans.
+    """
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)
     idle = samples - len(known)
@@ -233,7 +238,7 @@ def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) ->
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """Yield the file in pieces of complete lines; an incomplete last line is dropped."""
+    """Yield the file in pieces of complete lines. An incomplete last line is dropped."""
     rest = b""
     try:
         with path.open("rb") as file:
@@ -254,7 +259,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return a piece's columns; None if a line differs from the first or a number exceeds 64 bits."""
+    """Return the columns of a piece; None if lines differ in their columns or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -268,7 +273,7 @@ def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
 
 
 def _ends_in_priorities(piece: bytes, columns: int) -> bool:
-    """True if the last column is a priority: hexadecimal, or one bit in fio 3.20."""
+    """True if the last column is a priority: a hexadecimal number, or 0 or 1 in fio 3.20."""
     if columns != _FEWEST_COLUMNS + 1:
         return columns > _FEWEST_COLUMNS
     lines = piece.split(b"\n", _CHECKED_LINES)[:-1]
@@ -276,7 +281,7 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
 
 
 def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
-    """Parse a line into direction and bins; None if invalid. The number of bins shows the coarseness."""
+    """Parse a line into its direction and bins; None if invalid. The number of bins reveals the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:
@@ -295,7 +300,8 @@ _SHAPES: Mapping[int, tuple[int, int]] = {
     for coarseness in range(PLAT_BITS)
     for groups, unit_ns in ((19, 1000), (29, 1))
 }
-"""How often neighbouring bins were merged, and their unit in nanoseconds, by the number of bins.
+"""The coarseness of a histogram log and its unit in nanoseconds, by the number of bins in a line.
 
-fio 2 had 19 groups of bins in microseconds, fio 3 has 29 in nanoseconds. Source: stat.h, FIO_IO_U_PLAT_GROUP_NR.
+A log of coarseness n merges 2^n neighbouring bins into one. fio 2 had 19 groups of bins in microseconds, fio 3 has 29
+groups in nanoseconds. Source: FIO_IO_U_PLAT_GROUP_NR in stat.h.
 """

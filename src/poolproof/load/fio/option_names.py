@@ -1,7 +1,7 @@
-"""The names of fio's options and engines, for reading jobs and command lines without running fio.
+"""The names of fio's options and engines, used to read jobs and command lines without running fio.
 
 Source: `fio --cmdhelp=all`, `fio --cmdhelp=OPTION`, `fio --enghelp=ENGINE` and `fio --help` of fio 3.33, and the HOWTO
-of other releases. `installed.py` asks the host's fio which options it has.
+of other releases. For the options of the fio on a host, see `installed.py`.
 """
 
 import difflib
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the words in a text."""
+    """Return the set of words in a text."""
     return frozenset(text.split())
 
 
@@ -23,7 +23,7 @@ wait_for_previous=stonewall disable_bw=disable_bw_measurement ss=steadystate ss_
 ss_ramp=steadystate_ramp_time ss_interval=steadystate_check_interval
 """
 ALIASES: Mapping[str, str] = dict(re.findall(r"(\S+)=(\S+)", _ALIASES))
-"""The canonical names of options by alias, from the `alias` lines of fio's options.c."""
+"""Maps the aliases of options to canonical names, according to the `alias` lines of fio's options.c."""
 
 JOB_OPTIONS = names_in("""
 allow_file_create allow_mounted_write allrandrepeat atomic ba block_error_percentiles bs bs_unaligned bsrange bssplit
@@ -76,7 +76,7 @@ spr_cache_size spr_num_regions spr_op sprandom steadystate_check_interval svcl t
 use_os_rand verify_header_seed verify_mode verify_write_sequence write_mode writefua xattr_count xattr_size
 xnvme_admin xnvme_async xnvme_dev_nsid xnvme_dev_subnqn xnvme_iovec xnvme_mem xnvme_sync
 """)
-"""Options of other releases, and those of `--profile`, which fio accepts on every command line."""
+"""Options of other releases, and options of `--profile`. fio accepts the latter on every command line."""
 
 PROGRAM_OPTIONS = names_in("""
 alloc-size append-terse aux-path bandwidth-log client cmdhelp cpuclock-test crctest daemonize debug enghelp eta
@@ -90,14 +90,14 @@ PROGRAM_SWITCHES = names_in("""
 append-terse bandwidth-log cmdhelp cpuclock-test crctest enghelp help latency-log memcpytest merge-blktrace-only
 minimal parse-only readonly server showcmd version warnings-fatal
 """)
-"""Program options without a value, or with one only after `=`."""
+"""Program options that take no value, or only take a value after `=`."""
 
 JOB_SWITCHES = names_in("""
 bs_unaligned exitall exitall_on_error fixedbufs force_async group_reporting hipri new_group nonvectored norandommap
 nowait refill_buffers registerfiles sqthread_poll stonewall thread time_based uncached userspace_reap verify_only
 zero_buffers
 """)
-"""Job options that need no value. On a command line, a value must follow `=`."""
+"""Job options that need no value. If they have a value on a command line, it must follow `=`."""
 
 ALL_NAMES = JOB_OPTIONS | ENGINE_OPTIONS | OTHER_RELEASES | frozenset(ALIASES)
 
@@ -108,12 +108,12 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice pmemblk psync
 pvsync pvsync2 splice sync vsync
 """)
-"""Engines that submit an I/O and wait for it (FIO_SYNCIO in engines/), so the depth is always 1."""
+"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Without `io_submit_mode=offload`, the depth is 1."""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that use normal file and block device calls, so the page cache may serve their I/O."""
+"""Engines that use ordinary file and block device calls, so that the page cache may serve their I/O."""
 
 
 def canonical(name: str) -> str:
@@ -122,16 +122,16 @@ def canonical(name: str) -> str:
 
 
 def engine_name(value: str) -> str:
-    """Return the engine that `ioengine=` selects; `external:/some/path.so` selects the engine `external`."""
+    """Return the engine that `ioengine=` selects. `external:/some/path.so` selects the engine `external`."""
     word = value.strip()
     return {"linuxaio": "libaio", "aio": "libaio"}.get(word, word.partition(":")[0])
 
 
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
-    """Return the canonical name for an option's name, alias or unambiguous prefix; None if fio has no such option.
+    """Return the canonical name for a name, alias or unambiguous prefix; None if fio has no such option.
 
-    Options of engines and of other releases do not make a prefix ambiguous, because fio's main list does not contain
-    them.
+    Options of engines and of other releases do not make a prefix ambiguous, because fio's main option list does not
+    contain them.
     """
     if name in among:
         return canonical(name)
@@ -145,6 +145,6 @@ def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, among: Collection[str], cutoff: float) -> str | None:
-    """Return the name most similar to a misspelt name; None if no name is similar enough."""
+    """Return the known name that is most similar to a misspelt one; None if none is similar enough."""
     near = difflib.get_close_matches(name, among, n=1, cutoff=cutoff)
     return near[0] if near else None

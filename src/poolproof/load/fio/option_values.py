@@ -1,8 +1,8 @@
-"""Find option values that fio refuses, or silently reads differently from what was meant, without running fio.
+"""Find option values that fio refuses or silently misreads, without running fio.
 
 Sources: `fio --cmdhelp=OPTION` for types and keywords, `fio --enghelp` and fio's engines/ folder for engines. Refusals
-were tested with `fio --parse-only` of fio 3.33. While parsing, fio accepts any word as an engine; the run then fails
-when it starts.
+were tested with `fio --parse-only` of fio 3.33. While parsing, fio accepts any word as an engine. A run with an unknown
+engine fails when it starts.
 """
 
 import re
@@ -46,9 +46,9 @@ _SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return why fio refuses or misreads a value; None if the value is accepted, or the option is not in the tables.
+    """Return why fio refuses or misreads a value; None if the value is accepted or the option is not in the tables.
 
-    `name` is the option's canonical name. Fill in variables first: `${SIZE}` is not a size.
+    `name` is the option's canonical name. Variables must be filled in first: `${SIZE}` is not a size.
     """
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
@@ -106,6 +106,6 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
 
 
 def _is_size(text: str) -> bool:
-    """True for a number of bytes, a percentage or a number of zones. A negative size counts from the end."""
+    """True for a number of bytes, a percentage or a number of zones. Negative numbers count from the end."""
     text = text.removesuffix("z")
     return parse_percent(text) is not None or attempt(parse_bytes, text.lstrip("-")) is not None

@@ -1,9 +1,11 @@
 """Match each result in a text with the command or job file that produced it.
 
 Most texts show a command above its result. Some show all commands first and then all results in the same order; others
-show the result first. If several commands fit, or the command is below the result, the match is assumed. A command fits
-if nothing in the result contradicts it: names, directions, clones, the job options that fio printed, block sizes (bytes
-divided by I/Os) and run times (limited by `runtime`).
+show each result before its command. A match is called assumed if several commands fit, or if the command is below the
+result.
+
+A command fits a result if nothing in the result contradicts the command. This compares names, directions, clones, the
+job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_right
@@ -30,10 +32,11 @@ _DRAIN_MS = 10_000
 
 @dataclass(frozen=True)
 class FoundResult:
-    """A result in a text, with its first and last line number (from 1), its format, and what produced it (`made`).
+    """A result in a text. `made` is what produced the result: a command, a job file or the options that fio printed.
 
-    `is_cut_off`: values after the cut are missing. `is_assumed`: another command in the text could have produced the
-    result too, or the command is below the result.
+    `line` and `last_line` are the first and last line number (1-based). If `is_cut_off`, values after the cut are
+    missing. If `is_assumed`, another command in the text could have produced the result too, or the command is below
+    the result.
     """
 
     result: Outcome
@@ -46,7 +49,7 @@ class FoundResult:
 
 
 def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:
-    """Return the results, each with the command or job file that produced it, or else the jobs that fio printed.
+    """Return each result with the command or job file that produced it, or else with the jobs that fio printed.
 
     Results and commands must be in line order.
     """
@@ -74,7 +77,7 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest fitting command above the result, and whether it is assumed."""
+    """Return the nearest fitting command above the result, and whether the match is assumed; None if none fits."""
     result = results[at]
     last = bisect_right([command.line for command in commands], result.line) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
@@ -102,7 +105,8 @@ def _at_same_position(
 ) -> SourceCommand | None:
     """Return the nth command of the block if the result is the nth result below the block.
 
-    None if there are more results than commands or fewer, or if a command does not fit its result.
+    Return None if there are more or fewer results than commands, or if a command does not fit the result at the same
+    position.
     """
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
     below = [each for each in results if block[-1].line <= each.line < end]
@@ -118,7 +122,10 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next fitting command before any other result, and whether it is assumed."""
+    """Return the next fitting command below the result, and whether the match is assumed.
+
+    Commands below the next result are ignored.
+    """
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     end = min((other.line for other in results if other.line > result.line), default=float("inf"))
@@ -148,7 +155,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, or the clones of one job or all jobs. A variable may be any number."""
+    """True if `clones` is 1, the clones of one job, or the clones of all jobs. A variable fits any number."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 
@@ -205,8 +212,8 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
     """Move values to the direction that the jobs imply, if the text names no direction or the wrong one.
 
-    A single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of all
-    directions in the fields for reads.
+    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of
+    all directions in the fields for reads.
     """
     if not jobs or _has_variables(jobs):
         return result

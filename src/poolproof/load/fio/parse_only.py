@@ -1,8 +1,8 @@
-"""Check jobs with the host's fio (`fio --parse-only`), which opens, creates and runs nothing.
+"""Check jobs with `fio --parse-only` on the host, which opens and creates no files and runs no job.
 
-As of fio 3.33, fio prints `fio: failed parsing sync=zoo` and `fio: job a dropped`, or `Bad option <quantum=1>` for an
-option that it does not have, on standard error, and the accepted words on standard output. It ignores a number that is
-out of range (`iodepth=-4`) and prints only `min value out of range`.
+fio 3.33 prints `fio: failed parsing sync=zoo` and `fio: job a dropped` on standard error, or `Bad option <quantum=1>`
+for an option that it does not have. It prints the accepted words on standard output. fio ignores a number that is out
+of range (`iodepth=-4`), and only prints `min value out of range`.
 """
 
 import re
@@ -29,10 +29,10 @@ _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 @dataclass(frozen=True)
 class Complaint:
-    """A complaint of fio about an option. `place` is the index of the job, `reason` the reason that fio printed.
+    """fio's complaint about an option. `place` is the index of the job, and `reason` is the reason that fio printed.
 
-    `is_refused` is False if fio only ignores the value. `is_known` is False if this fio has no such option with the
-    job's engine.
+    `is_refused` is False if fio only ignores the value. `is_known` is False if the host's fio does not have the option
+    with the job's engine.
     """
 
     place: int
@@ -43,7 +43,7 @@ class Complaint:
 
 
 def check_values(jobs: Jobs, host: Host) -> None:
-    """Raise CampaignError with fio's message if the host's fio refuses an option or a value of the jobs."""
+    """Raise CampaignError with fio's message if the host's fio refuses or ignores an option or value of the jobs."""
     completed = _parse(host, render(jobs))
     if completed.returncode == 0 and _OUT_OF_RANGE not in completed.stderr:
         return
@@ -62,10 +62,10 @@ def check_values(jobs: Jobs, host: Host) -> None:
 
 
 def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
-    """Check the jobs of several workloads, by workload name, in one call, because fio is slow to start.
+    """Check the jobs of several workloads in a single call, because fio is slow to start. The keys are workload names.
 
-    Raises CampaignError as `check_values` does. Brackets in a section name become parentheses (`grid(bs=4k)`), because
-    `]` would end the name.
+    Raises CampaignError under the same conditions as `check_values`. A section name ends at `]`, so `grid[bs=4k]`
+    becomes `grid(bs=4k)`.
     """
     sections = [
         replace(job, name=re.sub(r"[^\w=,.:()+-]", "_", name.replace("[", "(").replace("]", ")")))
@@ -76,10 +76,10 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Return all complaints of the host's fio about options of the jobs. Fill in variables first.
+    """Return the complaints of the host's fio about options of the jobs. Variables must be filled in first.
 
-    fio stops at the first job that it drops, so it is run again without the refused options, and once for each refused
-    value to get the accepted words.
+    fio stops at the first job that it drops, so it is run again without the refused options. It is also run once for
+    each refused value, to get the accepted words.
 
     Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
     """
@@ -109,7 +109,10 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return the job file without the refused options. A section is named after its job's index."""
+    """Return a job file without the refused options and those that depend on the host.
+
+    Each section is named after the index of its job.
+    """
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")

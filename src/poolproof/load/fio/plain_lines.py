@@ -1,14 +1,16 @@
 """Convert HTML, quotations, terminal captures and other text to plain lines with their line numbers.
 
-HTML tags and entities, BBCode, the `>` of quotations, terminal colours and carriage returns are removed. A `<br>`, the
-end of a block or a result within a sentence starts a new line with the same number. Curly quotes become straight.
+HTML tags, BBCode, the `>` of quotations, terminal colours and carriage returns are removed, and HTML entities are
+decoded. A `<br>`, the end of an HTML block, or a result within a sentence starts a new line that keeps the line number.
+Curly quotes become straight quotes.
 
 A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
-It is removed only from successive lines with the same kind of margin, and only if fio output follows it.
+Margins are only removed from successive lines with the same kind of margin, and only if a line of fio output is among
+them.
 
 fio's output and commands may be wrapped at the width of a window. Two lines are joined if the first is an incomplete
-line of fio and both together are complete. The end of a command cannot be recognized, so a command is joined if it is
-wrapped at the same width as such lines.
+line of fio output and both together are complete. The end of a command cannot be recognized, so a command is joined if
+it is wrapped at the same width as the output.
 """
 
 import html
@@ -69,9 +71,9 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 
 @lru_cache(maxsize=1)  # the same text is searched for results, commands, tables and iostat
 def plain_lines(text: str) -> tuple[Line, ...]:
-    """Return (line number from 1, plain line) pairs in order.
+    """Return the plain lines in order, each with its line number (1-based).
 
-    If the text does not end in a newline, a number at its end may lack digits and is removed.
+    If the text does not end in a newline, a number at its end is removed, because digits may be missing.
     """
     found = [line for block in _margin_blocks(_without_marks(text)) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
@@ -82,7 +84,7 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
 
 def _without_marks(text: str) -> list[Line]:
-    """Return numbered lines without HTML, BBCode, terminal escapes and `>` quotation marks."""
+    """Return the numbered lines without HTML, BBCode, terminal escapes and the `>` of quotations."""
     is_html = _IS_HTML.search(text) is not None
     closed = sorted({name.lower() for name in _CLOSING.findall(text)})
     bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
@@ -98,14 +100,14 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _unescaped(line: str) -> str:
-    """Unescape fio output in a JSON string. Carriage returns then separate the lines."""
+    """Unescape fio output inside a JSON string. In the returned text, carriage returns separate the lines."""
     if "\\n" not in line or not _ESCAPED.search(line):
         return line
     return line.replace("\\r", "").replace("\\n", "\r").replace("\\t", "    ").replace('\\"', '"')
 
 
 def _split_results(line: str) -> Iterator[str]:
-    """Yield the line without the results in it, then each result."""
+    """Yield the line without the results in it, then each result as a separate line."""
     if not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return
@@ -135,7 +137,10 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
-    """True if both margins are of one kind. Numbers must increase by one, others must be equal."""
+    """True if both margins are of the same kind.
+
+    Line numbers must increase by one. Timestamps and journal prefixes may differ; any other margins must be equal.
+    """
     if before is None or match is None or before.lastgroup != match.lastgroup:
         return before is match
     if match.lastgroup == "number":
@@ -153,7 +158,7 @@ def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
 
 
 def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join wrapped lines with results, and add the lengths of their first parts to `widths`."""
+    """Join result lines that were wrapped. Adds the length of each first part to `widths`."""
     found: list[Line] = []
     at = 0
     while at < len(numbered):
@@ -178,7 +183,7 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands wrapped at one of the `widths`. A command ends with its first shorter line."""
+    """Join fio commands that were wrapped at one of the `widths`. A command ends with its first shorter line."""
     found: list[Line] = []
     continues = False
     for number, line in numbered:
