@@ -1,1 +1,1 @@
-"""What people see of a run: terminal, charts, HTML report, history, live view, export."""
+"""Everything that shows a run to people: terminal, charts, HTML report, history page, live view and exports."""

@@ -1,4 +1,4 @@
-"""Where a chart draws a workload: in which panel (mode, sync or async) and at which position on the x axis."""
+"""Where a chart draws a workload: its panel (mode, and sync or async) and its position on the x axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ _IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 @dataclass(frozen=True)
 class AxisPosition:
-    """Where a workload is drawn. `over` is the option on the x axis, `at` its value, and `order` the sort key.
+    """Where a chart draws a workload. `over` is the option on the x axis, `at` its value, and `order` the sort key.
 
-    `rest` holds the other options that vary, so that different queue depths get separate lines; empty if there are
-    none.
+    `rest` lists the other options that vary, unless the panel already shows them. Workloads with a different `rest`,
+    such as another queue depth, get separate lines.
     """
 
     family: str
@@ -43,7 +43,10 @@ class AxisPosition:
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return positions by workload name. Only workloads whose family varies one of `_AXES` are points of a curve."""
+    """Return the position of each workload by its name.
+
+    Only workloads whose family varies one of `_AXES` have a position.
+    """
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]
@@ -55,7 +58,7 @@ def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
 
 
 def panels(placed: Iterable[AxisPosition]) -> list[str]:
-    """Return the panel names in order: async before sync, then reads before writes."""
+    """Return the sorted panel names: async before sync, and within each, reads before writes."""
     by_panel = {place.panel: place for place in placed}
     return sorted(by_panel, key=lambda panel: (by_panel[panel].sync, _MODES.index(by_panel[panel].mode)))
 
@@ -86,13 +89,13 @@ def _mode(load: LoadPart) -> str:
 
 
 def _plain(key: str) -> str:
-    """Return an option without its job section and in one spelling: `bs` for both `log.bs` and `blocksize`."""
+    """Return an option's name without its job section and in one spelling: `bs` for both `log.bs` and `blocksize`."""
     option = key.rpartition(".")[2]
     return _SPELLINGS.get(option, option)
 
 
 def _size(value: str) -> str:
-    """Return a size in one spelling, so that `4096`, `4K` and `4k` share a position on the axis."""
+    """Return a size in canonical form, so that `4096`, `4K` and `4k` share a position on the axis."""
     try:
         return canonical_size(parse_size(value)).lower()
     except (ValueError, OverflowError):

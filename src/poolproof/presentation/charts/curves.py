@@ -1,4 +1,7 @@
-"""A metric over block size or another varied option: a line per layout, a panel per mode and sync or async."""
+"""A metric plotted against the block size or another varied option, with a line for each layout.
+
+Each mode has one panel for sync and one for async.
+"""
 
 from typing import Any
 
@@ -23,7 +26,7 @@ _ORDER = 4
 
 
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
-    """Return the points of all curves; empty if no workload varies an option that can be the x axis."""
+    """Return the points of all curves; empty if no workload varies an option that can be on the x axis."""
     placed = places(run.campaign.workloads)
     rows = [
         (cell.layout, cell.workload, place.panel, place.at, place.order, place.group, *result)
@@ -34,9 +37,10 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw the panels that occur in the rows, or all panels without rows. Unmeasured values keep their x position.
+    """Draw the panels that occur in the rows, or all panels if there are no rows.
 
-    All rows must have the same `rest`, because a line would join points that differ in it.
+    Values of the x axis without a result keep their place. In each panel, all rows must have the same `rest`: a line
+    would otherwise connect workloads whose other options differ.
     """
     placed = places(run.campaign.workloads).values()
     rows: list[dict[str, Any]] = data.values
@@ -81,12 +85,12 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale over all of the campaign's layouts, so that each layout looks the same in every chart."""
+    """Return a scale with all layouts of the campaign as its domain, so that each layout looks the same in every chart."""
     return look.series_scale([layout.name for layout in run.campaign.layouts], among)
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
-    """Draw intervals as bars. On a logarithmic scale, a bar that reaches 0 ends one decade below the value."""
+    """Draw intervals as bars. On a logarithmic scale, a bar that would reach 0 ends one decade below the value."""
     foot = "datum.low > 0 ? datum.low : datum.value / 10" if scale == "log" else "datum.low"
     return (
         base.transform_filter("datum.low !== null && datum.high !== null")
@@ -97,7 +101,7 @@ def _intervals(base: Any, scale: Scale) -> Any:
 
 
 def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
-    """Draw lines, interrupted at unreliable results."""
+    """Draw a line for each layout, with a gap at each unreliable result."""
     y = alt.Y(
         "line:Q",
         title=title(metric),
@@ -125,7 +129,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
 
 
 def _points(base: Any, run: LoadedRun) -> list[Any]:
-    """Draw points. Rejected and unsettled results are hollow."""
+    """Draw a point for each result. The points of rejected and unsettled results are hollow."""
     shape = alt.Shape("layout:N", scale=_scale(run, look.SHAPES), legend=alt.Legend(title="layout"))
     return [
         base.transform_filter(f"datum.line {'!' if filled else '='}== null")

@@ -25,7 +25,7 @@ def _rows(cell: Cell) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw on a logarithmic axis, because p99.9 is often a hundred times the median."""
+    """Draw the percentiles on a logarithmic axis, because p99.9 is often a hundred times the median."""
     return (
         alt.Chart(data)
         .mark_point(size=80, strokeWidth=2, color=look.READ)

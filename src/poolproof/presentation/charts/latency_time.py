@@ -25,7 +25,7 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile to draw, of I/Os (`bins`) or of fsync and fdatasync calls (`sync_bins`)."""
+    """A percentile to draw: of the latencies of I/Os (`bins`) or of fsync and fdatasync calls (`sync_bins`)."""
 
     name: str
     per_cent: float
@@ -44,7 +44,7 @@ _PERCENTILES = (
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
-    """Return the percentiles over at most `most_steps` intervals; empty if there are too few I/Os for any percentile.
+    """Return each percentile over time, in at most `most_steps` intervals; empty if no percentile has enough I/Os.
 
     `start_s` is the start of the window, in seconds since 1970.
     """
@@ -77,8 +77,8 @@ def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict
     """Join neighbouring intervals until `SLOWER` I/Os are slower than the percentile.
 
     Each interval maps latencies in nanoseconds to numbers of I/Os. The result maps the index of the first interval in
-    each group to the sum of the group. Intervals left over at the end are added to the last group; if there are too
-    few I/Os for a single group, the result is empty.
+    each group to the summed bins of the group. Intervals left over at the end are added to the last group. If there are
+    too few I/Os for a single group, the result is empty.
     """
     needed = round(100 * SLOWER / (100 - per_cent))
     steps: dict[int, Counter[int]] = {}

@@ -1,4 +1,4 @@
-"""A metric of every layout, with a panel per workload, for workloads that are not points of a curve."""
+"""A metric of every layout, with a panel for each workload that is not part of a curve."""
 
 from typing import Any
 
@@ -22,7 +22,10 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
-    """Draw rejected and unsettled results as hollow points, intervals as bars, and every axis from 0."""
+    """Draw each result as a point and its interval as a bar.
+
+    The points of rejected and unsettled results are hollow. Every axis starts at 0.
+    """
     layouts = [layout.name for layout in run.campaign.layouts]
     x = alt.X(
         "value:Q",

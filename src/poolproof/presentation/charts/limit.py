@@ -29,7 +29,7 @@ def _rows(run: LoadedRun) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
-    """Draw a panel per workload, with a bar per layout and a line at the limit."""
+    """Draw a panel per workload, with a bar per layout and a line at 100 % of the limit."""
     rows: list[dict[str, Any]] = data.values
     layouts = [layout.name for layout in run.campaign.layouts]
     shown = {row["layout"] for row in rows}

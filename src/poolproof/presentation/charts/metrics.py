@@ -31,7 +31,7 @@ IS_RELIABLE = "datum.counts && !datum.unsettled"
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
-    """Return the values of `RESULT`; None if the metric was not measured."""
+    """Return the cell's values for the columns in `RESULT`; None if the metric was not measured."""
     result = cell.result(metric)
     if result.interval is None:
         return None
@@ -49,7 +49,7 @@ def axis_value(value: float, metric: MetricId) -> float:
 def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
-    An unsettled result is given with its range: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
+    An unsettled result is shown with the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
     """
     result = cell.result(metric)
     if result.interval is None:
@@ -62,7 +62,10 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 
 
 def interval_text(interval: Interval, metric: MetricId) -> str:
-    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`. A single trial has only a note."""
+    """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
+
+    If there was only one trial, a note takes the place of the interval.
+    """
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:
         return f"{mean} (one trial: no interval)"
@@ -72,8 +75,8 @@ def interval_text(interval: Interval, metric: MetricId) -> str:
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
     """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
 
-    For the metric that a workload is compared by, it is the requested confidence. For any other metric, it is 95 %
-    (Student's t).
+    Workloads that are compared by this metric have the requested confidence. All others have 95 % (Student's t). If
+    there are workloads of both kinds, the text names both values.
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -90,12 +93,12 @@ def confidence_text(measure: Measure) -> str:
 
 
 def title(metric: MetricId) -> str:
-    """Return the axis title of a metric. It says which direction is better."""
+    """Return the axis title of a metric, which says whether more or less is better."""
     return metric_of(metric).axis_title
 
 
 def label_expression(metric: MetricId) -> str:
-    """Return a Vega expression for the labels of the metric's axis: `12k`, `150 MB/s`, `2 ms`."""
+    """Return a Vega expression that formats the labels of the metric's axis: `12k`, `150 MB/s`, `2 ms`."""
     unit = metric_of(metric).unit.symbol
     number = "format(datum.value, '~s')"
     return number if not unit else f"replace({number}, /([0-9])([^0-9.]?)$/, '$1 $2') + '{unit}'"
@@ -104,7 +107,7 @@ def label_expression(metric: MetricId) -> str:
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
     """Return a logarithmic axis of the field `seconds`, labelled at 1 and 3 in each decade.
 
-    By default Vega drops labels that do not fit, and may show a 9 instead of the 10 next to it.
+    Vega by itself drops labels that do not fit, and may keep a 9 rather than the 10 next to it.
     """
     labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
     scale = alt.Scale(type="log")

@@ -1,6 +1,6 @@
-"""What a chart is: where it is shown, what its rows are and how it is drawn.
+"""What a chart is: where it is shown, what rows it has and how it is drawn.
 
-A chart is a module in this package that defines `CHART`. The report, the pictures and notebooks then find it.
+Every module of this package that defines `CHART` adds a chart to the report, to the exported pictures and to notebooks.
 """
 
 import functools
@@ -30,7 +30,10 @@ _MOST_POINTS = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. `heading` and `unit` are for the table behind the chart; no heading: not in the table."""
+    """A field of the rows. `heading` and `unit` are for the table behind the chart.
+
+    The table omits columns without a heading.
+    """
 
     field: str
     heading: str = ""
@@ -39,9 +42,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Lines:
-    """Rows of three columns in a compact form: named lines over the same positions.
+    """Rows of three columns in a compact form: named lines that share their positions.
 
-    Each value stands for a row (position, name, value). None stands for no row, so the line stays at its last value.
+    Each value stands for a row (position, name, value). None stands for no row: the line stays at its previous value.
     """
 
     at: Sequence[float | None]
@@ -50,15 +53,16 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """What all charts have in common.
+    """The fields that all charts have.
 
-    `name` is the id in the report and part of a picture's file name. `description` says how to read the chart.
-    `order` sorts the charts of a section. If `pivot` is set, the table behind the chart has a row for each value of
-    the first column and a column for each value of the second.
+    `name` is the id in the report and part of a picture's file name. `description` says how to read the chart. Within a
+    section of the report, charts are sorted by `order`. If `pivot` is set, the table behind the chart has a row for
+    each value of the first column and a column for each value of the second.
 
-    `draw` returns the Altair chart for the data and the run. The data's `values` are the rows as mappings. The run
-    provides what is the same in all cells, such as the layout names. For a `MetricChart`, `draw` also gets the metric
-    and the scale. Unless the chart is a `RunChart`, the report draws it without rows and its script adds them.
+    `draw` takes the data and the run, and returns the Altair chart. The data's `values` are the rows as mappings. The
+    run provides what all cells share, such as the layout names. For a `MetricChart`, `draw` also takes the metric and
+    the scale. The report draws a `RunChart` with its rows. It draws all other charts without rows, which the report's
+    script fills in.
     """
 
     name: str
@@ -78,14 +82,17 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of a run. It has one picture per workload if the rows have a column `workload`, otherwise one."""
+    """A chart of a run.
+
+    The chart is exported as one picture per workload if its rows have a column `workload`, otherwise as one picture.
+    """
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellChart(Chart):
-    """A chart of one cell. The report shows it for the open cell."""
+    """A chart of one cell. The report shows the chart of the cell that is open."""
 
     rows: Callable[[Cell], Sequence[Row]]
 
@@ -94,8 +101,8 @@ class CellChart(Chart):
 class TrialChart(Chart):
     """A chart of one trial over time. The first column is `at_s`, in seconds from the start of the window.
 
-    The report shows it for the chosen trial, with the phases of the trial shaded. `note` returns a sentence to show
-    above the chart.
+    The report shows the chart of the selected trial, with the trial's phases shaded. `note` returns a sentence to show
+    above the chart, or an empty string.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
@@ -105,11 +112,12 @@ class TrialChart(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricChart(Chart):
-    """A chart of one metric in all cells. The reader of the report chooses the metric.
+    """A chart of one metric in all cells. The reader of the report selects the metric.
 
-    The columns include `layout`, `workload` and those of `metrics.RESULT`. If there are columns `panel` and `rest`,
-    the reader can also filter by them, and there is one picture per panel; otherwise there is one per workload.
-    The reader chooses the scale from `scales`. The report shows the chart if `is_shown` is true for the run.
+    The columns include `layout`, `workload` and those of `metrics.RESULT`. If there are also the columns `panel` and
+    `rest`, the reader can filter by their values, and each combination of the two is exported as a picture. Otherwise
+    each workload is exported as a picture. The reader selects one of the `scales`. The report shows the chart if
+    `is_shown` is true for the run.
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
@@ -131,12 +139,12 @@ def all_charts() -> tuple[Chart, ...]:
 
 
 def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
-    """Return the charts of a kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
+    """Return the charts of one kind: `RunChart`, `CellChart`, `TrialChart` or `MetricChart`."""
     return tuple(each for each in all_charts() if isinstance(each, kind))
 
 
 def chart_named(name: str) -> Chart:
-    """Return the chart with that name, for notebooks.
+    """Return the chart with this name. Meant for notebooks.
 
     Raises:
         KeyError: there is no such chart.
@@ -145,9 +153,9 @@ def chart_named(name: str) -> Chart:
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return the Altair chart of a run, of one of its cells, or of that cell's first trial with samples.
+    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's first trial with samples.
 
-    Charts of cells and trials need `cell`. None is returned if there is nothing to draw.
+    A chart of a cell or of a trial needs `cell`. The result is None if there is nothing to draw.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()
@@ -174,7 +182,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the Altair chart of the rows. They may be empty: the report's script fills them in."""
+    """Return the Altair chart of the rows. In the report, `rows` is empty if the script fills in the rows."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)
@@ -185,7 +193,7 @@ def specification(
 
 
 def rows_of(lines: Sequence[Lines]) -> list[Row]:
-    """Expand lines to rows."""
+    """Return the lines as rows (position, name, value), leaving out values that are None."""
     return [
         (at, name, value)
         for each in lines

@@ -33,7 +33,7 @@ def _lines(trial: TrialData) -> list[Lines]:
 
 
 def _drain(trial: TrialData) -> Lines | None:
-    """Return the mean write rate of the disks after the window; None without a drain."""
+    """Return the mean write rate of the disks during the drain; None if there was no noticeable drain."""
     account = trial.account
     rate = _megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
     if not rate or not trial.has_drain:
@@ -42,7 +42,7 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _fio(trial: TrialData) -> Lines | None:
-    """Return the rates in fio's reports, or fio's mean rate if it reported none while it ran."""
+    """Return fio's rate over time, or its mean rate if fio reported nothing while it ran; None if the mean is 0."""
     if trial.reports:
         return fio_line(trial.reports, trial.start_s, trial.most_points)
     mean = _megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
@@ -50,9 +50,9 @@ def _fio(trial: TrialData) -> Lines | None:
 
 
 def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lines:
-    """Return fio's rate over time, measured by fio's clock because its last report is printed late.
+    """Return fio's rate over time. Times are from fio's clock, because fio prints its last report late.
 
-    If the last interval is less than half as long as the one before, the two are joined.
+    If the last interval is less than half as long as the interval before it, the two are merged.
     """
     clock_s = min(report.at_s - report.ran_s for report in reports) - start_s
     totals = [(0.0, 0), *((report.ran_s, report.read_bytes + report.write_bytes) for report in reports)]
@@ -68,12 +68,12 @@ def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lin
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three digits; None if the duration is 0."""
+    """Return a rate in MB/s, rounded to three significant digits; None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 
 def _steps(values: list[float | None]) -> list[float | None]:
-    """Repeat the last value, so that the last step is as long as its interval."""
+    """Return the values with the last value repeated, so that the last step is as long as its interval."""
     return [*values, *values[-1:]] or [None]
 
 

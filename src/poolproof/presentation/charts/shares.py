@@ -1,4 +1,4 @@
-"""Each disk's share of the bytes read, written and stored, and how busy it was. Slow disks are marked."""
+"""Each disk's share of the bytes read, written and stored, and its utilisation. Slow disks are marked."""
 
 from typing import Any
 
@@ -16,7 +16,10 @@ _SLOW = "slow-leaf"
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return the shares of each disk, except in directions without fio traffic. A disk's last row has its note."""
+    """Return the shares of each disk, leaving out directions in which fio moved no data.
+
+    The last row of each disk has a note: the time per request, and whether the disk is slow.
+    """
     account = cell.account
     rows: list[Row] = []
     for leaf in cell.leaves:

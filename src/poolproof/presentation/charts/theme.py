@@ -39,7 +39,7 @@ _INK: Mapping[Theme, Mapping[str, str]] = {
 
 
 def series_scale(names: Sequence[str], among: Sequence[Any]) -> alt.Scale:
-    """Return a scale that assigns the values in `among` to the names in turn, starting over when they run out."""
+    """Return a scale that gives each name the next value of `among`, starting over when the values run out."""
     return alt.Scale(domain=list(names), range=[among[number % len(among)] for number, _ in enumerate(names)])
 
 
@@ -49,7 +49,7 @@ def dash_scale(names: Sequence[str]) -> alt.Scale:
 
 
 def seconds() -> alt.X:
-    """Return the time axis of a trial's charts. The report's script gives all of them the same domain."""
+    """Return the time axis for the charts of a trial. The report's script gives these charts the same domain."""
     return alt.X("at_s:Q", title="seconds from the start of the window", scale=alt.Scale(nice=False, zero=False))
 
 
@@ -69,7 +69,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return a tooltip that shows these fields unformatted."""
+    """Return tooltips that show these fields unformatted."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 
@@ -112,7 +112,7 @@ def dressed(chart: Any) -> dict[str, Any]:
 
 
 def bare(chart: Any) -> dict[str, Any]:
-    """Return a chart as a Vega-Lite specification without a theme, which the page applies.
+    """Return a chart as a Vega-Lite specification without a theme. The page applies the theme.
 
     The rows are in `data.values`, where the page's script replaces them.
     """

@@ -24,7 +24,7 @@ Line = TypeVar("Line")
 
 
 class Sample(msgspec.Struct):
-    """A line of samples.jsonl."""
+    """A line of samples.jsonl: the counters of each disk at a moment, in seconds since 1970."""
 
     at_s: float
     leaves: dict[str, Counters]
@@ -48,7 +48,11 @@ class Report(msgspec.Struct):
 
 
 class LatencyLine(msgspec.Struct):
-    """A line of latency.jsonl. Times are in seconds. Bins map a latency in nanoseconds to a number of I/Os."""
+    """A line of latency.jsonl. Times are in seconds.
+
+    `bins` maps latencies of I/Os, in nanoseconds, to numbers of I/Os. `sync_bins` does the same for fsync and fdatasync
+    calls.
+    """
 
     at_s: float
     from_s: float
@@ -59,7 +63,10 @@ class LatencyLine(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase to shade: before the window, the warm-up, or the drain. Times are seconds from the window's start."""
+    """A phase of a trial to shade: the time before the window, the warm-up, or the drain.
+
+    Times are in seconds from the start of the window.
+    """
 
     name: str
     from_s: float
@@ -68,10 +75,10 @@ class Phase:
 
 @dataclass(frozen=True)
 class TrialData:
-    """The data of one trial.
+    """The data of one trial. `start_s` is when the window began, in seconds since 1970.
 
-    `start_s` is when the window began, in seconds since 1970. A line can have at most `most_points` points, so
-    `samples` has at most one more, evenly spaced. Leaving samples out loses no bytes, because counters are totals.
+    A line in a chart has at most `most_points` points, which take one sample more. If the trial has more samples,
+    `samples` is an evenly spaced selection. The selection loses no bytes, because counters are totals.
     """
 
     directory: Path
@@ -83,7 +90,7 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """fio's reports; empty if fio made none while it ran."""
+        """fio's reports; empty if fio reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report)
 
     @functools.cached_property
@@ -103,7 +110,7 @@ class TrialData:
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks continued to write for a noticeable time after fio had ended."""
+        """True if the disks continued to write after fio had ended, for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
@@ -137,7 +144,7 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line]) -> list[Line]:
-    """Return the lines of a file up to the first damaged one."""
+    """Return the decoded lines of a file, up to the first damaged line."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     for line in whole_lines(path):

@@ -1,1 +1,1 @@
-"""Export a run to the formats of other programs, all from the same rows; docs/export.md describes them."""
+"""Export of a run to the formats of other programs, described in docs/export.md. All formats use the same rows."""

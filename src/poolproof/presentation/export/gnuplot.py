@@ -47,9 +47,9 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of one plot, which draws a line over block size for each layout.
+    """The rows of a group of plots that share a mode. Each plot has a line per layout over the block size.
 
-    `rest` tells panels of the same mode apart, for example `iodepth-4`.
+    `rest` distinguishes panels of the same mode, for example `iodepth-4`.
     """
 
     sync: str
@@ -72,9 +72,10 @@ class Panel:
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
-    """Group the rows into panels, in the order of their first rows. Every row is in exactly one panel.
+    """Group the rows into panels, ordered by the first row of each panel. Every row is in exactly one panel.
 
-    An option that varies is part of the panel's name, unless its value follows from what the plot shows (`_shown`).
+    An option that varies is part of the panel's name, unless its value follows from what the plot shows anyway
+    (`_shown`).
     """
     every = tuple(rows)
     families = {_family(row) for row in every}
@@ -109,7 +110,7 @@ def _block_size(row: ExportRow) -> str:
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the text of each file by path, such as `sync/randread/randread-sync.dat` and its `.gnuplot` script."""
+    """Return the text of each file by its path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -121,7 +122,7 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    The line above a row is a comment if its result was rejected or did not converge; it gives the reason.
+    If a result was rejected or did not converge, a comment line above its row gives the reason.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -190,7 +191,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the title that the benchmark uses, and how many points are left out or hollow."""
+    """Return the same title as in the cache-and-log benchmark, plus the numbers of omitted and of hollow points."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     unsettled = sum(map(_is_hollow, panel.rows))
@@ -201,7 +202,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout with valid results, and hollow points for its results that did not converge."""
+    """Yield a line for each layout with valid results, and hollow points for results that did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -224,7 +225,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """Return a line style in the report's colours, which repeat with a different dash pattern and point shape."""
+    """Return the line style of a layout. When the report's colours repeat, the dash pattern changes."""
     repeats, colour = divmod(index, len(SERIES))
     dash = "" if hollow else f" dashtype {repeats + 1}"
     return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"
@@ -235,7 +236,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(name: str) -> str:
-    """Return a name as a field, quoted if it is empty or has characters that gnuplot would interpret."""
+    """Return a name as a field, quoted if it is empty or contains characters that gnuplot would interpret."""
     plain = _one_line(name)
     return plain if plain and not set(plain) & set('"#\\') else '"' + plain.replace('"', "''").replace("\\", "/") + '"'
 

@@ -1,7 +1,7 @@
 """A run as InfluxDB line protocol, for `influx -import`, `curl --data-binary` and Telegraf.
 
-Valid results are in the measurement `poolproof`, rejected ones in `poolproof_rejected`, so that no mean mixes them.
-Source: the InfluxDB 1.x line protocol reference.
+Valid results are in the measurement `poolproof` and rejected results in `poolproof_rejected`, so that an average over
+one measurement never mixes the two. Source: the InfluxDB 1.x line protocol reference.
 """
 
 import re
@@ -18,12 +18,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def influx_text(table: ExportTable) -> str:
-    """Return the lines of all cells. A cell's time is the start of its last trial, in nanoseconds since 1970."""
+    """Return the lines of all cells. The timestamp of a cell is the start of its last trial, in nanoseconds since 1970."""
     return "".join(f"{line}\n" for row in table.rows for line in _lines(row, table))
 
 
 def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
-    """Yield one line for the cell's valid results and one for its rejected results."""
+    """Yield a line for the cell's valid results and a line for its rejected results, if there are any."""
     tags = table.labels(row) | {"verdict": row.own.verdict}
     written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
     for name, intervals, is_own in (
@@ -58,7 +58,10 @@ def _facts(row: ExportRow) -> dict[str, str]:
 
 
 def _tag(text: str) -> str:
-    """Escape a tag key or value. Line breaks are not allowed, and a final backslash would escape the next character."""
+    """Escape a tag key or value. Line breaks are replaced because tags cannot contain them.
+
+    Backslashes are replaced because a backslash at the end would escape the next character.
+    """
     plain = re.sub(r"[\x00-\x1f]+", " ", text).replace("\\", "/")
     return re.sub(r"([,= ])", r"\\\1", plain)
 

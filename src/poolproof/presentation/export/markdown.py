@@ -52,7 +52,7 @@ class _Notes:
         return str(number).translate(_DIGITS)
 
     def lines(self) -> Iterator[str]:
-        """Yield one paragraph per footnote, with the message of its first cell."""
+        """Yield one paragraph per footnote, with the message of the first cell that refers to it."""
         for number, rows in self._rows.items():
             first = rows[0].reasons[0]
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
@@ -77,9 +77,10 @@ def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
 
 
 def _cell(row: ExportRow | None, notes: _Notes) -> str:
-    """Return a cell's text: `968 IOPS ±17% ✓ 67% of limit`, or `about 968 IOPS ✓` if the result did not converge.
+    """Return the text of a table cell: `968 IOPS ±17% ✓ 67% of limit`.
 
-    A rejected result is in parentheses and struck through: `~~(24.0 GB/s)~~ ✗¹`.
+    If the result did not converge, the text is `about 968 IOPS ✓`. A rejected result is in parentheses and struck
+    through: `~~(24.0 GB/s)~~ ✗¹`.
     """
     if row is None:
         return _NONE
@@ -115,7 +116,7 @@ def _unsettled(rows: Iterable[ExportRow]) -> str:
 
 
 def _legend(table: ExportTable) -> str:
-    """Return a legend of the marks in the table, and of `±` and `of limit` if the table has them."""
+    """Return a legend that explains the marks in the table, and `±` and `of limit` if the table contains them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
@@ -145,5 +146,5 @@ def _code(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return free text on one line, with Markdown characters escaped."""
+    """Return text on one line, with Markdown characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

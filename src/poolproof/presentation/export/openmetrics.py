@@ -1,6 +1,6 @@
 """Export of a run as OpenMetrics text, for Prometheus (`promtool tsdb create-blocks-from openmetrics`).
 
-Every metric is a gauge, so that parsers of the older Prometheus text format accept it too. Rejected results have
+Every metric is a gauge, so that parsers of the older Prometheus text format accept the text too. Rejected results have
 separate metric families. Source: OpenMetrics 1.0.0; for label names, Prometheus's data model.
 """
 
@@ -80,7 +80,10 @@ def _samples(
 
 
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
-    """Return labels, value and timestamp. `settled` is omitted without `until`; Prometheus treats that as empty."""
+    """Return the labels, value and timestamp of a sample.
+
+    Without `until` there is no label `settled`, which Prometheus treats like an empty label.
+    """
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
     every = table.labels(row) | settled | dict(labels)
     written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())

@@ -1,4 +1,4 @@
-"""The charts of a run as PNG or SVG files, in folders by mode such as `async/randread`."""
+"""The charts of a run as PNG or SVG files, in a folder for each mode, such as `async/randread`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _PADDING = 14
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart and the path of its file without an extension: `async/randread/randread-async-iops`."""
+    """A chart, and the path of its picture without the extension: `async/randread/randread-async-iops`."""
 
     place: PurePosixPath
     chart: Any
@@ -55,7 +55,7 @@ def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
 
 
 def drawn(picture: Picture, kind: str) -> bytes:
-    """Return a picture as the content of a file; `kind` is `png` or `svg`."""
+    """Return the content of the picture's file; `kind` is `png` or `svg`."""
     import vl_convert
 
     specification = look.dressed(picture.chart)
@@ -73,7 +73,10 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield one picture per panel and value of the other varied options; without panels, one per workload."""
+    """Yield one picture per panel and per value of the other varied options.
+
+    If the chart has no panels, yield one picture per workload.
+    """
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")

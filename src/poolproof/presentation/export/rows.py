@@ -27,8 +27,8 @@ _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 class ExportRow:
     """A cell as a row.
 
-    `settings` holds the values chosen by the layout and workload matrices, by column. `options` are those of the
-    workload's first job. `limit` is what the layout's disks can do; None if unknown.
+    `settings` holds the values that the layout and workload matrices chose for the cell, by column. `options` are the
+    options of the workload's first job. `limit` is the best result that the layout's disks allow; None if unknown.
     """
 
     cell: Cell
@@ -38,12 +38,12 @@ class ExportRow:
 
     @cached_property
     def figures(self) -> Mapping[str, Interval]:
-        """Return the intervals of the valid results, by column."""
+        """Return the mean and the interval of each valid result, by column."""
         return self._intervals(counting=True)
 
     @cached_property
     def rejected(self) -> Mapping[str, Interval]:
-        """Return the intervals of the rejected (refuted or failed) results, by column."""
+        """Return the mean and the interval of each rejected (refuted or failed) result, by column."""
         return self._intervals(counting=False)
 
     @cached_property
@@ -53,7 +53,7 @@ class ExportRow:
 
     @property
     def counts(self) -> bool:
-        """True if the result of the workload's metric is valid, neither refuted nor failed."""
+        """True if the result of the workload's metric is valid, that is, neither refuted nor failed."""
         return self.own.counts
 
     @property
@@ -64,7 +64,7 @@ class ExportRow:
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a fraction of its limit; None if it was rejected or has no limit."""
+        """Return the result as a fraction of its limit; None if the result was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
@@ -79,7 +79,7 @@ class ExportRow:
 
     @property
     def unsettled(self) -> tuple[NotConverged, ...]:
-        """Return why the result is not as precise as `until` requires; empty if it is."""
+        """Return why the result is not as precise as `until` requires; empty if it is, or without `until`."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -93,10 +93,10 @@ class ExportRow:
         return max(trial.begun_at for trial in self.cell.trials)
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
-        """Return the intervals of the valid or of the rejected results, by column.
+        """Return the mean and the interval of each valid result, or of each rejected result, by column.
 
-        A metric with the same values as the cell's metric gets the interval of the latter. An example is `read_iops`
-        of a workload that only reads.
+        A metric whose values equal those of the cell's own metric gets the same interval as the own metric. An example
+        is `read_iops` of a workload that only reads.
         """
         found = {}
         for metric in METRICS:
@@ -124,7 +124,7 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics that workloads are compared by, such as `99 %`; others have 95 %."""
+        """Return the confidence for the metrics that workloads are compared by, such as `99 %`. Others have 95 %."""
         return confidence_text(self.campaign.measure)
 
     @property
@@ -134,7 +134,7 @@ class ExportTable:
 
     @property
     def has_limits(self) -> bool:
-        """True if any cell has a limit, that is, if the run measured its disks alone."""
+        """True if any cell has a limit. There are limits only if the run measured its disks alone."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
@@ -143,7 +143,10 @@ class ExportTable:
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings}
 
     def measured_at(self, row: ExportRow) -> datetime | None:
-        """Return when the row's last trial began or, if unknown, when the run began; None if that is not a date."""
+        """Return when the row's last trial began or, if unknown, when the run began.
+
+        The result is None if the recorded time is not a valid date.
+        """
         try:
             return datetime.fromisoformat(row.measured_at or self.record.begun_at)
         except ValueError:
@@ -159,7 +162,10 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Return a cell's row. Settings come from the campaign, or from the cell's names if the campaign lacks them."""
+    """Return a cell's row.
+
+    Settings come from the campaign, or from the names of the layout and workload if the campaign does not define them.
+    """
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
     varies = {
@@ -181,7 +187,7 @@ def _in_name(name: str) -> Iterable[tuple[str, str]]:
 
 
 def plain_name(text: str) -> str:
-    """Return the text as a column, label or tag name: only ASCII letters, digits and `_`."""
+    """Return the text as a column, label or tag name, which has only ASCII letters, digits and `_`."""
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 
 
@@ -191,7 +197,7 @@ def sync_of(part: LoadPart) -> str:
 
 
 def mode_of(part: LoadPart) -> str:
-    """Return what a load does in one word, such as `randread`, `write` or `readwrite`."""
+    """Return a load's access mode in one word, such as `randread`, `write` or `readwrite`."""
     if part.is_mixed:
         return "randrw" if part.is_random else "readwrite"
     word = "read" if part.reads else "trim" * part.trims + "write" * part.writes

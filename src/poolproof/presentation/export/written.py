@@ -1,4 +1,4 @@
-"""The export formats by name, and writing their files."""
+"""The export formats by name, and functions that write their files."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ _ENDINGS = {
 
 
 def default_place(name: str, table: ExportTable) -> Path:
-    """Return the default path of an export: the run's name with the format's ending, in the current directory.
+    """Return the default path of an export: the run's name with the format's extension, in the current directory.
 
     Raises:
         UsageError: the path already exists.
