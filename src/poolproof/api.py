@@ -1,4 +1,7 @@
-"""The Python API for notebooks and other programs: load a run, audit results, lint a job. The commands use it too."""
+"""The Python API for notebooks and other programs: load a run, audit results, lint a job.
+
+The commands use this API too.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,9 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
 
 
 def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:
-    """Find the fio results in a text and judge each one. `cold` is False if cached data is part of what was measured.
+    """Find the fio results in a text and judge each one.
+
+    Set `cold` to False if reading cached data was part of what the benchmark was meant to measure.
 
     Raises:
         UsageError: the value of an option can't be parsed.
@@ -72,7 +77,7 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
 def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
     """Judge the fio results in files, folders and run directories.
 
-    The bytes for the path `-` are what `stdin` returns. Files that can't be read are listed in the `unread` field.
+    For the path `-`, the bytes come from `stdin`. Files that can't be read are listed in the `unread` field.
     """
     from poolproof.foreign.audit.sources import audit_sources
 
@@ -95,8 +100,8 @@ def lint(
 ) -> tuple[Diagnostic, ...]:
     """Find mistakes in the text of a job file, a command line or a shell script.
 
-    No machine is examined unless you pass `targets`, which looks up what the jobs would measure, or `fio`, which
-    would run them.
+    By default, only the text is read. `targets` looks up the files and devices that the jobs would measure. `fio` has
+    the installed fio parse the jobs as a further check. The jobs are never run.
     """
     from poolproof.foreign.lint import check
     from poolproof.foreign.lint.sources import Source

@@ -1,1 +1,4 @@
-"""One module per subcommand: parse arguments, call, print. Heavy modules are imported only when a command runs."""
+"""One module per subcommand, which parses the arguments, calls the library and prints the result.
+
+Heavy modules are imported only when a command runs.
+"""

@@ -38,11 +38,11 @@ def command(
     """Find fio results in any text and judge each one.
 
     For each result, print the verdict, the reasons, and a command to run instead. With --save, write the results to a
-    run directory for `show`, `compare`, `report` and the other commands that read runs. Workloads are distinguished by
-    the options that vary in the jobs, layouts by folder.
+    run directory for `show`, `compare`, `report` and the other commands that read runs. In this run, jobs with
+    different options are different workloads, and results in different folders belong to different layouts.
 
-    The exit code is 1 if a result is refuted or failed (not with --save), and 8 if a file could not be read or there
-    is no result.
+    The exit code is 1 if a result is refuted or failed (but not with --save), and 8 if a file could not be read or
+    there is no result.
     """
     from poolproof.api import audit_context
 
@@ -58,7 +58,7 @@ def command(
 
 
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
-    """Write the results to a new run directory. Files that can't be read are reported and lead to exit code 8."""
+    """Write the results to a new run directory. Files that can't be read are reported, and the exit code is then 8."""
     from poolproof.foreign.importing.run import import_results
 
     gc.disable()  # thousands of values that all live until the process ends

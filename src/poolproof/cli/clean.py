@@ -19,10 +19,11 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Remove what a crashed run left on the system. Its results are not removed.
+    """Remove what a crashed run left on the system. The run's results are kept.
 
-    Without a run directory, clean up after every crashed run in the work directory, remove the labs of crashed runs,
-    and list what is left alone: runs still running, runs of other users, and directories without a journal.
+    Without a run directory, clean up after every crashed run in the work directory, and remove the labs of crashed
+    runs. What is left alone is listed: runs that are still running, runs of other users, and directories without a
+    journal.
     """
     if run is None:
         _clean_all(on or LOCAL, work, as_json=as_json)
@@ -42,7 +43,7 @@ def _undone_text(undone: int) -> str:
 
 
 def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
-    """Clean up after all crashed runs. If that fails for one of them, exit with the code of a BuildError."""
+    """Clean up after all crashed runs. If the clean-up fails for one of them, exit with the code of a BuildError."""
     from poolproof.lab.reach import reach_host
     from poolproof.measure.cleanup import clean_crashed_runs
     from poolproof.provision.directories import DEFAULT_WORK, real_directory

@@ -1,4 +1,4 @@
-"""All subcommands by name. Only the one that the command line names is imported, because each import takes 2 ms."""
+"""All subcommands by name. Only the subcommand on the command line is imported, because each import takes 2 ms."""
 
 import importlib
 import keyword
@@ -12,13 +12,13 @@ NAMES = (
     "run", "demo", "resume", "watch", "clean", "show", "compare", "rank", "report", "runs", "query", "export", "plots",
     "lint", "audit", "import", "check", "devices", "presets", "rules", "explain", "lab",
 )  # fmt: skip
-"""In the order of the help. Each is a module in this package; `import` is `import_`."""
+"""The subcommands in the order of the help. Each has a module of the same name, except `import` (`import_`)."""
 
 _HIDDEN = ("import", "plots")
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the Typer app for these arguments. If they start with a subcommand, the app has only this subcommand."""
+    """Return the Typer app for these arguments. If the first argument is a subcommand, the app has only that one."""
     app = typer.Typer(
         name="poolproof",
         help="Benchmark storage layouts and prove each result.",

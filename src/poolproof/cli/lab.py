@@ -1,4 +1,4 @@
-"""`poolproof lab`: disposable virtual machines that have every storage system. One function per subcommand."""
+"""`poolproof lab`: disposable virtual machines with all supported storage systems. One function per subcommand."""
 
 from typing import Annotated
 
@@ -28,10 +28,10 @@ def build(
     anew: Annotated[bool, Option("--anew", help="Build the image even if there is one.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the virtual machine image for labs.
+    """Build the virtual machine image that all labs share.
 
-    It consists of Debian packages and of OpenZFS compiled for its kernel. All labs share it. The packages come from
-    the mirrors in this machine's apt configuration. An interrupted build continues after its last finished stage.
+    The image consists of Debian packages and of OpenZFS compiled for the image's kernel. The packages come from the
+    mirrors in this machine's apt configuration. An interrupted build continues after the last finished stage.
     """
     from poolproof.lab.build import USUALLY, Stopwatch, recipe_here
     from poolproof.lab.build import build as build_image
@@ -62,7 +62,7 @@ def start(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Start a lab with these disks; it runs until you stop it. Build its image first: poolproof lab build.
+    """Start a lab with these disks. The lab runs until you stop it. Build the image first: poolproof lab build.
 
     poolproof lab start nas --disk a=emulate:hdd-7200,8G --disk b=emulate:sata-ssd,8G
     """
@@ -100,7 +100,7 @@ def run(
     limit: Annotated[str, Option(metavar="DURATION", help="Kill the program after this time.")] = "10m",
     as_json: Json = False,
 ) -> None:
-    """Run a program in a lab as root. Its output and exit code become those of this command.
+    """Run a program in a lab as root. The program's output and exit code are passed on.
 
     poolproof lab run nas -- zpool version
     """
@@ -135,7 +135,7 @@ def ssh(name: LabName, as_json: Json = False) -> None:
 
 @app.command()
 def stop(name: LabName, as_json: Json = False) -> None:
-    """Stop a lab and discard its disks with all data on them. Its console log remains until `lab rm`."""
+    """Stop a lab and discard its disks with all data on them. The lab's console log remains until `lab rm`."""
     from poolproof.lab.labs import find
     from poolproof.lab.labs import stop as stop_lab
 

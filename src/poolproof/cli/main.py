@@ -72,7 +72,10 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip Python's last garbage collection, unless DuckDB is loaded, which would report leaks on standard error."""
+    """Skip Python's last garbage collection, unless DuckDB is loaded.
+
+    Without that collection, DuckDB would report leaks on standard error.
+    """
     if "_duckdb" not in sys.modules:
         gc.freeze()
 
@@ -84,7 +87,7 @@ def _fail(message: str, hint: str, code: int) -> NoReturn:
 
 
 def _print_error(error: dict[str, str | int]) -> bool:
-    """Print the error as a JSON object. Returns False if it could not be written; buffered output is then discarded."""
+    """Print the error as a JSON object. If that fails, discard the buffered output and return False."""
     try:
         print(json.dumps({"error": error}), flush=True)
     except OSError:

@@ -51,7 +51,7 @@ ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 def parse_percent(text: str, option: str) -> float:
     """Parse a percentage and return it as a fraction: 0.02 for `2%`.
 
-    Raises a UsageError if it is not a percentage from 0% to below 100%.
+    Raises a UsageError if the text is not a percentage, or if it is 100% or more.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
     if match is None or float(match[1]) >= 100:
@@ -60,7 +60,7 @@ def parse_percent(text: str, option: str) -> float:
 
 
 def parse_metric(text: str | None) -> "MetricId | None":
-    """Return the metric with this name; None for None. Raises a UsageError if there is no such metric."""
+    """Return the metric with this name, or None if `text` is None. Raises a UsageError if there is no such metric."""
     from poolproof.campaign.names import did_you_mean, listed
     from poolproof.metrics import COMPARABLE
 

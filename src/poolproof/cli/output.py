@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. A closed terminal is ignored, so that it does not disturb a clean-up."""
+    """Print a line on standard error. If the terminal is closed, the error is ignored so that a clean-up can go on."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
@@ -82,9 +82,10 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Yield the run, with everything that can be read. If parts are missing, list them, and finally exit with 7.
+    """Yield the run as far as it can be read, and list what is missing on standard error.
 
-    With `as_json` they are not printed, because the command's JSON object lists them.
+    With `as_json` the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
+    if trials, or the record of how they were made, could not be read.
     """
     from poolproof.api import load_run
 
@@ -107,7 +108,7 @@ def exit_if_incomplete(run: "Run") -> None:
 
 
 def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
-    """Print all results of a run that can be read, and report the rest on standard error. Returns the loaded run.
+    """Print all results of a run that can be read, list the rest on standard error, and return the loaded run.
 
     With `leaves`, also print each disk's share for layouts with a single disk.
 

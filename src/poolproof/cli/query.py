@@ -55,7 +55,7 @@ def skipped_objects(session: "Session") -> list[dict[str, str]]:
 def exit_if_skipped(session: "Session", *, as_json: bool) -> None:
     """If something could not be read, report it on standard error and end with exit code 7.
 
-    With `as_json` nothing is printed, because the JSON object lists it.
+    With `as_json` the report is not printed, because the JSON object contains it.
     """
     from poolproof.errors import RunError
 

@@ -64,8 +64,8 @@ def command(
 
     poolproof run --layout 'btrfs raid1 a b' --device a=file:8G --device b=emulate:hdd-7200,8G --workload etcd
 
-    With --lab, the devices are disks of a virtual machine that has ZFS and every other storage system. --zfs, --ram,
-    --cpus and --accel configure it.
+    With --lab, the devices are disks of a virtual machine with ZFS and all other supported storage systems. --zfs,
+    --ram, --cpus and --accel configure the virtual machine.
     """
     from poolproof.campaign.flags import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
 

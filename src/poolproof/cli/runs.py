@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """List the runs in a folder.
 
-    Each has its date, campaign, host, state (running or finished), number of cells, and verdicts. A run that can't be
-    read is skipped with a message; the exit code is then 7.
+    Each line shows a run's date, campaign, host, state (running or finished), number of cells, and verdicts. A run that
+    can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.presentation.terminal.words import MARKS
     from poolproof.results.query.session import listed_runs, open_runs
@@ -60,7 +60,7 @@ def command(
 
 
 def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
-    """Write the history page. Runs that can't be read well enough are skipped with a message."""
+    """Write the history page. Runs of which too little can be read are skipped with a message."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history

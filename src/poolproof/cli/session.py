@@ -1,4 +1,4 @@
-"""Start, resume or print the plan of a run: what `run`, `demo` and `resume` share."""
+"""What `run`, `demo` and `resume` share: functions that start a run, resume a run, or print a run's plan."""
 
 from pathlib import Path
 
@@ -23,7 +23,10 @@ from poolproof.results.runs.directory import RunDirectory
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
-    """Measure a new run and print its results. `plain`: print lines instead of the live screen."""
+    """Measure a new run and print its results.
+
+    With `plain`, progress is printed as lines instead of on the live screen.
+    """
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()
@@ -31,7 +34,7 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
 
 
 def resume(path: Path, *, as_json: bool, plain: bool, on: str | None) -> None:
-    """Continue an interrupted run and print its results. `on`: another address of its host."""
+    """Continue an interrupted run and print its results. `on` is another address of the run's host."""
     end_in_order()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on) as session:

@@ -1,4 +1,4 @@
-"""The first Ctrl-C, SIGTERM or SIGHUP stops the run and cleans up; later ones do not interrupt the clean-up."""
+"""The first Ctrl-C, SIGTERM or SIGHUP stops the run and cleans up; later signals do not interrupt the clean-up."""
 
 import signal
 from types import FrameType
@@ -17,8 +17,8 @@ def end_in_order() -> None:
 def stop_if_asked() -> None:
     """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
 
-    Python discards an exception raised in the callback of a weak reference, and importing a module runs some of these.
-    We saw a Ctrl-C lost this way about once in several hundred runs, while modules were imported during planning.
+    Python discards an exception raised in the callback of a weak reference, and importing a module runs such callbacks.
+    While modules were imported during planning, we saw a Ctrl-C lost in this way about once in several hundred runs.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt

@@ -1,7 +1,7 @@
-"""The history page: how the result of each cell changed from run to run, when, and with which versions.
+"""The history page: how the result of each cell changed from run to run, with dates and versions.
 
 Only runs of the same campaign on the same machine are compared. A change is marked if `poolproof compare` with the
-latest earlier valid result would report slower or faster.
+latest earlier valid result would report `slower` or `faster`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""Vega's default labels would show 19:30 as 07:30, without the day."""
+"""Vega's default labels would show 19:30 as 07:30, and without the day."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class NamedRun:
 
     @property
     def campaign(self) -> tuple[str, str]:
-        """Return the campaign name and the machine id, or else the host name. Runs with the same pair are compared."""
+        """Return the campaign's name with the machine's id or, if unknown, the host name.
+
+        Runs with the same pair are compared.
+        """
         return self.run.campaign.name, self.run.record.facts.get("machine") or self.run.record.host
 
 
@@ -62,9 +65,9 @@ class ChangePoint:
 
 @dataclass(frozen=True)
 class Point:
-    """A cell in the run with number `run`. `reason` says why its result cannot be compared; empty if it can.
+    """A cell in the run with number `run`. `reason` says why its result cannot be compared; otherwise it is empty.
 
-    `change` is None if there is nothing to compare with, or if the result cannot be compared.
+    `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
     """
 
     run: int
@@ -212,7 +215,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS` as a tuple, because thousands of points would be much longer as objects."""
+    """Return the values of `_COLUMNS` as a tuple: as objects, thousands of points would take much more space."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

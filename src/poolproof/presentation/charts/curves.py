@@ -85,7 +85,7 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale with all layouts of the campaign as its domain, so that each layout looks the same in every chart."""
+    """Return a scale over all layouts of the campaign, so that each layout looks the same in every chart."""
     return look.series_scale([layout.name for layout in run.campaign.layouts], among)
 
 

@@ -19,7 +19,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The section of the report: a metric in all cells, a cell over time, a cell's disks, results vs their limits."""
+"""The section of the report: a metric in all cells, a cell over time, a cell's disks, results versus limits."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)

@@ -26,10 +26,10 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""Colours to replace on a dark page, with their replacements."""
+"""Maps each colour that is replaced on a dark page to its replacement."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""From the best result of a workload to a hundredth of it or less, in equal steps on a logarithmic scale."""
+"""Colours from a workload's best result to a hundredth of that result or less, in equal logarithmic steps."""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {

@@ -18,7 +18,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def influx_text(table: ExportTable) -> str:
-    """Return the lines of all cells. The timestamp of a cell is the start of its last trial, in nanoseconds since 1970."""
+    """Return the lines of all cells. A cell's timestamp is the start of its last trial, in nanoseconds since 1970."""
     return "".join(f"{line}\n" for row in table.rows for line in _lines(row, table))
 
 

@@ -22,9 +22,12 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Headline:
-    """The answer in one `sentence`. `rest` has the runner-up, what was left out, and what the trials cost.
+    """The answer in one `sentence`.
 
-    Without a goal, `workloads` pairs each workload with its best layout. `tone` is `known`, `open` or `nothing`.
+    `rest` has sentences on the runner-up, the layouts left out, and the cost of the trials.
+
+    Without a goal, `workloads` pairs each workload with its best layout. `tone` says how far the question is answered:
+    `known`, `open` or `nothing`.
     """
 
     sentence: str
@@ -42,7 +45,7 @@ def answer(run: LoadedRun) -> Headline:
 
 
 def _no_layout(run: LoadedRun) -> Headline:
-    """Return the headline of a run that has not measured a layout yet."""
+    """Return the headline of a run that has not measured any layout yet."""
     if run.unplaced:
         return Headline("No measured cell belongs to the campaign.", tone="nothing")
     if run.trials:
@@ -119,7 +122,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
-    """Return the headline if no layout has a valid result for each workload of the goal."""
+    """Return the headline if no layout has a valid result for every workload of the goal."""
     if goal.only is not None:
         return Headline(f"There is no answer for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
@@ -163,13 +166,13 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Return the cell's result as the rest of the report shows it. The ranking's value is a mean of logarithms."""
+    """Return the cell's result as the rest of the report shows it. The ranking itself has a mean of logarithms."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why tied layouts have no interval: unsettled results or a single trial; empty for other reasons."""
+    """Return why tied layouts have no interval: unsettled results or a single trial; empty if neither is the reason."""
     unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
     if unsettled:
         return f" (the results of {_listed(unsettled)} are unsettled)"
@@ -188,7 +191,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield how much speed it costs to survive more disk failures, with the fastest layout that does."""
+    """Yield the cost in speed of surviving more disk failures, with the fastest layout that survives them."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
@@ -196,7 +199,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield the layouts that are not ranked, and why. For a large mix, give the number of bad results."""
+    """Yield the layouts that are not ranked, and why. For a large mix, the reason is the number of unusable results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -238,7 +241,7 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield how long fio ran. With `until`, add how long it would have run with a fixed schedule, as in the table."""
+    """Yield how long fio ran. With `until`, add how long fio would have run with a fixed schedule."""
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:

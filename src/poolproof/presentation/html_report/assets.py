@@ -27,9 +27,10 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 def rendered(
     template: str, scripts: Sequence[str], values: Mapping[str, Any], data: Mapping[str, Any], *, draws: bool
 ) -> str:
-    """Return a page, with its template filled in. Text from the run is escaped; an unknown name raises an error.
+    """Return a page made from its template.
 
-    The scripts read `data`. Vega is included only if the page `draws` charts.
+    Text from the run is escaped. A name that is missing from `values` raises an error. The page's scripts read `data`.
+    Vega is included only if the page `draws` charts.
     """
     environment = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -77,7 +78,7 @@ def vega_script() -> str:
     """Return JavaScript that defines `vegaEmbed`, about 900 kB, safe inside a script element.
 
     vl-convert includes Vega, Vega-Lite and Vega-Embed, but takes seconds to bundle them, so the script is cached per
-    user, in a file whose name has the digest of the script.
+    user. The name of the cached file contains a digest of the script.
     """
     base = os.environ.get("XDG_CACHE_HOME", "")
     folder = (Path(base) if base.startswith("/") else Path.home() / ".cache") / "poolproof" / "page"

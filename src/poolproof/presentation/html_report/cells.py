@@ -29,20 +29,20 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _COLUMNS = 5
-"""Values per point besides one for each disk: the time, two rates, and about two for fio and latencies."""
+"""The number of values per point, not counting one for each disk: the time, two rates, and about two more for fio and latencies."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return the metrics that at least one cell has, starting with those that the workloads are compared by."""
+    """Return the metrics that at least one cell measured, starting with those that the workloads are compared by."""
     own = {cell.metric for cell in cells}
     found = [metric for metric in COMPARABLE if any(cell.values(metric) for cell in cells)]
     return tuple(sorted(found, key=lambda metric: metric not in own))
 
 
 def columns(run: LoadedRun) -> list[dict[str, Any]]:
-    """Return the workloads in the order of the map: grouped by panel, and within a panel in the order of its axis."""
+    """Return the workloads in the order of the map's columns: grouped by panel, then sorted by position on the axis."""
     workloads = run.campaign.workloads
     placed = places(workloads)
     order = panels(placed.values())
@@ -64,9 +64,9 @@ def cell_rows(
 ) -> list[dict[str, Any]]:
     """Return each cell's position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` has the findings on the workload's metric. `o` has the names, verdict and
-    findings of other metrics whose verdict differs. `u` has the name and sentence of each reason why the result is
-    unsettled; None if it is settled.
+    All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
+    other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
+    sentence of each reason why the result is unsettled; None if the result is settled.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -120,7 +120,10 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows column by column. A repetitive column becomes its distinct values and the index of each value."""
+    """Return the rows column by column.
+
+    A column with many repetitions becomes its distinct values and, for each row, the index of the row's value.
+    """
     return [_column(values) for values in zip(*rows, strict=True)]
 
 
@@ -149,10 +152,11 @@ class _Evidence(msgspec.Struct):
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any layer.
+    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any such layer.
 
     The result is the trial's number and a list with the kind, name, bytes read and bytes written of each layer. Bytes
-    written include the drain if it was counted. The result is empty if no layer was counted.
+    written during the drain are included if the layer was still counted then. The result is empty if no layer was
+    counted.
     """
     for trial in cell.trials:
         try:
@@ -173,11 +177,11 @@ def _written(level: Level) -> int:
 
 @dataclass(frozen=True)
 class Tile:
-    """A cell of the map. `share` compares its result with the best of the workload, from 0 to 1 (the best).
+    """A cell of the map. `share` is its result as a share of the workload's best result, from 0 to 1 (the best).
 
     `share` is None if the cell has no valid result, or if its result is unsettled but at least as good as the best
-    settled one. `depth` is the number of powers of ten below the best, at most `look.HEAT_DECADES`. `ink` is the
-    colour of the mark.
+    settled result. `depth` is by how many powers of ten the result is below the best, at most `look.HEAT_DECADES`.
+    `ink` is the colour of the mark.
     """
 
     share: float | None
@@ -243,7 +247,8 @@ def shown_trials(
 ) -> tuple[Mapping[CellKey, Sequence[Mapping[str, Any]]], list[str]]:
     """Return the charts of trials by cell, and sentences about what the page does not show.
 
-    As many trials and points are shown as there is room for. Trials of cells that are not sound have priority.
+    The page shows as many trials and points as fit into its size limit. Trials of cells that are not sound have
+    priority.
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
@@ -269,7 +274,7 @@ def shown_trials(
 
 
 def _charts(data: TrialData) -> dict[str, Any]:
-    """Return a trial's charts for the report's script. `at` is None for lines whose positions are `times`."""
+    """Return a trial's charts for the report's script. `at` is None for lines whose positions equal `times`."""
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]
     charts = {}

@@ -1,9 +1,9 @@
 """The byte accounting of a cell as a flow from fio to each disk, with the reasons for lost and extra bytes.
 
 Writes: fio writes F bytes, and the layout should store each of them P times (P is the expected write amplification).
-When everything is flushed, the disks have written D bytes. If D is less than F × P, the difference F − D / P never
-reached a disk. If D is more, the difference D − F × P was extra. Reads work in the same way with P = 1. So the widths
-of every stage add up.
+Once everything is flushed, the disks have written D bytes. If D is less than F × P, the difference F − D / P never
+reached a disk. If D is greater, the difference D − F × P was extra. Reads work in the same way with P = 1. As a result,
+the widths at every stage of the drawing add up.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk. `late_bytes` were written only after fio had ended. `below` says what the disk below it moved."""
+    """A disk. `late_bytes` were written only after fio had ended.
+
+    `below` says how much the underlying disk moved; empty if there is no such disk.
+    """
 
     device: str
     moved_bytes: int
@@ -32,9 +35,10 @@ class FlowLeaf(NamedTuple):
 
 @dataclass(frozen=True)
 class ByteFlow:
-    """One direction: `fio_bytes` = `lost_bytes` + `kept_bytes`; disks moved `kept_bytes` × `factor` + `extra_bytes`.
+    """The flow in one direction.
 
-    `lost`, `extra` and `late` describe the lost, extra and late bytes, without a full stop; empty if there are none.
+    `fio_bytes` = `lost_bytes` + `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`. `lost`, `extra`
+    and `late` describe the lost, extra and late bytes, without a full stop. Each is empty if there are no such bytes.
     """
 
     direction: Direction
@@ -103,7 +107,7 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return what a disk moved. For a loop file, `below` reveals a cache that the file's own counters do not see."""
+    """Return what a disk moved. For a loop file, `below` reveals a cache that the file's own counters do not show."""
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
         below = sum(leaf.below_read_bytes or 0 for leaf in uses)
@@ -116,7 +120,7 @@ def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
 
 
 def _cause(rules: Sequence[str], direction: Direction, otherwise: str) -> str:
-    """Return why bytes were lost: the cause given by the strongest finding that explains it, or `otherwise`."""
+    """Return why bytes were lost: the cause from the strongest finding that explains the loss, or `otherwise`."""
     causes = {rule.id: rule.explains_lost[direction] for rule in all_rules() if direction in rule.explains_lost}
     return next((causes[rule] for rule in rules if rule in causes), otherwise)
 

@@ -1,4 +1,4 @@
-"""Writing the HTML report of a run: one file that needs no server, no network and no poolproof."""
+"""The HTML report of a run: one file that can be read without a server, a network or poolproof."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ _SCOPES: dict[type[Chart], str] = {RunChart: "run", CellChart: "cell", TrialChar
 
 
 def write_report(path: Path, out: Path) -> LoadedRun:
-    """Write the report of a run to `out`; return the part of the run that could be read.
+    """Write the report of a run to `out`, and return the run as far as it could be read.
 
     Raises:
         RunError: there is no run, or the file cannot be written.
@@ -90,7 +90,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return what the report's script needs to draw a chart and its table; None if the report does not show it."""
+    """Return what the report's script needs to draw a chart and its table; None if the report omits the chart."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -114,7 +114,10 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the number of the cell to open first: a refuted one if possible, with the most lost or extra bytes."""
+    """Return the number of the cell to open first: the cell with the largest share of lost or extra bytes.
+
+    Refuted cells have priority.
+    """
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account

@@ -1,4 +1,4 @@
-"""The sections of the report without scripts: claims, findings, limits, and how to repeat the run."""
+"""The sections of the report that need no script: claims, findings, limits, and how to repeat the run."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,11 +71,11 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
 class LimitSection:
     """What the report shows about limits.
 
-    `calibrates` is true if the campaign measures its disks alone. If not, `bare_layouts` maps disks to layouts that
-    consist of nothing else. Rows of `bare`: disk, workload, result, verdict, other workloads that the result covers.
-    `doubts` says why results in `bare` are not sound. Rows of `rows`: layout, workload, result, limit, share, and how
-    the limit is computed. `over` has a sentence for each cell above 100 %. `without` says which cells have no limit,
-    and why.
+    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk to a
+    layout that consists of this disk alone. A row of `bare` has a disk, a workload, the result, the verdict, and the
+    other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of `rows` has a
+    layout, a workload, the result, the limit, the result's share of the limit, and how the limit is computed. `over`
+    has a sentence for each cell above 100 %. `without` says which cells have no limit, and why.
     """
 
     calibrates: bool
@@ -88,7 +88,7 @@ class LimitSection:
 
 
 def limit_section(run: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
-    """Return what the report shows about limits; without rows if no disk was measured alone."""
+    """Return what the report shows about limits. `rows` is empty if no disk was measured alone."""
     limits = limits_of(cells, run.bare, run.campaign)
     own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
@@ -134,9 +134,9 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
     """Return how to repeat the run, for the template: data from run.json, the campaign and the job files.
 
-    `facts` and `disks` are pairs of name and value, `jobs` pairs of a workload and the text of its job file.
-    `jobs_more` is the number of jobs that are not shown, `jobs_missing` the number of missing job files, and
-    `missing_files` their names.
+    `facts` and `disks` are lists of a name and a value, and `jobs` is a list of a workload and the text of its job
+    file. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and
+    `missing_files` has their names.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     jobs = {name: _job(run, name) for name in names[:_MOST_JOBS]}

@@ -1,1 +1,1 @@
-"""Watching a run of another process: following its files, and serving its report on the web."""
+"""Watching a run that another process measures: following its files, and serving its report on the web."""

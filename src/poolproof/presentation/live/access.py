@@ -1,7 +1,8 @@
-"""Access control of the web server: a request must name this server as its host and have the token, if there is one.
+"""Access control of the web server: a request must name this server as its host and, if there is a token, have it.
 
 Another website can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in the
-Host header. IP addresses cannot be redirected in this way, so they are accepted.
+Host header. IP addresses cannot be redirected in this way, so a Host header with an IP address is accepted. Without a
+token, the address must be a loopback address.
 """
 
 import hmac
@@ -28,8 +29,8 @@ _HEADERS = {
 class Access:
     """What a request must have: this server's name and port as its host, and the token or the cookie.
 
-    The first request with the token gets the cookie. If `token` is None, neither is needed, but only requests to
-    loopback are answered.
+    The response to a request with the token sets the cookie. If `token` is None, requests need neither token nor
+    cookie, but only requests to loopback are answered.
     """
 
     port: int
@@ -39,7 +40,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Return the cookie's name. It includes the port, because all ports of a host share cookies."""
+        """Return the cookie's name, which includes the port because all ports of a host share cookies."""
         return f"poolproof-{self.port}"
 
     def allows_host(self, host: str) -> bool:
@@ -59,7 +60,7 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return access without a token for loopback; for other addresses, with a new token and this machine's names."""
+    """Return the access rules for an address: no token for loopback, otherwise a new token and this machine's names."""
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
@@ -102,5 +103,5 @@ class Guarded:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """Compare in constant time."""
+    """True if both strings are equal. The time that the comparison takes does not depend on where they differ."""
     return hmac.compare_digest(given.encode(), secret.encode())

@@ -1,4 +1,4 @@
-"""Follow a run through its files, and report its events to a listener as the run itself would."""
+"""Follow a run through its files, and report its events to a listener as the measuring process itself would."""
 
 import bisect
 from contextlib import AbstractContextManager
@@ -37,14 +37,17 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Update:
-    """`running`: a poolproof process is working on the run. `since_s`: when the step began, in seconds since 1970."""
+    """What is known after an update. `running` is true if a poolproof process is working on the run.
+
+    `since_s` is when the current step began, in seconds since 1970; None if unknown.
+    """
 
     running: bool
     since_s: float | None
 
 
 class Follower:
-    """Reads a run directory and never writes to it. `before` are the trials that had finished at the start.
+    """Reads a run directory and never writes to it. `before` holds the trials that had already finished.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.
@@ -67,7 +70,7 @@ class Follower:
             self._count(trial)
 
     def watching(self) -> AbstractContextManager[None]:
-        """Ask the run to write its rates while it measures, so that `update` can report them."""
+        """Ask the measuring process to write its rates while the context lasts, so that `update` can report them."""
         return self._notes.watched()
 
     @property
@@ -87,12 +90,15 @@ class Follower:
         return f"The run is not in progress; to continue it: poolproof resume {self.run.path}"
 
     def last_rates(self, listener: Listener) -> None:
-        """Report the rates of the last trial that had finished at the start."""
+        """Report the rates of the last trial in `before`."""
         if self.before:
             self._report_rates(self.before[-1], listener)
 
     def update(self, listener: Listener) -> Update:
-        """Report what is new. The lock is checked first, so that nothing is missed when the run ends."""
+        """Report everything new to the listener.
+
+        The lock is checked before the files are read, so that nothing is missed when the run ends.
+        """
         running = self.run.is_going()
         trials, damaged = self._trials.new_trials()
         for trial in trials:
@@ -120,7 +126,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, listener: Listener) -> None:
-        """Report that a trial begins. If its layout is a different one, report first that the layout begins."""
+        """Report that a trial begins. If the layout has changed, first report that the layout begins."""
         if key == self._running:
             return
         layout, workload, number = key
@@ -135,7 +141,10 @@ class Follower:
         listener.trial_begins(layout, workload, number)
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the step that the newest file (a trial's directory or the journal) shows; return when it began."""
+        """Report the current step, and return when the step began, in seconds since 1970; None if unknown.
+
+        The newest file, which is a trial's directory or the journal, shows the step.
+        """
         journal_s = _changed_s(self.run.journal_path)
         trials_s = _changed_s(self._trials.path) or 0.0
         begun_s, key = self._newest_directory(trials_s)
@@ -182,7 +191,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the step that the journal's last complete line shows; empty if it cannot be read."""
+    """Return the step in the journal's last complete line; empty if that line cannot be read."""
     try:
         with journal.open("rb") as file:
             size = file.seek(0, 2)

@@ -43,7 +43,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class ListeningSocket:
-    """A listening socket and who may connect to it. `url` includes the token, if there is one."""
+    """A listening socket, and who may connect to it. `url` includes the token if a token is required."""
 
     listener: socket.socket
     access: Access
@@ -78,7 +78,7 @@ def listen(bind: str, port: int) -> ListeningSocket:
 
 
 def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or SIGTERM; call `on_end` when the run has ended."""
+    """Serve the run until Ctrl-C or SIGTERM; call `on_end` when the run has ended."""
     os.nice(_NICE)  # a measurement may be running on this machine
     app = _application(watched, server_socket.access, lambda: server.should_exit, on_end)
     config = uvicorn.Config(
@@ -96,7 +96,7 @@ def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[
 
 
 class _Feed:
-    """The latest status, for all browsers. A single task reads the run, however many browsers watch it."""
+    """The latest status, for all browsers. A single task reads the run, however many browsers there are."""
 
     def __init__(self, watched: WatchedRun, closing: Callable[[], bool], on_end: Callable[[], None]) -> None:
         self._watched, self._closing, self._on_end = watched, closing, on_end

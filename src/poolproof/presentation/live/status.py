@@ -16,7 +16,7 @@ from poolproof.verdicts import WORST_FIRST
 _SHORTEST_S = 2.0
 _RATES = 60
 _PAUSE_FACTOR = 20
-"""Pause between two builds of the report, in multiples of a build's CPU time: this machine may be measuring."""
+"""The pause between two builds of the report, in multiples of a build's CPU time: this machine may be measuring."""
 
 
 class WatchedRun:
@@ -34,7 +34,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read what is new and return the status. Its `page` increases when the report should be reloaded."""
+        """Read what is new and return the status, whose `page` increases when browsers should reload the report."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)
@@ -49,7 +49,7 @@ class WatchedRun:
         return self._follower.why_idle(self._progress.done, self._progress.total)
 
     def html(self) -> str:
-        """Return the report as `poolproof report` writes it, rebuilt if the run has changed.
+        """Return the report that `poolproof report` would write, rebuilt if the run has changed.
 
         Raises:
             RunError: the run can no longer be read.

@@ -1,1 +1,1 @@
-"""Text for terminals: tables, progress, the live screen."""
+"""Text for terminals: tables, progress and the live screen."""

@@ -1,4 +1,4 @@
-"""Tables and indented lines. In a narrow terminal, names are folded and values are never cut."""
+"""Tables and indented lines. In a narrow terminal, names are wrapped, but values are never cut."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,10 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a table without rules. The first column, `names`, is folded; right- and left-aligned columns follow."""
+    """Return a table without borders. Entries of the first column, with the header `names`, can wrap.
+
+    The right-aligned columns follow, then the left-aligned columns.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     table.add_column(names, overflow="fold")
     for name in right:
@@ -26,12 +29,15 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
-    """Return a block indented by `by` columns. A string is printed without markup."""
+    """Return a block indented by `by` columns. A string is printed as it is, without markup."""
     return Padding(Text(content, style=style) if isinstance(content, str) else content, (0, 0, 0, by), expand=False)
 
 
 def print_fitted(console: Console, table: Table) -> None:
-    """Print a `named_table`. If it does not fit even with short headers and names, the terminal wraps its lines."""
+    """Print a `named_table`. In a narrow terminal, headers are shortened and names are wrapped.
+
+    If the table still does not fit, the terminal wraps its lines.
+    """
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME
     if _width(others) > room:

@@ -39,7 +39,7 @@ def word_text(word: Word, effect: float) -> str:
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value, with the verdict's mark unless the verdict is sound; `unsettled` if it did not converge."""
+    """Return a value, with the verdict's mark unless the verdict is sound. An unsettled value becomes `unsettled`."""
     if each.unsteady:
         return "unsettled"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
@@ -101,7 +101,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _unsteady(cell: ComparedCell) -> str:
-    """Return the reasons in A or B why the cell is not tested; empty if it is tested."""
+    """Return the reasons in A or B why the cell is not tested; empty if the cell is tested."""
     return ", ".join(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
 
 

@@ -1,4 +1,7 @@
-"""Lint findings in a compiler's format: location, severity, rule and message, with the fix on the next line."""
+"""Lint findings in the format of compiler messages: location, severity, rule and message.
+
+The fix is on the next line.
+"""
 
 import textwrap
 from collections import Counter

@@ -61,12 +61,15 @@ def _lines(cells: Limited) -> Iterator[RenderableType]:
 
 
 def share_text(limit: Limit) -> str:
-    """Return the share in per cent, with a leading `~` if a value it is based on has not converged."""
+    """Return the share in per cent, with a leading `~` if the share is based on a value that has not converged."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Return the computation: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`."""
+    """Return how the limit is computed.
+
+    For example: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`.
+    """
     if metric in LOWER_IS_BETTER:
         disks = ", ".join(f"{leaf.device} {value_text(leaf.bare, metric)}" for leaf in limit.leaves)
         return f"{disks}: {limit.bound} is the fastest" if len(limit.leaves) > 1 else f"{disks} alone"
@@ -81,11 +84,12 @@ def _term(leaf: LeafLimit, metric: MetricId) -> str:
 
 
 def over_text(cell: Cell, limit: Limit) -> str:
-    """Return, for example, `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never …`."""
+    """Return a sentence such as `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
-    comparison = "faster than" if cell.metric in LOWER_IS_BETTER else "more than"
+    lower_is_better = cell.metric in LOWER_IS_BETTER
+    comparison = "faster than its disks are alone" if lower_is_better else "more than its disks deliver alone"
     return (
-        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {comparison} its disks deliver alone. "
+        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {comparison}. "
         f"{limit.over[0].upper()}{limit.over[1:]}."
     )
 

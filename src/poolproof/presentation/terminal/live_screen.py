@@ -109,7 +109,7 @@ def _activity(progress: RunProgress, width: int) -> Text:
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield both rates on one scale, so that a difference between fio and the disks is visible."""
+    """Yield the rates of fio and of the disks on the same scale, so that a difference between them is visible."""
     rates = list(progress.rates)
     fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
     top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
@@ -147,7 +147,10 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line per layout, with a mark per workload. If not all fit, those near the running layout are shown."""
+    """Yield a line per layout, with a mark per workload.
+
+    If there is no room for all layouts, those near the running layout are shown.
+    """
     layouts = progress.layouts
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -176,7 +179,7 @@ def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return the number of cells with each verdict. This line also explains the marks."""
+    """Return the number of cells with each verdict. The line also serves as a legend of the marks."""
     cells = [(layout, workload) for layout in progress.layouts for workload in progress.workloads]
     worst = [progress.worst(*cell) for cell in cells if progress.expected(*cell)]
     line = Text()

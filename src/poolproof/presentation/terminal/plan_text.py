@@ -13,7 +13,7 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's job file, and the job file that writes its test files (empty if the workload needs none)."""
+    """A workload's job file, and the job file that writes its test files (empty if the workload has none)."""
 
     workload: str
     fill: str
@@ -21,7 +21,7 @@ class PlannedJobs:
 
 
 def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
-    """Return the steps of all layouts in order, then the jobs, for `--dry-run`."""
+    """Return the steps `first`, the steps of each layout and then the jobs, for `--dry-run`."""
     lines = ["# once", *_steps(first)]
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to drop caches before a trial"]
@@ -38,7 +38,10 @@ def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequen
 
 
 def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iterable[PlannedJobs]) -> dict[str, Any]:
-    """Return the same plan as an object, for `--dry-run --json`. Secrets on standard input are left out."""
+    """Return the plan of `plan_text` as an object, for `--dry-run --json`.
+
+    Secrets that a step reads from standard input are left out.
+    """
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [

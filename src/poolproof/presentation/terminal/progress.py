@@ -24,7 +24,7 @@ _STEPS = {
     "drain to the disks": "waiting for all data to reach the disks",
 }
 TrialKey = tuple[str, str, int]
-"""Layout, workload, number."""
+"""Layout, workload, trial number."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class RunProgress(Listener):
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Return, for example, `, about 7 s left`; empty if the time left is unknown or no trial is left."""
+        """Return the time left as text, such as `, about 7 s left`; empty if it is unknown or no trial is left."""
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 
@@ -145,7 +145,8 @@ class RunProgress(Listener):
         """Estimate the seconds left; None before the first trial has ended.
 
         The estimate is the mean time of a finished trial, including building, times the number of trials left. With a
-        budget, it is the rest of the budget plus the time for trials on single disks, which the budget does not cover.
+        budget, the estimate is the rest of the budget, plus the time for the remaining trials on single disks, which
+        the budget does not cover.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)
@@ -173,7 +174,7 @@ class RunProgress(Listener):
 
 
 class PlainLines(RunProgress):
-    """Prints one line for each layout and each finished trial."""
+    """Prints one line for each layout, each finished trial and each warning."""
 
     wants_live = False
 

@@ -68,7 +68,10 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with half its interval. The half is capped, because two trials far apart make it huge."""
+    """Return a value with the half-width of its interval.
+
+    The half-width is capped, because with only two trials that differ a lot it is huge.
+    """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:

@@ -79,9 +79,9 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes, for layouts on several disks or (`all_of_them`) for all layouts.
+    """Print each disk's share of the bytes, for layouts on several disks or, with `all_of_them`, for all layouts.
 
-    A long list is cut off unless `all_of_them` is set; `hint` is the command that prints all of it.
+    A long list is cut off unless `all_of_them` is set. `hint` is the command that prints the complete list.
     """
     shown = [cell for cell in cells if len(cell.leaves) > 1 or (all_of_them and cell.leaves)]
     rows = [row for cell in shown for row in _share_rows(cell)]

@@ -116,7 +116,8 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield why cells are not sound, grouping cells that have the same reasons.
 
-    Messages are from the first cell of a group. In a larger group they name its layout.
+    The messages are those of the first cell in a group. If the group has more cells, the messages name the layout of
+    the first cell.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
@@ -148,7 +149,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield cells whose trials form two groups, or differ more than the variation within each trial explains."""
+    """Yield cells whose trials form groups, or differ by more than the variation within each trial can explain."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
@@ -162,7 +163,10 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield each rule with notes and the first cell it applies to, plus the message if the note is important."""
+    """Yield a line for each rule that has notes, with the first cell that the rule applies to.
+
+    If that cell's note is important, the line also has its message.
+    """
     noted: dict[str, list[tuple[str, Finding]]] = {}
     for cell in cells:
         for finding in cell.findings:

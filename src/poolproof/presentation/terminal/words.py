@@ -45,7 +45,7 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Return half the interval as a share of the mean, such as `1.5%`; empty if there is no interval."""
+    """Return the half-width of the interval as a share of the mean, such as `1.5%`; empty without an interval."""
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
@@ -69,8 +69,8 @@ def per_cent_whole(share: float) -> str:
 def factor_text(factor: Interval) -> str:
     """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
 
-    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. Bounds
-    more than a hundred times away from the mean are cut off there: `4× (<0.04 … >400)`.
+    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. A bound
+    that differs from the mean by more than a factor of 100 is shown as that limit: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
