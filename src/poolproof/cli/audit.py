@@ -38,7 +38,7 @@ def command(
     """Find fio results in any text and judge each one.
 
     For each result, print the verdict, the reasons, and a command to run instead. With --save, write the results to a
-    run directory for `show`, `compare`, `report` and the other commands that read runs. In this run, jobs with
+    run directory for `show`, `compare`, `report` and the other commands that read runs. In the saved run, jobs with
     different options are different workloads, and results in different folders belong to different layouts.
 
     The exit code is 1 if a result is refuted or failed (but not with --save), and 8 if a file could not be read or

@@ -26,8 +26,9 @@ def command(
 ) -> None:
     """Compare two runs, or two layouts of a run, cell by cell.
 
-    In each cell, B is faster, slower, the same (no meaningful difference), or undecided. With --fail-if-slower, the
-    exit code is 1 if a cell of B is significantly slower by more than the given percentage, or has no valid result.
+    In each cell, B is faster, slower, the same (no meaningful difference), or undecided. The exit code with
+    --fail-if-slower is 1 if a cell of B is significantly slower by more than the given percentage, or has no valid
+    result.
     """
     from poolproof.results.compare.comparison import compare
     from poolproof.results.compare.contract import comparison_object

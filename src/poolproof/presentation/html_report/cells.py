@@ -29,7 +29,7 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _COLUMNS = 5
-"""The number of values per point, not counting one for each disk: the time, two rates, and about two more for fio and latencies."""
+"""The number of values per point besides one per disk: the time, two rates, and about two for fio and latencies."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
