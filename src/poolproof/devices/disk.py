@@ -71,7 +71,7 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Return the plan for a real disk, without writing anything yet. Its undo erases the signatures of the layers.
+    """Return the plan for a real disk, without writing anything yet. The plan's undo erases the layers' signatures.
 
     `disks` is a recent result of `facts.block.block_devices`. Raises the errors of `find_disk`, `require` and
     `check_disk`.
@@ -85,9 +85,9 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
+    """Return the step that checks that the disk is still the right disk and still empty, and then writes a note file.
 
-    While the note exists, the signatures on the disk are the run's own and the undo erases them. After a reboot the
+    While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot the
     undo refuses, because the data may belong to someone else by then.
 
     The path is the by-id name if there is one, because kernel names can change. Before the wipe, and before each

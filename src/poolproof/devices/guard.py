@@ -1,4 +1,4 @@
-"""The guard: a real disk may be overwritten only if it is free, empty and named by its identity in `--wipe`."""
+"""The guard: a real disk may be overwritten only if it is free and empty and `--wipe` names its identity."""
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
@@ -17,7 +17,8 @@ _USES = {
 def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
     """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
 
-    A disk that is in use or not empty is always refused. The GuardError gives the reason and the command to type next.
+    A disk that is in use or not empty is always refused. Raises a GuardError with the reason and the command to type
+    next.
     """
     refused = refusal(disk)
     if refused is not None:
@@ -36,7 +37,7 @@ def refusal(disk: BlockFacts) -> GuardError | None:
 
 
 def state(disk: BlockFacts) -> str:
-    """Return the state of the disk in a few words, such as `free and empty` or `mounted at /srv/media: /dev/sda1`."""
+    """Return in a few words whether the disk can be used: `free and empty` or, for example, `mounted at /srv/media`."""
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 

@@ -10,7 +10,7 @@ _CONNECTIONS = 8
 def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
-    Without direct I/O, the page cache would hold every block twice and serve reads without using the disk. losetup
+    Without direct I/O, the page cache would contain every block twice and serve reads without using the disk. losetup
     creates a missing device node and fails if the number is in use.
     """
     path = f"/dev/loop{number}"
@@ -22,7 +22,7 @@ def attach(number: int, file: str, name: str) -> Step:
 
 
 def set_rotational(number: int, rotational: bool, name: str) -> Step:
-    """Return the step that makes the kernel report the loop device as rotational or as non-rotational."""
+    """Return the step that makes the kernel report the loop device as rotational or non-rotational."""
     return Step(
         title=f"mark {name} as {'rotational' if rotational else 'not rotational'}",
         argv=("tee", f"/sys/block/loop{number}/queue/rotational"),

@@ -29,7 +29,7 @@ class DeviceFacts:
 
 
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
-    """Return a plan for each device, in order.
+    """Return a plan for each device, in the order of the devices.
 
     Emulated disks keep their data in RAM as long as they need at most half of the free RAM in total.
 
@@ -65,5 +65,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return how to get the program versions that are recorded if a run uses a device of this kind."""
+    """Return how to get the program versions that are recorded for a run with a device of this kind."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

@@ -1,4 +1,4 @@
-"""Shared by all kinds of devices: programs with their packages and versions, and file names."""
+"""What all kinds of devices share: programs with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ _PACKAGES: Mapping[str, str] = {
     "wipefs": "util-linux",
 }
 PROGRAMS = frozenset(_PACKAGES)
-"""The programs that devices of all kinds need."""
+"""All programs that any kind of device may need."""
 
 VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdkit": ProgramVersion("nbdkit", ("nbdkit", "--version")),
@@ -31,7 +31,10 @@ VERSIONS: Mapping[str, ProgramVersion] = {
 
 
 def require(site: Site, what: str, *programs: str) -> None:
-    """Raise a HostError that says what `what` needs, unless commands run as root and the host has the programs."""
+    """Check that commands run as root and that the host has the programs.
+
+    Raises a HostError that says what `what` needs.
+    """
     if not site.is_root:
         raise HostError(
             f"{what} needs root",
@@ -44,9 +47,10 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """Return the step that removes the device's old files. Every layout builds its devices under the same names.
+    """Return the step that removes the files that an earlier device of the same name left.
 
-    An old pid file would be mistaken for the new daemon's, and an old image for a new disk.
+    Every layout builds its devices under the same names. An old pid file would be mistaken for that of the new daemon,
+    and an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 

@@ -22,12 +22,12 @@ def kernel_name(site: Site, name: str, *, longest: int) -> str:
 
 
 def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return key and value pairs as the arguments `--key value`."""
+    """Return key-value pairs as arguments of the form `--key value`."""
     return [part for key, value in pairs for part in (f"--{key}", value)]
 
 
 def wipe(devices: Sequence[str]) -> Step:
-    """Return the step that wipes all known signatures, so that no technology detects another's remains."""
+    """Return the step that wipes all known signatures, so that no tool finds the remains of another technology."""
     title = f"wipe old signatures from {', '.join(devices)}"
     return Step(title, ("wipefs", "-a", "-q", *devices), overwrites=tuple(devices))
 
@@ -40,7 +40,7 @@ def key_path(site: Site, name: str) -> str:
 def make_key(path: str) -> Step:
     """Return the step that creates a key of 32 random bytes in the host's RAM, readable only by root.
 
-    The host creates the key, so it appears on no command line, in no journal and in no `--dry-run` output. The undo
-    deletes it.
+    The host itself creates the key, so the key never appears on a command line, in the journal or in `--dry-run`
+    output. The undo deletes the key.
     """
     return Step(f"create the key {path}", ("sh", "-c", _MAKE_KEY, path), undo=UndoTree(path))

@@ -60,7 +60,7 @@ class TreePlan:
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The block devices that layers of the layout offer, in the form that `path_on` returns."""
+        """The paths of the block devices that layers of the layout offer, as `path_on` returns them."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
@@ -102,7 +102,7 @@ class _Resolver:
         return all_layers()[first.text].read(reading)
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Resolve a first stage that consists of one device or group and no layer."""
+        """Return the node of a stage without a layer. Only the first stage may be just a device or a group."""
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
             raise self._mistake(first, f"expected a layer after the `|`{guess}")
@@ -155,8 +155,8 @@ def directories(node: Node) -> tuple[str, ...]:
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
     """Return the steps that build a layout, without running any. Raises a HostError if it cannot be built.
 
-    `volumes` has the devices by name and the directories of `dir` layers by path. `name` is the layout's name, which is
-    unique in the run and becomes part of the mount points.
+    `volumes` maps device names, and the paths of `dir` layers, to volumes. `name` is the layout's name, which is unique
+    in the run and becomes part of the mount points.
     """
     return plan_of(build_node(node, volumes, site, names_of(node, name)))
 
@@ -191,7 +191,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan the nodes of a layout from the bottom up. Each layer takes the next of `names`."""
+    """Plan the nodes of a layout from the bottom up. Each layer gets the next of `names`."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -207,7 +207,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan one layer on its planned inputs."""
+    """Plan a layer whose inputs have been planned."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -222,7 +222,7 @@ def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
 
 
 def names_of(node: Node, name: str) -> Iterator[str]:
-    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` if a word repeats."""
+    """Yield a name for each layer from the bottom up: `mix-ext4`, or `mix-ext4-1`, `mix-ext4-2` for two ext4 layers."""
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
     words = [entry.layer.word for entry in layer_nodes(node)]
     for at, word in enumerate(words):
@@ -255,7 +255,10 @@ def _branches(built: BuiltNode) -> Iterator[str]:
 
 
 def needs(node: Node, site: Site) -> None:
-    """Check that the host can build the layout. The HostError names everything missing and how to install it."""
+    """Check that the host can build the layout.
+
+    Raises a HostError that names everything that is missing and how to install it.
+    """
     needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
     layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
     programs = {layer: sorted({*layer.programs} - site.programs) for layer in layers}
@@ -298,7 +301,7 @@ def hosts_of(node: Node) -> frozenset[str]:
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
     """Compute a value of the layout from the bottom up.
 
-    `of_device` takes a device's name, `of_layer` a layer and the values of its inputs.
+    `of_device` is called with a device's name, `of_layer` with a layer and the values of the layer's inputs.
     """
     if isinstance(node, DeviceNode):
         return of_device(node.name)
@@ -332,12 +335,19 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
 
 
 def expected(node: Node, written: Mapping[str, int]) -> Expected:
-    """Return what the layout is expected to do on its leaves. `written`: the bytes written to each device, by name."""
+    """Return the write amplification that the layout is expected to have.
+
+    `written` has the bytes written to each device, by name.
+    """
     return Expected(write_factor(node, written))
 
 
 def _mean_factor(inputs: Iterable[Node], factors: list[float], written: Mapping[str, int]) -> float:
-    """Return the leaf bytes of all inputs divided by their data bytes (leaf bytes / factor of each input)."""
+    """Return the mean factor of the inputs: the bytes written to all their leaves divided by the bytes of data.
+
+    An input's data bytes are its leaf bytes divided by its factor. If nothing was written, the result is the smallest
+    factor.
+    """
     leaf_bytes = [sum(written.get(name, 0) for name in devices(below)) for below in inputs]
     data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
     return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)
@@ -359,7 +369,7 @@ def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 def redundancy(node: Node) -> int | None:
     """Return how many of the layout's devices may fail, no matter which ones, without data loss.
 
-    None for an existing directory, because poolproof does not know what protects it.
+    None if the layout uses an existing directory, because poolproof does not know what protects that directory.
     """
 
     def of_layer(entry: LayerNode, inputs: list[int | None]) -> int | None:

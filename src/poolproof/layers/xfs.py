@@ -1,8 +1,8 @@
 """XFS on one block device: `ssd1 | xfs`, `ssd1 | xfs metadata.reflink=0 data.agcount=8 logbsize=256k`.
 
 A key with a dot is an mkfs.xfs option: `block.size`, `metadata.reflink`, `data.su`, `log.size` and so on. The part
-before the dot is a section of the configuration file in mkfs.xfs(8). Words and keys without a dot are mount options
-from xfs(5).
+before the dot is a section of mkfs.xfs's configuration file, mkfs.xfs(8). Words and keys without a dot are mount
+options from xfs(5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class XfsLayer(FileSystemLayer):
         return (Step(f"make xfs on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device size minus 6 % for allocation groups and reserves and the log (64 MiB to 2 GiB).
+        """Return the device size minus 6 % for allocation groups and reserves, and minus the log (64 MiB to 2 GiB).
 
         Source: mkfs.xfs 6.1.
         """

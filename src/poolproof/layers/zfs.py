@@ -1,8 +1,9 @@
 """A ZFS pool with one dataset: `zfs mirror hdd1 hdd2 log (nvme1 | luks) cache nvme2 ashift=12 recordsize=16k`.
 
 After `zfs` comes the vdev tree, written as for `zpool create` (zfs_vdevs.py). Options are properties of the pool or of
-the dataset, under their own names (zfs_properties.py); no name belongs to both. `-f` has the same effect as for zpool.
-`arc_max=1G` sets the module parameter zfs_arc_max as long as the layout exists.
+the dataset, under the names that ZFS uses (zfs_properties.py). No name is both a pool property and a dataset property.
+`-f` has the same effect as for zpool. `arc_max=1G` sets the module parameter zfs_arc_max for as long as the layout
+exists.
 
 Once the pool exists, log and cache vdevs can be added and removed, and leaf vdevs of mirrors attached and detached.
 
@@ -59,7 +60,7 @@ _MIRRORED = frozenset({"disk", "mirror"})
 
 @dataclass(frozen=True)
 class Zfs:
-    """The vdev tree, the properties of the pool (`zpool create -o`) and of its dataset (`-O`), and the ARC limit."""
+    """The vdev tree, the properties of the pool (`zpool create -o`) and of the dataset (`-O`), and the ARC limit."""
 
     vdevs: VdevTree
     pool: tuple[tuple[str, str], ...]
@@ -152,7 +153,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     def become(
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """Return the steps: attach all new leaf vdevs, wait for the resilver, then detach the old ones."""
+        """Return the steps that attach the new leaf vdevs, wait for the resilver and then detach the old leaf vdevs."""
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
         return (
@@ -166,14 +167,18 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Return the smallest write amplification of the data vdevs, without the extra writes to log vdevs."""
+        """Return the lowest write amplification among the data vdevs, times `copies`.
+
+        Writes to log vdevs are not included.
+        """
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return the space left after labels and metaslab rounding (32 MiB per device), slop space and 5 % metadata.
+        """Return how many bytes of data fit, each stored `copies` times.
 
-        Slop space is 1/32 of the pool, but at least 128 MiB and at most half the pool or 128 GiB: spa_get_slop_space()
-        in OpenZFS.
+        The following space is not available for data: labels and metaslab rounding (32 MiB per device), slop space and
+        5 % for metadata. Slop space is 1/32 of the pool, but at least 128 MiB (or half of a small pool) and at most 128
+        GiB: spa_get_slop_space() in OpenZFS.
         """
         usable = [max(0, size - 32 * _MIB) for size in inputs]
         raw = sum(vdev.capacity_bytes(usable) for vdev in spec.vdevs.data)
@@ -181,14 +186,17 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return (raw - slop) * 95 // 100 // spec.copies
 
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail in the weakest data, special or dedup vdev. `copies` does not help here."""
+        """Return how many disks may fail in the weakest data, special or dedup vdev.
+
+        `copies` does not protect against disk failures.
+        """
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each input, in proportion to the data vdevs' allocation in `zpool list -v`.
+        """Return the bytes on each input, in proportion to what `zpool list -v` shows as allocated in each data vdev.
 
-        Inputs in other vdevs have 0.
+        The result is 0 for the inputs of log, cache, special, dedup and spare vdevs.
         """
         vdevs = sorted(built.spec.vdevs.data, key=lambda vdev: vdev.kind != "disk")
         rows = zfs_status.space_of(pool_of(built.volume), built.host)
@@ -242,10 +250,11 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return False
 
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
-        """Return the bytes of file data in the ARC. The layout's pools share the ARC, so all but the first return 0.
+        """Return the bytes of file data in the ARC.
 
-        None if other pools are imported. All pools of the run (`poolproof-LABEL-…`) belong to this layout, because only
-        one layout is built at a time.
+        The layout's pools share the ARC, so the result is 0 for all but the first. None if this pool is not imported,
+        or if a pool that does not belong to the run is imported. All pools of the run (`poolproof-LABEL-…`) belong to
+        this layout, because only one layout is built at a time.
         """
         pool = pool_of(built.volume)
         imported = built.host.run(("sh", "-c", _IMPORTED, KSTATS), timeout_s=_LIMIT_S).stdout.split()
@@ -258,9 +267,11 @@ class ZfsLayer(AdaptableLayer[Zfs]):
 def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]], list[int]] | None:
     """Return how the built pool becomes the target: pairs (anchor, new device) to attach, and devices to detach.
 
-    The anchor stays in the pool and keeps the data. Anchors and detached devices are input numbers of the built pool;
-    new devices are input numbers of the target. None if the pools differ in more than the leaf vdevs of their mirrors:
-    zpool-attach(8) turns a single disk into a mirror or widens a mirror, and zpool-detach(8) does the reverse.
+    The anchor stays in the pool and keeps the data. Devices are given as input numbers: new devices as inputs of the
+    target, anchors and detached devices as inputs of the built pool.
+
+    None if the pools differ in more than the leaf vdevs of their mirrors. zpool-attach(8) turns a single disk into a
+    mirror or widens a mirror, and zpool-detach(8) does the reverse.
     """
     old, new = built.spec, target.spec
     assert isinstance(old, Zfs)
@@ -282,7 +293,7 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
-    """Return all vdevs except data vdevs as a value that can be compared."""
+    """Return everything in the tree except the data vdevs, in a form that can be compared."""
     named = [
         (section, vdev.kind, [nodes[member] for member in vdev.members])
         for section, vdev in vdevs.sections
@@ -297,7 +308,7 @@ def pool_of(volume: Volume) -> str:
 
 
 def required_properties(dataset: str, host: Host) -> Mapping[str, str]:
-    """Return all properties of a dataset or volume, sizes in bytes. Raises a HostError if it does not exist."""
+    """Return all properties of a dataset or volume, with sizes in bytes. Raises a HostError if `zfs get` fails."""
     properties = zfs_status.read_properties(dataset, host)
     if properties is None:
         raise HostError(f"the properties of {dataset} cannot be read", "zfs list")
@@ -316,7 +327,10 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Check that all devices of a data, special or dedup vdev have about the same size, as zpool does."""
+    """Check that the devices of each data, special or dedup vdev have about the same size. Raises a HostError if not.
+
+    zpool would refuse the vdev, unless `-f` is given.
+    """
     for vdev in () if vdevs.force else vdevs.of(*NEEDED):
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:

@@ -22,7 +22,7 @@ _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$befo
 
 
 def load_module() -> Step:
-    """Return the step that loads the kernel module. It has no undo, because a loaded module does no harm."""
+    """Return the step that loads the kernel module. The step has no undo, because a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
@@ -46,7 +46,7 @@ def create(
 
     `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. `-f` is
     safe, because the guard has checked the devices and the parser has checked the vdev tree. Without `-f`, zpool would
-    refuse remains of an earlier pool in a partition that it is about to recreate.
+    refuse a disk if one of the partitions that are about to be recreated has remains of an earlier pool.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]
@@ -72,8 +72,8 @@ def _destroy(pool: str) -> UndoCommand:
 def attach(pool: str, anchor: str, device: str) -> Step:
     """Return the step that attaches the device to the anchor's mirror.
 
-    The undo destroys the entire pool: the anchor may have been detached since, and the layers under the new device can
-    be removed only after the pool.
+    The undo destroys the entire pool: the anchor may have been detached in the meantime, and the layers under the new
+    device can be removed only after the pool.
     """
     return Step(
         f"attach {device} to {pool}",
@@ -86,15 +86,19 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 
 
 def detach(pool: str, device: str) -> Step:
-    """Return the step that detaches a device from its mirror. It needs no undo, because the pool will be destroyed."""
+    """Return the step that detaches a device from its mirror.
+
+    The step needs no undo, because the entire pool will be destroyed.
+    """
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
 
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
-    """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each vdev.
+    """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each of these vdevs.
 
-    The undo removes the vdevs. It first detaches all but one device of a mirror, so that the last one can be removed by
-    name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can be repeated.
+    The undo removes the vdevs. Of each mirror, the undo first detaches all devices but one, so that the remaining
+    device can be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed
+    undo can be repeated.
     """
     devices = [device for vdev in removable for device in vdev]
     commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
@@ -122,7 +126,10 @@ def wait_until_quiet(pool: str) -> Step:
 
 
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
-    """Return the step that imports the pool from these devices, unless it is already imported. `-l` loads keys."""
+    """Return the step that imports the pool from these devices, unless it is already imported.
+
+    `-l` also loads the encryption keys.
+    """
     places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
     return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
@@ -142,7 +149,10 @@ def flush_pool(pool: str) -> Step:
 
 
 def _partition(device: str) -> str:
-    """Return the first partition, which zpool creates for the data if it is given an entire disk. It may not exist."""
+    """Return the path of the disk's first partition, which may not exist.
+
+    zpool creates this partition for the data if it is given an entire disk.
+    """
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"
     return f"{device}p1" if device[-1].isdigit() else f"{device}1"

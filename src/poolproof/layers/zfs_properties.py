@@ -1,8 +1,8 @@
 """The properties of pools, datasets and volumes that a layout may set, as in zpoolprops(7) and zfsprops(7).
 
 The lists exclude properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those
-that cannot be set at creation. A value is checked here if the manual lists all values of its property, and otherwise by
-zpool.
+that cannot be set at creation. A value is checked here if the manual lists all possible values of the property. Other
+values are left to zpool to check.
 """
 
 import re

@@ -36,7 +36,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return an existing dataset or volume with its exact property values; None if it does not exist.
+    """Return the dataset or volume with its exact property values; None if there is no dataset or volume of this name.
 
     Raises ProgramMissing if the host has no `zfs`.
     """
@@ -50,7 +50,7 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None for others."""
+    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None otherwise."""
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)
     if not re.fullmatch(r"/dev/zd\d+", device):
@@ -60,7 +60,7 @@ def volume_of(host: Host, device: str) -> str | None:
 
 
 def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
-    """Return all properties of a dataset or volume, sizes in bytes; None if it does not exist."""
+    """Return all properties of a dataset or volume, with sizes in bytes; None if `zfs get` fails."""
     argv = ("zfs", "get", "-H", "-p", "-o", "property,value", "all", dataset)
     printed = host.run(argv, timeout_s=_LIMIT_S, check=False)
     if printed.returncode != 0:
@@ -69,7 +69,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target with the properties of its dataset or volume and these facts about its pool."""
+    """Return the target with these properties of its dataset or volume and these facts about its pool."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -104,7 +104,8 @@ def transaction_groups(host: Host) -> WriteBack:
     """Return how often a transaction group is written to the pool's disks, from the module parameters in zfs(4).
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
-    dirty. The intent log makes synchronous writes durable earlier, but their data is still written with its group.
+    dirty. The intent log makes synchronous writes durable earlier, but the data is still written to the pool with its
+    transaction group.
     """
     most, percent = _parameter(host, "zfs_dirty_data_max"), _parameter(host, "zfs_dirty_data_sync_percent")
     timeout_s = _parameter(host, "zfs_txg_timeout")
@@ -129,7 +130,8 @@ def busy_with(status: str) -> str | None:
 class VdevSpace:
     """A row of `zpool list -v`. The pool's own row has the depth 0.
 
-    `section` is the heading above the row: empty for data, else `logs`, `cache`, `special`, `dedup` or `spare`.
+    `section` is the heading above the row: empty for data vdevs, otherwise `logs`, `cache`, `special`, `dedup` or
+    `spare`.
     """
 
     depth: int
@@ -145,7 +147,10 @@ def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
 
 
 def parse_list(text: str) -> tuple[VdevSpace, ...]:
-    """Parse the rows of `zpool list -v -p` (2.1 to 2.3), without headings. Raises a ValueError for other text."""
+    """Parse the output of `zpool list -v -p` (OpenZFS 2.1 to 2.3) into rows, leaving out the headings.
+
+    Raises a ValueError if the column SIZE or ALLOC is missing.
+    """
     header, *lines = text.splitlines() or [""]
     columns = header.split()
     if not {"ALLOC", "SIZE"} <= set(columns):
@@ -174,7 +179,7 @@ def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) ->
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return a side of a mirror. `turns` is None if the kernel does not report it for every disk."""
+    """Return a side of a mirror. `turns` is None unless the kernel reports for every disk whether it is rotational."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

@@ -1,4 +1,4 @@
-"""The vdev tree of a pool, in zpool's syntax, zpoolconcepts(7).
+"""The vdev tree of a pool, in the syntax of zpool (see zpoolconcepts(7)).
 
 The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare` given
 twice; a log, special or dedup vdev that is neither a disk nor a mirror; and vdevs with different redundancy, unless the
@@ -35,7 +35,7 @@ _MOST_RAIDZ = 255
 
 @dataclass(frozen=True)
 class Vdev:
-    """A top-level vdev. `members` are the numbers of its inputs in the layer, counted from 0.
+    """A top-level vdev. `members` are indices into the layer's inputs.
 
     `parity` is the number of parity devices (raidz, draid). For draid, `data` is the number of data devices in a
     redundancy group and `spares` the number of distributed spares.
@@ -49,7 +49,7 @@ class Vdev:
 
     @property
     def _data_fraction(self) -> tuple[int, int]:
-        """The fraction of the written bytes that is data: numerator and denominator. A mirror's copies count once."""
+        """The fraction of the vdev's bytes that is data, not parity: numerator and denominator (1, 1 for a mirror)."""
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -58,7 +58,7 @@ class Vdev:
         return 1, 1
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Return the bytes written to leaves per byte of data; for raidz and draid, in full stripes."""
+        """Return the bytes written to leaves per byte of data, assuming full stripes for raidz and draid."""
         factors = [inputs[member] for member in self.members]
         data, total = self._data_fraction
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data
@@ -79,7 +79,7 @@ class Vdev:
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as arguments for zpool. `paths` has the path of each input of the layer."""
+        """Return the vdev as arguments for zpool. `paths` has the paths of all inputs of the layer."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -119,7 +119,7 @@ class VdevTree:
         return self.of("data")
 
     def words(self, paths: Sequence[str], *names: Section) -> tuple[str, ...]:
-        """Return these sections (all if none is named) as arguments for zpool. `paths` has the path of each input."""
+        """Return these sections (all if none is named) as arguments for zpool. `paths` has the paths of all inputs."""
         words: list[str] = []
         for section in names or get_args(Section):
             # single disks come first: after `mirror` they would be read as its members
@@ -146,7 +146,7 @@ class VdevTree:
 
 @dataclass
 class _Run:
-    """A section or a vdev kind with the devices after it. `keyword` is None at the start of the stage."""
+    """A keyword (a section or a vdev kind) and the devices after it. `keyword` is None at the start of the stage."""
 
     section: Section
     keyword: Word | None
@@ -215,7 +215,10 @@ def _vdevs_of(reading: StageReader, run: _Run) -> list[Vdev]:
 
 
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
-    """Check that all data, special and dedup vdevs have the same redundancy, as zpool does."""
+    """Check that these data, special and dedup vdevs have the same redundancy.
+
+    Otherwise zpool would refuse the pool. Raises a CampaignError.
+    """
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a disk goes only with disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:

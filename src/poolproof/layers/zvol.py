@@ -1,7 +1,7 @@
 """A ZFS volume on a pool: `zfs mirror hdd1 hdd2 | zvol 100G volblocksize=16k`. With `sparse`, no space is reserved.
 
-The size comes first. Options are properties of the volume under their own names, zfsprops(7). The volume is exported,
-imported and destroyed with its pool.
+The size comes first. Options are properties of the volume, named as in zfsprops(7). The volume is exported, imported
+and destroyed with its pool.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The volume's `copies` divided by the pool's; 1 if the volume inherits them."""
+        """The volume's `copies` divided by the pool's; 1 if the volume inherits the property."""
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 
@@ -108,7 +108,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes of data in the pool, before the pool multiplies them by its own `copies`."""
+        """Return the bytes that the volume stores in the pool, not yet multiplied by the pool's `copies`."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:

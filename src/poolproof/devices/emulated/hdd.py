@@ -1,7 +1,8 @@
 """The service times of a hard disk: one actuator, a rotating platter, look-ahead for one stream, a write-back cache.
 
-All random numbers come from one seeded generator, so the same requests at the same times take equally long. nbdkit's
-embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
+All random numbers come from one seeded generator, so the same requests at the same times always have the same service
+times. nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python
+3.9.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class HddParameters:
     """How many bytes the disk reads ahead into its buffer, and how many bytes behind the head the buffer keeps."""
 
     skip_bytes: int = 2 << 20
-    """The largest gap that the head crosses without a seek, because parts of a stream may arrive out of order."""
+    """The largest gap that the head crosses without a seek. Requests of one stream may arrive out of order."""
 
     interface_s: float = 20e-6
     """The minimum time for a request that is served from the buffer or the cache."""
@@ -64,7 +65,7 @@ class HddParameters:
 
 @dataclass
 class _Write:
-    """A write in the cache: its remaining service time, its length and the head's position after it."""
+    """A write in the cache: its remaining service time, its length and the head's position after the write."""
 
     work_s: float
     length: int
@@ -116,7 +117,10 @@ class Hdd:
         return done
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) waits for an empty cache."""
+        """Return the completion time of a write that arrives at `now_s`.
+
+        A `durable` write (FUA) completes once the cache is empty, any other write once it fits into the cache.
+        """
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
         self._cache.append(_Write(work_s, length, offset + length))
@@ -152,7 +156,10 @@ class Hdd:
         return length / self.media_rate(offset)
 
     def _position(self, start: int, target: int, waiting: int) -> float:
-        """Return seek time plus rotational delay. With n requests waiting, sorting cuts seek distances to 1/(n+1)."""
+        """Return seek time plus rotational delay in seconds.
+
+        With n requests waiting, sorting cuts seek distances to 1/(n+1).
+        """
         distance = abs(target - start) / self._size * self._p.stroke / (1 + waiting)
         return self.seek_s(distance) + self._random.uniform(0, self._p.rotation_s)
 
@@ -162,7 +169,7 @@ class Hdd:
         return 0.0
 
     def _continues(self, offset: int) -> bool:
-        """True if the data is in the buffer, or so close ahead of the head that the disk waits for it."""
+        """True if the data is in the buffer, or so close ahead of the head that the disk waits instead of seeking."""
         if self._front is None:
             return False
         front = self._front.offset
@@ -184,7 +191,11 @@ class Hdd:
         return done
 
     def _write_positioning(self, now_s: float, offset: int) -> float:
-        """Return how many seconds the head needs to get into position for a write, after the writes in the cache."""
+        """Return how many seconds the head needs to get into position for a write.
+
+        The head starts where the last write in the cache ends. With an empty cache, the head starts from its current
+        position.
+        """
         if self._cache:
             tail = self._cache[-1].end
             if abs(offset - tail) <= self._p.skip_bytes:
@@ -196,7 +207,7 @@ class Hdd:
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Write out the cache during the idle time until `now_s`."""
+        """Write cached data to the media during the idle time until `now_s`."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]

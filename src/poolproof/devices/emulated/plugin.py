@@ -2,9 +2,9 @@
 
     nbdkit -U SOCKET -P PIDFILE -t 8 python plugin.py model=hdd-7200 size=1073741824 store=FILE [seed=1] [key=value …]
 
-`store` is a sparse file for the data. It is created if missing and resized to `size`. `pipeline` is the time in seconds
-that a request takes to reach this plugin and to return; it is subtracted from each service time. Any other key is a
-parameter of the model (`stroke=1.0`).
+`store` is a sparse file for the data. The file is created if missing and resized to `size`. `pipeline` is the time in
+seconds that a request takes to reach this plugin plus the time that the reply takes to return. The plugin subtracts
+this time from each service time. Any other key is a parameter of the model (`stroke=1.0`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class _Served:
         os.ftruncate(self.store, self.size)
 
     def completion(self, service: Callable[[float], float]) -> float:
-        """Return the completion time of a request that arrives now. `service` maps arrival to completion time."""
+        """Return the completion time of a request that arrives now.
+
+        `service` maps the arrival time to the completion time.
+        """
         arrived = time.monotonic() - self.half_pipeline_s
         with self.lock:
             return service(arrived)
@@ -128,7 +131,7 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store, without any service time: a real disk only updates its tables."""
+    """Punch a hole in the store. This takes no service time, because a real disk only updates its tables."""
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -154,6 +157,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """Sleep until a reply sent now reaches the caller at `done_s`."""
+    """Sleep until the reply must be sent so that it reaches the caller at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)
