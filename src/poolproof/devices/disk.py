@@ -52,7 +52,7 @@ def bare_identity(identity: str) -> str:
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """Return the disk with this `identity` (by-id name, serial number or WWN). `name` is the campaign's name for it.
+    """Return the disk with this `identity` (by-id name, serial number or WWN). `name` is its name in the campaign.
 
     Raises a CampaignError if the identity is a kernel name, or matches no disk or more than one.
     """

@@ -1,4 +1,4 @@
-"""Turn a file into a block device with losetup and direct I/O, and an NBD export into a file with nbdfuse."""
+"""Steps that turn a file into a block device (losetup with direct I/O) and an NBD export into a file (nbdfuse)."""
 
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.facts.block import Below

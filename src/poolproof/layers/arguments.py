@@ -85,14 +85,14 @@ def is_block(node: Node) -> bool:
 
 
 def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are block devices."""
+    """Check that all inputs are block devices. Raises a CampaignError if not."""
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
 
 
 def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are directories."""
+    """Check that all inputs are directories. Raises a CampaignError if not."""
     for argument, node in inputs:
         if is_block(node):
             raise reading.mistake(
@@ -101,7 +101,10 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 
 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
-    """Return the stage's only input and its other arguments. Raises a CampaignError unless it has one block device."""
+    """Return the stage's only input and its other arguments.
+
+    Raises a CampaignError unless the only input is a block device.
+    """
     found = sort(reading, word)
     if not found.inputs:
         for argument in found.rest:
@@ -131,7 +134,7 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
     """Return the error for a word or key that is not in `known`. The error suggests the nearest name.
 
-    If no name is near, it lists up to 16 known names.
+    If no name is near, the error lists the known names, provided that there are at most 16.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
@@ -139,7 +142,10 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Check that each option whose key is in `known` has one of the values listed there."""
+    """Check that each option whose key is in `known` has one of the values listed there.
+
+    Raises a CampaignError if not.
+    """
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
             what = f"{did_you_mean(option.value, known[option.key])}; expected {listed(sorted(known[option.key]))}"

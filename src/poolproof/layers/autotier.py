@@ -153,7 +153,9 @@ class AutotierLayer(Layer[Autotier]):
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Return which quotas autotier reports differently from the layout; None if there are none.
+        """Return which of autotier's quotas differ from the layout; None if all are the same.
+
+        If autotier does not report its quotas, the result says so.
 
         autotier takes an invalid quota for 100 %, and `20` without a percent sign for 2000 %.
         """

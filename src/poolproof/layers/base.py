@@ -190,7 +190,10 @@ class Layer(ABC, Generic[Spec]):
         return ()
 
     def hosts(self, spec: Spec) -> tuple[str, ...]:
-        """Return the other hosts that the layer uses, written as for --on. A run connects to all of them."""
+        """Return the hosts, other than the run's main host, that the layer uses, written as for --on.
+
+        A run connects to all of these hosts.
+        """
         return ()
 
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:

@@ -175,7 +175,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
         """Return the redundancy of data or metadata, whichever is lower.
 
-        With the default metadata profile on several devices, raid1, `raid1c3` survives only one failure.
+        Without `metadata=`, `raid1c3` survives only one failure, because metadata is raid1 by default.
         """
         metadata = dict(spec.format).get("metadata", "raid1" if len(inputs) > 1 else "dup")
         return survives(inputs, min(spec.profile.losses, _PROFILES[metadata].losses))

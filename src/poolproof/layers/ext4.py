@@ -93,7 +93,7 @@ class Ext4Layer(FileSystemLayer):
         return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return a text if a file system on these disks may still be going through lazy initialization.
+        """Return lazy initialization as background work if it may still be running on these disks.
 
         One kernel thread initializes all ext4 file systems, so only recently created file systems are considered.
         """

@@ -54,9 +54,9 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Return how much of `total_bytes` is in each directory, in proportion to the size of the files there.
+    """Divide `total_bytes` among the directories in proportion to the size of the files in each.
 
-    Each result is 0 if none of the directories contains data.
+    If all directories are empty, each result is 0.
     """
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)

@@ -41,7 +41,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
 def check_budget(campaign: Campaign) -> None:
     """Check that the budget allows the minimum number of trials of every cell.
 
-    Raises a CampaignError if the trials alone would take longer than the budget.
+    Raises a CampaignError if fio alone would need more time than the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return

@@ -8,8 +8,8 @@ layout has `nosync`. A cache keeps its contents while the layout is closed, so t
 are filled.
 
 A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
-also replaces that of the host's lvm.conf, which could hide the run's devices. `types` lets LVM use a zvol. LVM writes
-no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
+also replaces that of the host's lvm.conf, which could hide the run's devices. The setting `types` lets LVM use a zvol.
+LVM writes no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
 """
 
 import re
@@ -221,7 +221,7 @@ class LvmLayer(Layer[Lvm]):
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Return a text if the RAID volume is still syncing, None otherwise.
+        """Return the sync of a RAID volume as background work; None if the volume is in sync or lvs fails.
 
         lvs prints the synced percentage, 0 to 100.
         """
@@ -327,7 +327,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert calls `writecache-settings` `--cachesettings`."""
+    """Return the step that attaches the fast device. For lvconvert, `writecache-settings` is `--cachesettings`."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")

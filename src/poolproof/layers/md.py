@@ -180,9 +180,9 @@ class MdLayer(Layer[Md]):
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each device: for linear, in proportion to the device sizes, md(4).
+        """Return the bytes on each device: in proportion to the device sizes for linear, otherwise equal, md(4).
 
-        For all other levels, each active device has the same number of bytes, and each spare has 0.
+        Spares have 0 bytes.
         """
         if built.spec.level == "linear":
             return tuple(stored_by_size(built.inputs, total_bytes))
@@ -226,7 +226,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the numeric options and that there are enough devices."""
+    """Check the options that contain numbers, and check that there are enough devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")

@@ -3,8 +3,8 @@
 Options are passed to mergerfs under the same names. The branches keep the order of the expression.
 
 mergerfs creates no files on a branch that has less free space than `minfreespace` (default: 4G), so small test disks
-would stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof sets it
-to 1/64 of that branch.
+would stay empty. If the smallest branch is below 16 GiB and the layout does not set `minfreespace`, poolproof sets
+`minfreespace` to 1/64 of the size of that branch.
 """
 
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE file system that joins directories, its branches. Each file is stored on a single branch.
+    """A FUSE file system that joins several directories (branches) into one. Each file is stored on a single branch.
 
     The `spec` contains the options for `-o`. If an option is repeated, its last value counts.
     """

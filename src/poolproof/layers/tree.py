@@ -153,7 +153,7 @@ def directories(node: Node) -> tuple[str, ...]:
 
 
 def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return the steps that build a layout, without running any. Raises a HostError if it cannot be built.
+    """Return the steps that build a layout, without running any. Raises a HostError if the layout cannot be built.
 
     `volumes` maps device names, and the paths of `dir` layers, to volumes. `name` is the layout's name, which is unique
     in the run and becomes part of the mount points.
@@ -294,7 +294,7 @@ def modules(node: Node) -> frozenset[str]:
 
 
 def hosts_of(node: Node) -> frozenset[str]:
-    """Return the names of the other hosts that the layout is built on."""
+    """Return the names of the hosts, other than the run's main host, that the layout uses."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
@@ -322,8 +322,8 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
     """Return the expected write amplification: bytes written to the leaves per byte of data.
 
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
-    the data. `written` has the bytes written to each device, by name. Without it, the smallest factor is used, because
-    too large a factor would refute correct results.
+    the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
+    because too large a factor would refute correct results.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:

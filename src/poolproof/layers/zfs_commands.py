@@ -44,9 +44,10 @@ def create(
 ) -> Step:
     """Return the step that creates the pool.
 
-    `-R` mounts the pool under `root` and keeps it out of the cache file, so that it is not imported at boot. `-f` is
-    safe, because the guard has checked the devices and the parser has checked the vdev tree. Without `-f`, zpool would
-    refuse a disk if one of the partitions that are about to be recreated has remains of an earlier pool.
+    `-R` mounts the pool under `root` and keeps it out of the cache file, so that the pool is not imported at boot. `-f`
+    is safe, because the guard has checked the devices and the parser has checked the vdev tree. Without `-f`, zpool
+    would refuse a disk with remains of an earlier pool, even if zpool is about to recreate the partition that contains
+    them.
     """
     named = [part for key, value in pool_properties for part in ("-o", f"{key}={value}")]
     named += [part for key, value in dataset_properties for part in ("-O", f"{key}={value}")]

@@ -57,7 +57,8 @@ _PATTERNS: Mapping[str, tuple[str, str]] = {
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check a property's name and, if the manual lists all values, its value. Raises a CampaignError.
+    """Check a property's name and, if the manual lists all values, its value. Raises a CampaignError if either is
+    invalid.
 
     User properties (with a colon) and pool features (`feature@`) are always accepted.
     """

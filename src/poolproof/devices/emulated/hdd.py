@@ -81,9 +81,10 @@ class _Front:
 
 
 class Hdd:
-    """A hard disk of `size_bytes`. Each method takes a request's arrival time and returns its completion time.
+    """A hard disk of `size_bytes`.
 
-    Times are in seconds on any monotonic clock. Arrival times must not decrease.
+    `read`, `write` and `flush` take a request's arrival time and return its completion time. Times are in seconds on
+    any monotonic clock. Arrival times must not decrease.
     """
 
     rotational = True

@@ -40,7 +40,7 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Return a new disk of this model.
 
-        `changes` has new values for parameters, as text by name. Raises a ValueError for a bad name or value.
+        `changes` maps names of parameters to new values, given as text. Raises a ValueError for a bad name or value.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

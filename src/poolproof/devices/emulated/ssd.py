@@ -46,7 +46,7 @@ class Ssd:
         return self._serve(now_s, self._p.read_s, length)
 
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
-        """Return the completion time of a write that arrives at `now_s`. `durable` (FUA) adds a flush."""
+        """Return the completion time of a write that arrives at `now_s`. A `durable` write (FUA) includes a flush."""
         del offset
         done = self._serve(now_s, self._p.write_s, length)
         self._written_at = max(self._written_at, done)
