@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-The results of the bare disks show what the layouts could reach at most. Bare disks never take part in rankings, and no
-layout of a campaign can have the name of a bare disk.
+The results of the bare disks are the limits that the results of the layouts are compared with. Bare disks never take
+part in rankings, and no layout of a campaign can have the name of a bare disk.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,9 @@ They do not apply to a bare disk, or make no difference to its results.
 class Calibration:
     """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
-    `measured_as` maps the name of each workload in the campaign to the workload that replaces it on bare disks.
-    `left_out` maps each workload that cannot run on a bare disk to the reason, worded to follow the workload's name.
+    `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run in its
+    place.
+    `left_out` maps the name of each workload that cannot run on a bare disk to the reason, worded to follow that name.
     """
 
     layouts: tuple[Layout, ...] = ()

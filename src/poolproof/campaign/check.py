@@ -1,4 +1,4 @@
-"""Check a whole campaign: every name that it uses exists, and it can be measured."""
+"""Check a whole campaign: that every name in it exists, and that the campaign can be measured."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -27,7 +27,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
     Raises:
         CampaignError: a check of `check_references` fails, the jobs do not produce the workload's metric, the tolerance
             is finer than fio's bins, `calibrate` has no disk or no workload to measure, or `budget` is used without
-            `until` or without a goal that it needs.
+            `until` or, if there are several workload families, without a goal.
 
     `layers/least_trial.py` checks that the budget is large enough.
     """

@@ -1,7 +1,7 @@
 """Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`, as trees and as text.
 
 A tree consists of stages, words, options and groups. The parser accepts any words; the layers (`layers/`) check them.
-Words and options have a position in the text, for error messages; positions do not affect equality. The grammar is in
+Each argument has a position in the text, for error messages; positions do not affect equality. The grammar is in
 grammar.lark. lark is imported when the first expression is parsed, so that commands that parse none start faster.
 """
 
@@ -54,7 +54,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """`key=value`, in the syntax of the storage technology."""
+    """An option written as `key=value`. Keys and values are those of the storage technology."""
 
     key: str
     value: str
@@ -74,7 +74,10 @@ Argument = Word | Option | Group
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of an expression between two `|`. It has at least one argument, and the first is a word or a group."""
+    """The part of an expression up to the next `|`, such as `zfs mirror hdd1 hdd2`.
+
+    A stage has at least one argument, and the first argument is a word or a group.
+    """
 
     arguments: tuple[Argument, ...]
 
@@ -115,7 +118,7 @@ def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str =
 def parse_expression(text: str, origin: str = "") -> Expression:
     """Parse a layout expression into a tree. Braces are not expanded.
 
-    `origin` is the place where the text is written ("campaign.yaml:12"). Error messages begin with it.
+    `origin` is the place where the text is written ("campaign.yaml:12"). Error messages begin with `origin`.
 
     Raises:
         CampaignError: the text is not a layout expression; the message points at the mistake.

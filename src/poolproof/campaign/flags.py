@@ -1,4 +1,4 @@
-"""The campaign that a command line describes: a file whose values options can override, or options alone."""
+"""Build the campaign from the command line: from a file and the options that override it, or from options alone."""
 
 import re
 from collections.abc import Sequence

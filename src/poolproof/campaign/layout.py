@@ -119,7 +119,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Return the texts that a text with braces describes. A text without braces is returned unchanged, as the only one.
+    """Return the texts that a text with braces describes. A text without braces describes only itself.
 
     Raises:
         BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many

@@ -73,7 +73,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Parse a duration, and return seconds. `what` is the key of the duration.
+    """Parse a duration into seconds. `what` is the key that the duration belongs to.
 
     Raises:
         CampaignError: the text is not a duration, or the duration is 0 or more than 7 days.

@@ -1,4 +1,4 @@
-"""Campaigns as frozen values, which were checked as far as possible without a host."""
+"""The parts of a campaign as frozen values, checked as far as possible without a host."""
 
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Write a campaign as YAML, for `--save`. Parsing the YAML returns an equal campaign."""
+"""Write a campaign as YAML, for `--save`. `parse_campaign` can read the YAML again."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -22,8 +22,8 @@ _OUTPUT = "--output-format=json+"
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     """Return bounds on a result's true rate, derived from the disks' counters or by arithmetic.
 
-    None if the result is neither suspect nor refuted, if the job did not either only read or only write, or if no bound
-    is clearly below the reported rate.
+    None if the result is neither suspect nor refuted, if the job both read and wrote or did neither, or if no bound is
+    clearly below the reported rate.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):

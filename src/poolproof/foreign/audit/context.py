@@ -81,7 +81,7 @@ def read_context(
     devices: Sequence[str] = (),
     cold: bool = True,
 ) -> Context:
-    """Parse the options `--fs zfs-2.2 --ram 64G --recordsize 128k --compression lz4 --devices "3x nvme 3.2GB/s"`.
+    """Parse the options that describe the target, such as `--fs zfs-2.2 --ram 64G --devices "3x nvme 3.2GB/s"`.
 
     Raises:
         UsageError: an option has an invalid value.

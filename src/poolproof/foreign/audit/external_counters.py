@@ -35,8 +35,8 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
     """Return the iostat block that belongs to a result; None if no block fits.
 
     The block is the first one that begins after the result's command, or after the start of the result if the text
-    shows no command. It must begin before the next result or command, and less than 60 lines below the result. If
-    blocks of different pools qualify, only a pool that the job names in a path is considered.
+    shows no command. The block must begin before the next result or command, and less than 60 lines below the result.
+    If blocks of different pools qualify, only blocks whose pool is named in a path of the job are considered.
     """
     first = found.made.line if found.made is not None and found.made.origin == "command" else found.line
     after = [block for block in blocks if first <= block.line < min(next_line, found.last_line + _NEAR_LINES)]

@@ -62,8 +62,8 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
     """Return the options assumed if the source contains the options that fio printed.
 
-    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that moved over 5 %
-    more than its size gets time_based.
+    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job with a runtime and
+    without loops gets time_based if it moved over 5 % more than its size.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}

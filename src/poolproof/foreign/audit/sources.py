@@ -38,7 +38,7 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the sources. The source `-` is standard input, whose text `stdin` returns."""
+    """Audit every result in the sources. The source `-` is standard input, whose content `stdin` returns."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Find sentences near a result that say how fast the disks are.
+"""Find sentences in a text that say how fast the disks are.
 
 Only unambiguous sentences count: those that give a number of disks and the rate of each disk ("three NVMe drives, each
 capable of 3.2 GB/s"), and those that give the maximum rate of a single disk ("this disk … max writes 900MB/s"). The

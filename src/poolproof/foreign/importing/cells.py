@@ -1,6 +1,7 @@
 """Assign each imported result to a cell: a layout and a workload.
 
-Results of different jobs get different workloads. Results from different folders or files get different layouts.
+Results of different jobs get different workloads. The layout of a result is named after its folder, its file or one of
+its options.
 """
 
 import re
@@ -38,7 +39,8 @@ _REPEAT_FOLDER = re.compile(rf"^(?:{_COUNTERS})[-_. ]?\d{{1,4}}$", re.IGNORECASE
 class Record:
     """A result to import, and where the result was found.
 
-    `folders`: the names of the folders between the common folder of all files and this file, outermost first.
+    `folders`: the names of the folders from the common folder of all files to this file, outermost first. The common
+    folder is not included, unless it contains the file directly.
     `stem`: the file name up to its first dot.
     `options`: the fio options of the job. If the result has several jobs, only the options that have the same value in
     all of them.
@@ -133,8 +135,8 @@ def common_folder(paths: Iterable[Path]) -> Path:
 def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedRecord, ...]:
     """Assign every record to a cell.
 
-    `layout_from` says what names the layouts: `folder`, `file`, or a fio option whose value becomes the name. With
-    None, either folders or files name them, whichever fits the records.
+    `layout_from` decides what layouts are named after: `folder`, `file`, or the name of a fio option. With None, they
+    are named after folders or after files, whichever fits the records.
 
     Raises:
         UsageError: `layout_from` is an option that no record has.
@@ -156,8 +158,9 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
 def _axes(records: Sequence[Record]) -> list[str]:
     """Return the options that distinguish the workloads, most familiar first.
 
-    Options whose values are the same in all records are left out. So are options that add no distinction to the earlier
-    ones, such as `rwmixread` if it depends only on `rw`.
+    Options with the same value in all records are left out. So are options that add no distinction to the options
+    before them, such as `rwmixread` if it depends only on `rw`. Paths, descriptions and seeds never distinguish
+    workloads.
     """
     names = {name for record in records for name in record.options if name not in _PATH_OPTIONS}
     axes: list[str] = []

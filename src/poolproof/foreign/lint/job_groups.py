@@ -40,7 +40,7 @@ class Targets(Protocol):
         """Return the target that contains a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known before the run about the files of jobs with one target; None if nothing is known."""
+        """Return what is known before the run about the files of jobs that share a target; None if nothing is."""
 
 
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:

@@ -36,7 +36,7 @@ def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFind
 
 
 def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
-    """Yield the rule's findings that occur in every case. Each case tries other values for the unknown variables."""
+    """Yield the rule's findings that occur in every case. The cases differ in the values of unknown variables."""
     first = rule.check_job(cases[0])
     if not first:
         return
@@ -60,7 +60,7 @@ def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
     """Return the mildest of the findings.
 
-    If their texts differ because of unknown variables, use the rule's general text, which contains no values.
+    If the texts of the findings differ, the returned finding has the rule's general text, which contains no values.
     """
     finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):

@@ -46,7 +46,7 @@ class WrittenOption:
 
 @dataclass(frozen=True)
 class JobSection:
-    """The options of one job, or the options that several jobs share. `insert_at` is the position for new options."""
+    """The options of one job, or the options that several jobs share. New options are inserted at `insert_at`."""
 
     name: str
     is_shared: bool

@@ -39,7 +39,8 @@ class Source:
     def kind(self) -> Kind:
         """Return whether the text is a job file or a script.
 
-        A text that opens a section is a job file. Otherwise the file name decides, unless the text calls fio.
+        The text is a job file if it opens a section or includes a file. If the file name ends in `.fio` or `.job`, the
+        text is also a job file unless it calls fio.
         """
         if jobfiles.is_job_file(self.text) or (self.name.endswith(_JOB_FILE_NAMES) and "fio " not in self.text):
             return "job file"
