@@ -1,1 +1,1 @@
-"""Compares two runs cell by cell, and ranks the layouts of a run; docs/compare.md."""
+"""Compare two runs cell by cell, and rank the layouts of a run. See docs/compare.md."""

@@ -22,7 +22,7 @@ _LISTED = 4
 class Side:
     """One of the two things that are compared: a run, or one layout of a run.
 
-    Raises a UsageError if the run does not have the layout.
+    Creating a side raises a UsageError if the run does not have the layout.
     """
 
     run: LoadedRun
@@ -37,7 +37,10 @@ class Side:
 
     @property
     def grid(self) -> tuple[CellKey, ...]:
-        """Return the keys of all cells in campaign order. If two layouts are compared, the layout name is empty."""
+        """Return the keys of all cells in campaign order.
+
+        The layout name in the keys is empty if two layouts are compared.
+        """
         layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [""]
         return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
 
@@ -61,9 +64,9 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell that A and B have in common.
+    """A cell that A and B have in common. `difference` compares B with A and is positive if B is better.
 
-    `difference` is B relative to A, and more is better. `decision` is corrected for the number of cells.
+    `decision` is corrected for the number of compared cells.
     """
 
     key: CellKey
@@ -75,10 +78,10 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Gate:
-    """The result of `--fail-if-slower`.
+    """The result of `--fail-if-slower`. `slower` has the cells that are significantly slower in B by more than `limit`.
 
-    `slower` has the cells that are significantly slower by more than `limit`, and `lost` those without a usable value
-    in B. `open` has the cells whose trials neither show nor rule out such a slowdown.
+    `lost` has the cells with a usable value in A but not in B. `open` has the cells whose trials neither show nor rule
+    out such a slowdown.
     """
 
     limit: float
@@ -88,15 +91,16 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is slower and no cell lost its value."""
+        """True if no cell is significantly slower by more than `limit`, and no cell has lost its value in B."""
         return not self.slower and not self.lost
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of A and B. `only_a` and `only_b` have the cells that the other campaign does not have.
+    """The comparison of A and B.
 
-    If two layouts are compared, the layout name in all keys is empty.
+    `only_a` and `only_b` have the cells that only the campaign of A or only that of B contains. If two layouts are
+    compared, the layout name in all keys is empty.
     """
 
     a: Side
@@ -113,10 +117,12 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A by each workload's own metric, or all cells by `metric`. `limit` is for `--fail-if-slower`.
+    """Compare B with A. Each workload is compared by its own metric, or all workloads by `metric` if it is given.
 
-    Raises a UsageError if no trial measured `metric`. Raises a RunError if there is nothing to compare, or if no cell
-    can be tested for a slowdown. With `limit`, cells that are lost in B are a result rather than an error.
+    `limit` is the largest slowdown that `--fail-if-slower` allows. Raises a UsageError if no trial measured `metric`,
+    and a RunError if A and B have no cell in common or no common cell has usable values. With `limit`, cells whose
+    value is lost in B are a result rather than an error. If no cell was lost, a RunError is raised if no cell can be
+    tested for a slowdown.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -182,7 +188,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Raise a UsageError if a metric was requested and no trial of the cells measured it."""
+    """Raise a UsageError if a metric was requested that no trial of the cells measured."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(

@@ -1,4 +1,7 @@
-"""The JSON objects of `compare --json` and `rank --json`. docs/json.md documents them; they are stable in a schema."""
+"""The JSON objects of `compare --json` and `rank --json`. docs/json.md documents them.
+
+They are stable within a schema.
+"""
 
 from collections import Counter
 from dataclasses import asdict

@@ -18,11 +18,10 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """The usable value of a cell. Tests use `log`.
+    """A cell's value, ready to be compared. Significance tests use `log`.
 
-    If the rate changed by an unknown amount, the cell is not tested, and `unsteady` has the reasons (`drift`, `step`
-    …). If the rate changed between known extremes, the true value may be anywhere between them, and `changing` has the
-    reasons.
+    If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists why (`drift`, `step` …). If
+    the rate changed between known extremes, the true value may be anywhere between them, and `changing` lists why.
     """
 
     cell: Cell
@@ -68,9 +67,10 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
 
 
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
-    """Yield `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
+    """Yield a text such as `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
 
-    Each pair has a name and the reason why it was left out. Long lists are cut off and end with a count.
+    Each pair consists of a name and the reason why the cell or layout with this name was left out. Long lists of names
+    are cut off and end with a count.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

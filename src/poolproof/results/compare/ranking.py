@@ -1,9 +1,10 @@
 """Rank the layouts of a run by speed, with ties, redundancy, capacity and write amplification.
 
-Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range, from 1 + the number of
-significantly better layouts to the number of layouts minus that of significantly worse layouts. A layout with an
-unsteady cell is not tested and may have any place. With 95 % confidence, all ranges contain the true places. Source:
-Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of Economic Studies 91, 476-518.
+Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range. Its first place is 1 +
+the number of significantly better layouts. Its last place is the number of all layouts minus the number of
+significantly worse layouts. A layout with an unsteady cell is not tested and may have any place. With 95 % confidence,
+all ranges contain the true places. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of
+Economic Studies 91, 476-518.
 """
 
 import itertools
@@ -30,7 +31,7 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads by which layouts are ranked, by name, with weights that sum to 1."""
+    """The workloads that layouts are ranked by, with the weight of each workload by name. The weights sum to 1."""
 
     weights: Mapping[str, float]
 
@@ -41,10 +42,10 @@ class Goal:
 
 
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
-    """Return the goal from `goal` or `weights`, else the campaign's goal, else its only workload.
+    """Return the goal from `goal` or `weights`, else the campaign's goal, else the campaign's only workload.
 
-    The workloads of a matrix have equal weights. Raises a UsageError if there is no goal, if the goal is not a
-    workload, or if both `goal` and `weights` are given.
+    If the goal is a matrix, its workloads have equal weights. Raises a UsageError if there is no goal, if a name is not
+    a workload, or if both `goal` and `weights` are given.
     """
     if goal is not None and weights is not None:
         raise UsageError("--goal and --weights cannot be used together", "leave one of them out")
@@ -58,7 +59,10 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Parse weights such as `etcd=2,media=1`. Returns the weights by name."""
+    """Parse weights such as `etcd=2,media=1`. Returns the weights by name.
+
+    Raises a UsageError if a name is given twice or has no weight above 0.
+    """
     found: dict[str, float] = {}
     for part in split_names(text):
         name, _, number = part.rpartition("=")
@@ -104,8 +108,9 @@ def _choices(campaign: Campaign) -> str:
 class Safety:
     """The redundancy, capacity and write amplification of a layout.
 
-    `redundancy` is how many of the `devices` may fail without data loss, whichever they are. The redundancy and the
-    capacity of an existing directory are None, and so is the capacity of real disks: the campaign does not have them.
+    `redundancy` is the number of devices that may fail without data loss, no matter which of the `devices` they are.
+    The redundancy and the capacity of an existing directory are None, because the campaign does not contain them. The
+    capacity of real disks is None for the same reason.
     """
 
     redundancy: int | None
@@ -141,7 +146,7 @@ class Entry:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the workloads whose rate changed by an unknown amount. If there are any, the layout is not tested."""
+        """Return the workloads whose rate changed by an unknown amount. A layout with such a workload is not tested."""
         return tuple(name for name, each in self.cells.items() if each.unsteady)
 
     @property
@@ -152,9 +157,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A layout with its place, a range from `first` to `last`, which are equal without a tie.
+    """A layout and its place: a range from `first` to `last`, which are equal if the layout is not tied with others.
 
-    `to_leader` compares its speed with the layout that has the best mean; None for that layout itself.
+    `to_leader` compares the layout's speed with that of the layout that has the best mean; None for the latter.
     """
 
     entry: Entry
@@ -166,7 +171,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts; `better` has the better mean. The decision is `faster` if they differ significantly."""
+    """Two layouts, of which `better` has the better mean. The decision is `faster` if they differ significantly."""
 
     better: str
     worse: str
@@ -222,7 +227,7 @@ class Ranking:
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
-    """Rank the run's layouts by the goal, each workload by its own metric or all by `metric`.
+    """Rank the run's layouts by the goal. Each workload is compared by its own metric, or all workloads by `metric`.
 
     Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured
     `metric`.
@@ -250,7 +255,10 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
 
 
 def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
-    """Return the layouts with a value for each workload of the goal (best first, unsteady ones last) and the others."""
+    """Return the layouts with a value for each workload of the goal, and the layouts without one.
+
+    The former are ordered by score, best first, with unsteady layouts at the end.
+    """
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: measured(run, CellKey(layout.name, name), metrics[name]) for name in goal.weights}

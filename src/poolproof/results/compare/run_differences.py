@@ -18,7 +18,7 @@ _PROGRAMS = ("poolproof", "fio")
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs: its name, and the value in each run; a dash if a run has no value."""
+    """A difference between two runs: what differs, and the value in each run. A dash means that a run has no value."""
 
     what: str
     a: str
@@ -44,7 +44,7 @@ def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
 
 
 def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> RunDifference:
-    """Return the expressions of two layouts with different names."""
+    """Return the difference between the expressions of two layouts with different names."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}")
 
@@ -102,7 +102,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ, or with `in_both` only those that both runs have."""
+    """Yield the facts that differ. With `in_both`, facts that only one of the runs has are left out."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

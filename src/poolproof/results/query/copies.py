@@ -1,7 +1,8 @@
 """Columnar copies of trials in the user's cache, so that later queries don't have to parse all the text again.
 
 Files are grouped, oldest first, until a group is large enough for a copy. The name of a copy is a hash of the paths,
-sizes and modification times of its files, so the copy is no longer found once a file has changed.
+sizes and modification times of the files in the group. A copy is therefore no longer found once one of these files has
+changed.
 """
 
 import contextlib
@@ -52,7 +53,7 @@ def keep(files: Sequence[Path]) -> None:
 
 
 def worth_keeping(files: Iterable[Path]) -> bool:
-    """True if a group of files has no copy yet."""
+    """True if at least one complete group of files has no copy yet."""
     return any(not _copy_of(group).is_file() for group in _groups(files))
 
 

@@ -19,7 +19,11 @@ _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run directory. `name` is its path relative to the searched folder; its own name if they are the same."""
+    """A run directory.
+
+    `name` is the directory's path relative to the searched folder, or the directory's own name if it is the searched
+    folder.
+    """
 
     name: str
     path: Path
@@ -32,14 +36,17 @@ class FoundRun:
 
     @property
     def campaign(self) -> str:
-        """Return the campaign's name; empty if missing. A regular expression finds it, because parsing takes longer."""
+        """Return the campaign's name; empty if it is missing.
+
+        A regular expression finds the name faster than a YAML parser.
+        """
         match = _CAMPAIGN_NAME.search(self.record.campaign)
         return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, folder or line that could not be read: its name, the reason and the fix."""
+    """A run, folder or line that could not be read: its name, the reason, and how to fix the problem."""
 
     what: str
     why: str
@@ -100,7 +107,10 @@ def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
 
 
 def ends_whole(path: Path) -> bool:
-    """True if the last line is complete. It may be incomplete after a crash or while the run is writing it."""
+    """True if the last line is complete.
+
+    The last line may be incomplete after a crash or while the run is writing it.
+    """
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 1))
@@ -108,9 +118,10 @@ def ends_whole(path: Path) -> bool:
 
 
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:
-    """Return the lines that are trials with this schema. Other lines are appended to `left_out`, an entry per reason.
+    """Return the lines that are trials with the current schema.
 
-    An incomplete last line is ignored, because a crash cut it off or it is still being written.
+    Other lines are reported in `left_out`, one entry per reason. An incomplete last line is ignored, because either a
+    crash cut it off or the run is still writing it.
     """
     lines = whole_lines(path)
     _trials, refused = read_lines(lines)

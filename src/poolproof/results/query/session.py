@@ -53,7 +53,11 @@ class Session:
         self._connection = self._connect()
 
     def ask(self, sql: str) -> QueryResult:
-        """Return the result of a `select` statement. Raises a UsageError for other statements and errors in SQL."""
+        """Return the result of a `select` statement.
+
+        Raises a UsageError for other statements, for invalid SQL and for columns with a time zone, and a RunError if
+        the query takes too long.
+        """
         import duckdb
 
         try:
@@ -111,9 +115,10 @@ class Session:
         return run_query(self._connection, sql)
 
     def _uses_settled(self, sql: str) -> bool:
-        """True if the query names `settled` or DuckDB's plan reads it, as for `*`, or if there is no plan.
+        """True if the query names `settled`, if DuckDB's plan reads the column (as for `*`), or if there is no plan.
 
-        The name is checked first: while all values are null, the plan for `where settled is null` reads nothing.
+        The name is checked first, because the plan can be misleading: for `where settled is null`, the plan reads
+        nothing while all values are null.
         """
         import duckdb
 
@@ -127,7 +132,10 @@ class Session:
         return views.SETTLED_CELLS in str(plan)
 
     def _fill_settled(self) -> None:
-        """Store which cells converged. SQL cannot compute this, so the trials of these runs are loaded again."""
+        """Store which cells converged.
+
+        SQL cannot compute this, so the trials of all runs with `until` are loaded again.
+        """
         found = [row for run in self.runs if "until" in run.record.campaign for row in _settled_rows(run)]
         self._settled_known = True
         if found:
@@ -193,7 +201,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
-    """Yield run, layout, workload, state and whether the cell converged, for each cell measured with `until`."""
+    """Yield a row for each cell measured with `until`: run, layout, workload, state and whether the cell converged."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -207,9 +215,9 @@ def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
 class ListedRun:
     """A run in the output of `poolproof runs`. `verdicts` has the number of cells with each verdict.
 
-    `cells` is the number of cells with a trial, and `cells_wanted` the number of cells in the campaign; None if the
-    campaign can't be read. `state` is `going` while a poolproof process is using the run, and `stopped` if none is and
-    trials are missing.
+    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign; None if the
+    campaign can't be read. `state` is `going` while a poolproof process is using the run, and `imported` if the results
+    are imported. Otherwise, it is `stopped` if trials are missing, and `finished` if not.
     """
 
     run: FoundRun
@@ -253,7 +261,7 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int]]) -> Lis
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int] | None:
-    """Return the number of cells in a campaign and the minimum number of trials per cell; None if unreadable."""
+    """Return the number of cells in a campaign and the minimum number of trials per cell; None if it can't be read."""
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:

@@ -60,8 +60,8 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     """Return the result of a query that `check_only_reads` accepted.
 
-    Raises a UsageError if a column has a time zone, a RunError if the query takes too long, and a duckdb.Error if
-    DuckDB rejects the query.
+    Raises a UsageError if a column has a time zone, a RunError if the query takes too long, an Interrupted error on
+    Ctrl-C, and a duckdb.Error if DuckDB rejects the query.
     """
     import duckdb
 
@@ -110,7 +110,10 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings and at most 1000 rows. Numbers are right-aligned, long text is cut."""
+    """Yield the lines of a table: the headings and at most 1000 rows.
+
+    Numbers are right-aligned, and long text is cut off.
+    """
     shown = [[_text(value) for value in row] for row in answer.rows[:_MOST_ROWS]]
     names = [_text(name) for name in answer.columns]
     right = [bool(_NUMERIC.match(kind)) for kind in answer.types]
@@ -155,7 +158,7 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """Convert a value for CSV: numbers and None stay unchanged, times become ISO 8601, other types text."""
+    """Convert a value for CSV: times to ISO 8601, and other values to text. Numbers and None stay unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):

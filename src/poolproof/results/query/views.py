@@ -1,6 +1,7 @@
-"""The SQL of the views for queries. docs/query.md describes each column; a test compares the two.
+"""The SQL of the views for queries.
 
-As in exports, refuted and failed results are only in the `rejected_…` columns.
+docs/query.md describes each column, and a test compares the page with the views. As in exports, refuted and failed
+results are only in the `rejected_…` columns.
 """
 
 import dataclasses
@@ -85,7 +86,7 @@ RUN_COLUMNS = {
 def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
-    A line with another schema version is an error.
+    A line with another schema version makes the query fail.
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
@@ -110,8 +111,9 @@ def literal(text: str) -> str:
 def macros() -> Iterator[str]:
     """Yield the SQL macros `setting` and `t_factor`.
 
-    `setting` extracts the value of a matrix option from the name of a layout or workload. `t_factor` is the half width
-    of a 95 % interval in standard errors. Above 20 degrees of freedom, it is a series with six exact digits.
+    `setting` extracts the value of a matrix option from the name of a layout or workload. `t_factor` returns the half
+    width of a 95 % interval as a multiple of the standard error. Above 20 degrees of freedom, it uses a series that is
+    accurate to six digits.
     """
     yield (
         "create macro setting(name, key) as "
@@ -139,9 +141,9 @@ def views() -> dict[str, str]:
 
 
 def placed_trials(lines: str) -> str:
-    """Return SQL that creates a view of all lines with their runs. `lines` is SQL that reads the lines.
+    """Return SQL that creates a view of all trial lines, each with its run. `lines` is the SQL that reads the lines.
 
-    For lines that were written before the key `state` existed, the state is `healthy`.
+    Lines that were written before the key `state` existed get the state `healthy`.
     """
     return (
         f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
@@ -151,7 +153,10 @@ def placed_trials(lines: str) -> str:
 
 
 def fill_settled() -> str:
-    """Return SQL that fills `settled_cells` from five lists: run, layout, workload, state and whether it converged."""
+    """Return SQL that fills `settled_cells` from five lists.
+
+    They contain the runs, the layouts, the workloads, the states, and whether each cell converged.
+    """
     names = ("run", "layout", "workload", "state", "settled")
     rows = f"select {', '.join(f'unnest(?) as {name}' for name in names)}"
     found = f"select run, map(list({_CELL_KEY}), list(settled)) as cells from ({rows}) group by run"
@@ -159,7 +164,10 @@ def fill_settled() -> str:
 
 
 def _verdict_of(metric: MetricId | None = None) -> str:
-    """Return SQL for a metric's verdict, as in `Trial.result`. The default is the metric of the workload."""
+    """Return SQL for a metric's verdict, as in `Trial.result`.
+
+    The default is the metric that the workload is compared by.
+    """
     return f"coalesce(verdicts[{literal(metric) if metric else 'metric'}], verdict)"
 
 
@@ -180,7 +188,10 @@ def _trials() -> str:
 
 
 def _cells() -> str:
-    """Return SQL for the cells as in `runs.summary`, with the worst verdict and without values of failed trials."""
+    """Return SQL that combines trials into cells, as `results/runs/summary.py` does.
+
+    A cell has the worst verdict of its trials, and values of failed trials are left out.
+    """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
     groups = "run, layout, workload, state"
@@ -210,7 +221,7 @@ def _cells() -> str:
 
 
 def _summed(field: str) -> str:
-    """Return SQL for a field of `AccountSum`. Written bytes are counted until the drain is over."""
+    """Return SQL for a field of `AccountSum`. Written bytes are counted until the drain has ended."""
     if field == "write_factor":
         return f"arg_min(account.write_factor, number) {_MEASURED}"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field

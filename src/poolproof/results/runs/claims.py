@@ -1,6 +1,7 @@
-"""Evaluate a campaign's claims against the results of a run. A claim is undecided if the interval includes the limit.
+"""Evaluate a campaign's claims against the results of a run.
 
-As in a ranking, the interval of a rate or latency also uses the other cells of the run (`metric_prior`).
+A claim is undecided if the interval includes the limit or if a value is missing. As in a ranking, the interval of a
+rate or latency also depends on the variance in the other cells of the run (`metric_prior`).
 """
 
 import math
@@ -40,9 +41,9 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and its result. `measured` is the value of the claim's left side; None if it has no value.
+    """A claim and its result. `measured` is the value of the claim's left-hand side; None if that value is missing.
 
-    `why` says why there is no value, or why the result is undecided despite a value.
+    `why` says why a value is missing, or why the result is undecided although no value is missing.
     """
 
     claim: Claim
@@ -56,7 +57,7 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """The cells of a run, and the variance between trials that they have in common."""
+    """The cells of a run and the typical variance between their trials."""
 
     def __init__(self, cells: tuple[Cell, ...]) -> None:
         self._cells = cells
@@ -106,7 +107,10 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
 
 
 def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
-    """Return `held` if all of the measured interval satisfies the claim, `failed` if none of it does."""
+    """Return `held` if the whole measured interval satisfies the claim, and `failed` if no part of it does.
+
+    Otherwise, return `undecided`.
+    """
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # of a percentage, the tolerance is percentage points
     slack = that.tolerance.value * right.mean if is_share else that.tolerance.value
@@ -123,7 +127,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval. Without an interval, both are the mean, because byte counts are exact."""
+    """Return the ends of an interval. If there are none, return the mean twice, because byte counts are exact."""
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 

@@ -1,4 +1,4 @@
-"""The JSON object of a run, as printed by `--json`. docs/json.md documents it; it is stable within a schema."""
+"""The JSON object of a run, as printed by `--json`. docs/json.md documents the object. It is stable within a schema."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def run_object(
     bare: Sequence[Cell] = (),
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Return a run as a JSON object. `bare` and `limits` come from `calibrate`."""
+    """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`."""
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
     return {

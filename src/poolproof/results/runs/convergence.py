@@ -1,8 +1,9 @@
-"""Check whether the trials of a cell have converged, and how far a changing rate may be off.
+"""Check whether the trials of a cell have converged, and how far off the result of a changing rate may be.
 
-The interval over trials is valid for steady rates. If a rate drifts, steps or bursts, trials of one length may agree
-and all be wrong. Then the true value is assumed to be anywhere between the lowest and the highest tenth of any of the
-trials, widened by the interval over trials. docs/stopping.md has the coverage of this range in recorded runs.
+The interval over trials is valid for steady rates. If a rate drifts, steps or bursts, trials of the same length may
+agree and all be wrong. Then the true value is assumed to be anywhere between the lowest and the highest tenth of any of
+the trials, widened by the interval over trials. docs/stopping.md shows how often this range covered the true value in
+recorded runs.
 """
 
 import math
@@ -25,14 +26,15 @@ from poolproof.verdicts import has_values
 class VariancePriors:
     """The typical variance between the trials of a cell, from all cells of a run; None if there are too few cells.
 
-    Percentiles have their own prior, because a tail varies several times as much as the rate, and in steps of a bin.
+    Rates and percentiles have separate priors, because percentiles vary several times as much as rates, and only in
+    steps of a histogram bin.
     """
 
     rates: VariancePrior | None = None
     percentiles: VariancePrior | None = None
 
     def of(self, metric: MetricId) -> VariancePrior | None:
-        """Return the prior for rates or for percentiles, whichever the metric is."""
+        """Return the prior for percentiles if the metric is a percentile, and the prior for rates otherwise."""
         return self.rates if metric_of(metric).is_rate else self.percentiles
 
 
@@ -146,14 +148,17 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return the length of a trial with a fixed time, in seconds. A workload that ends by itself keeps its length."""
+    """Return how long a trial with a fixed time would run fio, in seconds.
+
+    For a workload that ends by itself, this is the longest time that one of these trials took.
+    """
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]
     return max(own_s) if own_s and not longest else max([until.max_s, *longest])
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons why the rate changed within trials. Agreement of trials then proves nothing."""
+    """Return the names of the reasons why the rate changed within trials. Such trials may agree and all be wrong."""
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 
@@ -220,7 +225,10 @@ def metric_log_mean(values: Sequence[float], metric: MetricId, prior: VariancePr
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:
-    """Return the mean logarithm, extended to the extremes of trials whose rate changes; None if these are unknown."""
+    """Return the mean logarithm with `below` and `above` set to reach the extremes of the trials.
+
+    None if the extremes are unknown.
+    """
     extremes = extremes_of(trials, metric)
     if extremes is None:
         return None

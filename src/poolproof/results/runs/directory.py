@@ -26,7 +26,11 @@ _TRY_AGAIN_S = 0.02
 
 
 class RunDirectory:
-    """The directory of a run. Every file in it is complete or absent, so a killed run can be read and resumed."""
+    """The directory of a run.
+
+    A run can be read and resumed even if the process was killed: files are written atomically, and a partial last line
+    is ignored.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -121,15 +125,15 @@ class RunDirectory:
         )
 
     def append(self, trial: Trial) -> None:
-        """Append a finished trial. It is on disk when this returns."""
+        """Append a finished trial. The trial is on disk when this method returns."""
         append_line(self._trials_path, msgspec.json.encode(trial))
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
-        """Replace all trials of the run. They are on disk when this returns."""
+        """Replace all trials of the run. The new trials are on disk when this method returns."""
         write_whole(self._trials_path, _lines(trials))
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
-        """Return the load, the last outcome and the evidence from which a trial was judged.
+        """Return the load, the last outcome and the evidence on which a trial's verdict is based.
 
         None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
@@ -157,7 +161,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Collect the files of a trial and write them all at the end, even after an exception."""
+        """Collect the files of a trial and write them all when the context ends, even after an exception."""
         self._together = {}
         try:
             yield
@@ -188,7 +192,7 @@ class RunDirectory:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """Return the error for a file that this user cannot use. Runs on disks belong to root."""
+    """Return the error for a file that this user cannot use, for example because root measured the run."""
     whose = "run it as the user who owns the run; as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
@@ -197,7 +201,10 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[str]) -> bool:
-    """Take the lock. Returns False on failure. Retries, because a process that checks the lock has it for a moment."""
+    """Take the lock. Returns False on failure.
+
+    Retries for a moment, because processes that only check the lock take it briefly.
+    """
     for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -217,6 +224,9 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Return a name as a path component. Brackets, commas and `=` stay; `/` and many others are percent-encoded."""
+    """Return a name as a path component.
+
+    Brackets, commas and `=` are not changed; `/` and many others are percent-encoded.
+    """
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

@@ -1,6 +1,6 @@
-"""The state of adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
+"""Adaptive sampling for a budget: the leader, the eliminated layouts, and the remaining candidates.
 
-The state is not stored. It is computed from the trials, in the same way as when the trials were scheduled.
+These are not stored. They are computed from the trials, in the same way as when the trials were scheduled.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,13 +39,14 @@ class EliminatedLayout:
 
 @dataclass(frozen=True)
 class Elimination:
-    """The state of adaptive sampling. `left` are the layouts that may be the best, including the leader.
+    """The result of adaptive sampling so far. `left` has the layouts that may be the best, including the leader.
 
     `excluded` layouts have a failed or refuted cell and are not compared. `unsteady` layouts are in `left`, but the
     rate of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking. They
-    get no further trials, which would not narrow the extremes. A layout with unknown extremes neither leads nor is
-    eliminated. `risk` is an upper bound for the probability that the truly best layout was eliminated. `test_risk` is
-    the risk of one test; there are tests of `pairs` pairs at `checkpoints` checkpoints.
+    get no further trials, because more trials would not narrow the extremes. A layout with unknown extremes neither
+    leads nor is eliminated. `risk` is an upper bound for the probability that the truly best layout was eliminated.
+    `test_risk` is the risk of a single test. At each of `checkpoints` checkpoints, up to `pairs` pairs of layouts are
+    tested.
     """
 
     goal: tuple[str, ...]
@@ -61,12 +62,15 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may be the best and whose further trials can help to decide."""
+        """Return the layouts that may be the best and can be told apart by further trials."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
 def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination | None:
-    """Return the state after these trials; None without a budget or before the first trial."""
+    """Return which layouts have been eliminated after these trials.
+
+    None if the campaign has no budget or there is no trial yet.
+    """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
@@ -79,7 +83,7 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
 
 
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
-    """Return the state of adaptive sampling after these trials. `measure` must have `until`.
+    """Return which layouts have been eliminated after these trials. `measure` must have `until`.
 
     There is a checkpoint before each round and one after the last round. The number of rounds is the maximum number of
     trials of a cell minus the minimum number (`Schedule.begin_round`).

@@ -29,9 +29,10 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files in parallel like `write_whole` without `lasting`, in little more time than one file takes.
+    """Write several files in parallel, like `write_whole` without `lasting`.
 
-    Raises an OSError if a file could not be written; the other files are written.
+    This takes little more time than writing a single file. Raises an OSError if a file could not be written; all other
+    files are still written.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -76,7 +77,10 @@ class _Stamp(msgspec.Struct):
 
 
 def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
-    """Decode JSON with this schema. Raises a RunError with a fix if the text is damaged or has another schema."""
+    """Decode JSON with this schema.
+
+    Raises a RunError that suggests a fix if the text is damaged or has another schema.
+    """
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:

@@ -1,17 +1,19 @@
-"""The limit of a cell: the best result that its disks allow, computed from their results alone in the same run.
+"""The limit of a cell: the best result that its disks allow, computed from the result of each disk alone.
 
     load  = bytes that a disk transfers per byte that fio transfers: the disk's counted share of all reads, and its
             share of all writes times the write amplification P; both in fio's proportion for a mixed job
     limit = the smallest  bare / load  of all disks, for I/Os and bytes per second
     share = value / limit
 
-A disk is saturated at bare / load, and the first saturated disk limits the layout. So a mirror that reads half of the
-data from each disk can be twice as fast as its slower disk, and a mirror that writes P = 2 copies at most as fast as
-its slower disk. For latencies the limit is the bare latency of the fastest disk that transfers bytes, and the share is
-limit / value: no request can complete before the fastest disk completes it.
+Each disk is measured alone in the same run. A disk is saturated at bare / load, and the first saturated disk limits the
+layout. So a mirror that reads half of the data from each disk can be twice as fast as its slower disk, and a mirror
+that writes P = 2 copies can at most be as fast as its slower disk. For latencies the limit is the bare latency of the
+fastest disk that transfers bytes, and the share is limit / value: no request can complete before the fastest disk
+completes it.
 
-Loads are computed from bytes and also used for I/Os. They exclude metadata and read-ahead, because the shares add up to
-1 for reads and to P for writes. A layout that transfers more than necessary therefore has a smaller share.
+Loads are computed from bytes, and the same loads are used for I/Os. They exclude metadata and read-ahead, because the
+disks' shares add up to 1 for reads and to P for writes. A layout that transfers more than necessary therefore has a
+smaller share.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +42,10 @@ _BareCells = Mapping[tuple[str, str], Cell]
 
 @dataclass(frozen=True)
 class LeafLimit:
-    """A disk of a cell. `bare` is its result alone, `load` the bytes that it transfers per byte that fio transfers."""
+    """A disk of a cell. `bare` is the disk's result when it was measured alone.
+
+    `load` is the number of bytes that the disk transfers per byte that fio transfers.
+    """
 
     device: str
     bare: float
@@ -49,10 +54,11 @@ class LeafLimit:
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of a cell: `most`, in the unit of the metric. `share` is value / limit, and `bound` the limiting disk.
+    """The limit of a cell. `most` is the limit in the unit of the metric, and `bound` is the limiting disk.
 
-    If `share` is above `OVER`, `over` explains how that is possible or that it is not significant; otherwise it is
-    empty. `converged` is true if the results of the cell and of the bare disks are as precise as `until` requires.
+    `share` is value / limit for a rate, and limit / value for a latency. If `share` is above `OVER`, `over` explains
+    how that is possible, or says that the excess is not significant; otherwise `over` is empty. `converged` is true if
+    the results of the cell and of the bare disks are as precise as `until` requires.
     """
 
     most: float
@@ -64,10 +70,10 @@ class Limit:
 
 
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
-    """Return the limit of each cell, or why the cell has none. Empty if the run measured no disk alone.
+    """Return the limit of each cell, or the reason why the cell has none. Empty if the run measured no disk alone.
 
-    `bare` has the cells of `calibrate`. Without `calibrate`, a layout that consists of a single device gives the bare
-    results of that device and has no limit itself.
+    `bare` has the cells of `calibrate`. Without `calibrate`, the cells of a layout that consists of a single device are
+    the bare results of that device, and such a layout has no limit itself.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)
@@ -140,7 +146,10 @@ def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) ->
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Return how a share above `OVER` is possible, or that it is not significantly above 1; empty for other shares."""
+    """Return how a share above `OVER` is possible, or that the share is not significantly above 1.
+
+    Empty for shares up to `OVER`.
+    """
     if limit.share <= OVER:
         return ""
     ratio = ratio_interval(cell.values(), alone[limit.bound].values(cell.metric))
@@ -153,9 +162,10 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 
 
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
-    """Return why the limit can be exceeded: bytes stayed in RAM (over a tenth), merged requests, or neither.
+    """Return why the limit can be exceeded: bytes that stayed in RAM, merged requests, or neither of the two.
 
-    Requests count as merged if their mean size is at least 1.5 times the mean size on the bare disks.
+    Bytes in RAM are the reason if the disks did not transfer over a tenth of the bytes. Requests count as merged if
+    their mean size is at least 1.5 times the mean size on the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:
@@ -171,7 +181,10 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
 
 
 def _missing(cell: Cell) -> float:
-    """Return the share of the expected bytes that the disks did not transfer, for reads or writes, the larger one."""
+    """Return the share of the expected bytes that the disks did not transfer.
+
+    If fio both read and wrote, this is the larger of the shares of reads and writes.
+    """
     account = cell.account
     if account is None:
         return 0.0

@@ -1,8 +1,8 @@
 """The rates of the running trial, for other processes that watch the run.
 
-A watching process has a shared lock on run.json, which does not write to the disk. The measuring process tests the lock
-every second and writes rates only while someone is watching. So a run that nobody watches does not write rates to any
-disk; a watched run writes one short line per second, which is not synced.
+A watching process takes a shared lock on run.json, which writes nothing to the disk. The measuring process tests the
+lock every second and writes rates only while someone is watching. So an unwatched run writes no rates. A watched run
+writes one short line per second and does not sync it.
 """
 
 import contextlib
@@ -66,7 +66,7 @@ class LiveNotes:
             file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
-        """Remove the file at the end of a trial, whose samples.jsonl has everything."""
+        """Remove the file at the end of a trial. By then, all samples of the trial are in samples.jsonl."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 

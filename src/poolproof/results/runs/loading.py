@@ -1,4 +1,4 @@
-"""Load a run directory strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
+"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -26,10 +26,10 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 class LoadedRun:
     """The content of a run directory. `cells` has the cells with a trial, in campaign order.
 
-    `bare` has the disks that were measured alone, which are not compared. `given` is the campaign as its author wrote
-    it, or the resolved campaign if campaign.yaml is missing. `missing` has a sentence for each part that could not be
-    read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that `without_unknown_cells`
-    removed.
+    `bare` has the cells of the disks that were measured alone; these are not compared. `given` is the campaign as its
+    author wrote it, or the resolved campaign if campaign.yaml is missing. `missing` has a sentence for each part that
+    could not be read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that
+    `without_unknown_cells` removed.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return the minimum number of trials of the campaign, over all cells."""
+        """Return the minimum number of trials that the campaign requires for all its cells together."""
         return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
 
     @property
@@ -133,7 +133,7 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
-    """Return the run without the cells that its campaign does not have. They are named in `missing`.
+    """Return the run without the cells that its campaign does not have. The removed cells are named in `missing`.
 
     A run has such cells if run.json is lost and campaign.yaml differs from the campaign that was run (`--quick`).
     """

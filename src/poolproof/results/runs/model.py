@@ -1,4 +1,4 @@
-"""The contents of a run directory as frozen values; docs/run-directory.md describes every key.
+"""The contents of a run directory as immutable values; docs/run-directory.md describes every key.
 
 A new field with a default does not change `SCHEMA`: older runs lack the key, and older versions of poolproof ignore it.
 A changed meaning or a new field without a default needs a new `SCHEMA`.
@@ -34,7 +34,8 @@ class TrialMetrics:
     """The results of a trial over all jobs and directions; None for a value that fio did not measure.
 
     Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
-    is the standard deviation of the rate within the trial divided by its mean, the maximum over jobs and directions.
+    is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
+    direction, and the largest value is used.
     """
 
     iops: float | None
@@ -72,7 +73,7 @@ class MetricResult:
     """The result of a trial for one metric.
 
     `value` is None if the trial failed or the load generator did not measure the metric. `precision` is the half width
-    of the interval as a share of the value; None if the trial's own series gives no interval.
+    of the interval as a share of the value; None if the series of this trial alone gives no interval.
     """
 
     value: float | None
@@ -89,12 +90,12 @@ class MetricResult:
 class Convergence:
     """How a trial with `until` ended.
 
-    `settled` is true if the trial's own series gives the result to within the tolerance at the requested confidence; if
-    not, `reasons` says why. The results cover the time from `warmup_s` to `ran_s`; the maximum length was `most_s`.
-    `low_share` and `high_share` are the interval of the rate, as shares of its mean. `whole` is the metric as fio
-    reports it, warm-up included. If the metric is a percentile, `half_share` is the half width of its interval, as a
-    share of the metric. `least_share` and `most_share` are the metric in the lowest and the highest tenth of the
-    covered time, as shares of the metric.
+    `settled` is true if this trial alone gives the result to within the tolerance at the requested confidence; if not,
+    `reasons` says why. The results cover the time from `warmup_s` to `ran_s`. `most_s` is the maximum length of the
+    trial. `low_share` and `high_share` are the ends of the rate's interval, as shares of the mean rate. `whole` is the
+    metric as fio reports it for the whole trial, warm-up included. If the metric is a percentile, `half_share` is the
+    half width of its interval, as a share of the metric. `least_share` and `most_share` are the metric in the lowest
+    and the highest tenth of the covered time, as shares of the metric over all of that time.
     """
 
     settled: bool
@@ -154,7 +155,8 @@ class Trial:
     def result(self, metric: MetricId | None = None) -> MetricResult:
         """Return the result for a metric, by default the metric that the workload is compared by.
 
-        Only this method combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the same.
+        This is the only method that combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the
+        same.
         """
         metric = metric or self.metric
         value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
@@ -166,7 +168,10 @@ class Trial:
         return MetricResult(value, self.verdicts.get(metric, self.verdict), precision)
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings on a metric, by default the workload's own: notes, and none worse than its verdict."""
+        """Return the findings on a metric, by default the workload's own metric. Notes are always included.
+
+        A finding that would cause a worse verdict than the metric has does not concern the metric and is left out.
+        """
         least = WORST_FIRST.index(self.result(metric).verdict)
         caused = ((finding, VERDICTS[finding.effect]) for finding in self.findings)
         return tuple(found for found, verdict in caused if verdict is None or WORST_FIRST.index(verdict) >= least)

@@ -30,9 +30,10 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class LeafShare:
-    """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation, all 0 to 1.
+    """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation.
 
-    `latency_s` is the mean latency per request at the disk, including the queue; None if the disk had no requests.
+    All of these are from 0 to 1. `latency_s` is the mean latency per request at the disk, including the queue; None if
+    the disk had no requests.
     """
 
     device: str
@@ -58,7 +59,7 @@ class AccountSum:
 class CellResult:
     """The result of a cell for one metric. `values` has a value for each trial that measured the metric.
 
-    `interval` is the mean of the values with its interval.
+    `interval` is the mean of the values with its confidence interval.
     """
 
     values: tuple[float, ...]
@@ -73,7 +74,10 @@ class CellResult:
 
 @dataclass(frozen=True)
 class OtherVerdict:
-    """Metrics of a cell with another verdict than the workload's own metric, and the findings that caused it."""
+    """The metrics of a cell whose verdict differs from that of the workload's own metric.
+
+    All of them have the same verdict, and the same findings caused it.
+    """
 
     metrics: tuple[MetricId, ...]
     verdict: Verdict
@@ -112,15 +116,19 @@ class Cell:
 
     @property
     def disagrees(self) -> bool:
-        """True if the trials differ by more than the variation within each explains; the mean may still be precise."""
+        """True if the trials differ by more than the variation within each can explain.
+
+        The mean may still be precise.
+        """
         across = self.settling.across_trials if self.settling else None
         return across is not None and across.disagree
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the names of the reasons why the rate changed within a trial. Agreement then proves nothing.
+        """Return the names of the reasons why the rate changed within a trial. Such trials may agree and all be wrong.
 
-        Empty if the trials are only too few or too different, because the interval over the trials shows that.
+        Empty if the trials are merely too few or too different, because the interval over the trials already shows
+        that.
         """
         return unsteady_reasons(self.trials) if self.is_unsettled else ()
 
@@ -157,7 +165,10 @@ class Cell:
 
     @property
     def other_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return the verdicts of measured metrics that differ from the workload's own, with equal ones grouped."""
+        """Return the verdicts of measured metrics that differ from the verdict of the workload's own metric.
+
+        Metrics with the same verdict and the same findings are grouped.
+        """
         if not any(trial.verdicts for trial in self.trials):
             return ()
         own, groups = self.result().verdict, dict[tuple[Verdict, tuple[Finding, ...]], list[MetricId]]()
@@ -172,7 +183,7 @@ class Cell:
         return tuple(value for value in values if value is not None)
 
     def groups(self) -> tuple["Group", ...]:
-        """Return one group with all trials that did not fail, or two if the overall mean would describe neither."""
+        """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
 
@@ -215,7 +226,7 @@ def _group_mean(values: Sequence[float]) -> float:
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells with a finished trial in campaign order: by layout, then by workload.
+    """Return the cells with a finished trial in campaign order: by layout, then by state, then by workload.
 
     Disks that were measured alone are left out, because they are not compared with layouts.
     """
@@ -224,7 +235,7 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells of the disks that were measured alone (`calibrate`), with their adapted workloads."""
+    """Return the cells of the disks that were measured alone (`calibrate`), under workloads adapted to a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign.measure)
@@ -247,7 +258,7 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance between trials, from all cells with at least two; None if there are too few cells.
+    """Return the typical variance between trials, from all cells with at least two trials; None if there are too few.
 
     Cells with a fixed time are left out, because their intervals do not use other cells. Cells whose rate changes are
     included, because the error that all their trials have in common is covered by their extremes.
@@ -275,7 +286,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
 
 
 def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
-    """Return the mean with its interval, at 95 % or, with `until`, at the requested confidence."""
+    """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
         return mean_interval(values)

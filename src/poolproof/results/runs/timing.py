@@ -14,7 +14,7 @@ _NIGHT_TIMES = 5
 
 @dataclass(frozen=True)
 class Took:
-    """Durations in seconds.
+    """How long trials and builds took, in seconds.
 
     `trials` has the durations of each cell's trials, including dropping caches, draining and saving the result.
     `builds` has the duration of each layout's last build. `building_s` is the total of all builds.
@@ -28,10 +28,10 @@ class Took:
 def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """Return the durations of a run. `trials` are in the order in which they ended.
 
-    `begun_s` is when the first build began, in seconds since 1970. If that is between two trials, the run was resumed
-    then. A gap between two trials of one layout is the time to save the result. A gap between trials of two layouts is
-    the time to build the second layout, unless the gap is so long that the run was probably stopped and resumed. If a
-    layout could not be built, its build lasted until its trials failed.
+    `begun_s` is when the first build began, in seconds since 1970. If `begun_s` is between two trials, it is the time
+    when the run was resumed. A gap between two trials of one layout is the time to save the result. A gap between
+    trials of two layouts is the time to build the second layout, unless the gap is so long that the run was probably
+    stopped and resumed. If a layout could not be built, its build lasted until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -52,7 +52,10 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return the seconds of the budget that builds and these trials used. Time while the run is stopped is free."""
+    """Return the seconds of the budget that builds and these trials used.
+
+    Time while the run was stopped does not count.
+    """
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
 
