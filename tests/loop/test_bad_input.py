@@ -44,7 +44,7 @@ _MISTAKES = {
     "a device used twice": Mistake("a | ext4", "btrfs raid1 a a", _CAMPAIGN, "a", ""),
     "unknown engine": Mistake("rw: randread", "rw: randread, ioengine: floppy", _FIO, "floppy", "--enghelp"),
     "an option for poolproof to set": Mistake("rw: randread", "rw: read, directory: /srv", _CAMPAIGN, "directory", ""),
-    "a device too small for its layer": Mistake("a | ext4", "a | xfs", _HOST, "layout one: a has 256 MiB", "300M"),
+    "a device too small for its layer": Mistake("a | ext4", "a | xfs", _HOST, "256 MiB", "300M"),
     "larger than the target": Mistake("size: 16m", "size: 8g", _CAMPAIGN, "8 GiB", "size"),
     "too small to format": Mistake("file: 256M", "file: 64K", _CAMPAIGN, "", ""),
     "a missing path": Mistake("a | ext4", "dir /no/such", _HOST, "/no/such", "mkdir -p /no/such"),
@@ -61,7 +61,7 @@ _MISTAKES = {
     "an empty list of values": Mistake("rw: randread", "rw: []", _CAMPAIGN, "empty", "rw"),
     "a missing file": Mistake(
         "a | ext4}\nworkloads: {reads: {", "dir /srv}\nworkloads: {reads: {filename: none, fill: false, ",
-        _CAMPAIGN, "/srv/none does not exist", "filename",
+        _CAMPAIGN, "/srv/none", "filename",
     ),
     "existing files of a new layout": Mistake("size: 16m", "size: 16m, fill: false", _CAMPAIGN, "fill: false", "dir"),
 }  # fmt: skip

@@ -262,7 +262,7 @@ def test_the_theme_is_that_of_the_system_and_can_be_changed(opened: Opening, sma
     assert page.chart("curves-chart").locator("svg").inner_html() != before
 
 
-@pytest.mark.parametrize("which", ["small", "large"])
+@pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
 def test_the_keyboard_alone_suffices(opened: Opening, which: str, request: pytest.FixtureRequest) -> None:
     page = opened(request.getfixturevalue(f"{which}_page"))
     keys = page.page.keyboard
@@ -313,6 +313,7 @@ def test_axe_finds_nothing_serious(opened: Opening, small_page: Path, theme: str
     assert _serious(page) == []
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_serious_in_648_cells(opened: Opening, large_page: Path) -> None:
     page = opened(large_page)
     _all_drawn(page)

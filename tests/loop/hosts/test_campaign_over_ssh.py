@@ -166,7 +166,7 @@ def _assert_ended_by_the_link(testbed: Testbed, started: Started) -> None:
     assert f"poolproof resume {testbed.runs / 'run'}" in answer.error["hint"]
     (trial,) = _trials(testbed)
     assert trial["verdict"] == "failed"
-    assert "link to far broke" in trial["findings"][0]["message"]
+    assert "far broke" in trial["findings"][0]["message"]
 
 
 def _resume(testbed: Testbed) -> None:

@@ -96,7 +96,7 @@ def test_a_broken_connection_ends_the_program_and_the_command() -> None:
         breaker = threading.Timer(1.0, own.break_links)
         breaker.start()
         begun = time.monotonic()
-        with pytest.raises(HostUnreachable, match="link to far broke while `sleep 4720` ran"):
+        with pytest.raises(HostUnreachable, match="far broke while `sleep 4720`"):
             host.run(["sleep", "4720"], timeout_s=_LIMIT_S)
         assert time.monotonic() - begun < 15
         wait_until_true(lambda: not running("sleep 4720"))
@@ -157,7 +157,7 @@ def test_a_connection_that_breaks_during_output_returns_none_of_it() -> None:
     with sshd() as own, SshHost("far", own.config) as host:
         breaker = threading.Timer(1.0, own.break_links)
         breaker.start()
-        with pytest.raises(HostUnreachable, match="link to far broke while"):
+        with pytest.raises(HostUnreachable, match="far broke while"):
             host.run(["sh", "-c", script], timeout_s=_LIMIT_S)
         wait_until_true(lambda: not running("sleep 4722"))
         assert host.run(["echo", "again"], timeout_s=_LIMIT_S).stdout == "again\n"
