@@ -52,9 +52,10 @@ def bare_identity(identity: str) -> str:
 
 
 def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFacts:
-    """Return the disk with this `identity` (by-id name, serial number or WWN). `name` is its name in the campaign.
+    """Return the disk with this `identity` (by-id name, serial number or WWN).
 
-    Raises a CampaignError if the identity is a kernel name, or matches no disk or more than one.
+    `name` is the disk's name in the campaign. Raises a CampaignError if the identity is a kernel name, matches no disk
+    or matches several disks.
     """
     bare = identity.removeprefix(_BY_ID)
     if _KERNEL_NAME.fullmatch(bare) or bare.startswith("/"):

@@ -34,7 +34,7 @@ def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed
     Emulated disks keep their data in RAM as long as they need at most half of the free RAM in total.
 
     Raises:
-        CampaignError: a model or disk is unknown, or a disk is given by its kernel name.
+        CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.
         GuardError: a disk is in use, not empty or not named in `--wipe`.
         HostError: root or a program is missing, or a socket path would be too long.
     """

@@ -164,7 +164,7 @@ class Layer(ABC, Generic[Spec]):
     """True if mkfs discards (trims) the entire device first."""
 
     compressed_unit_bytes: int | None = None
-    """The size in bytes of the unit that the file system compresses; None if unknown or if the `Target` has it."""
+    """The size in bytes of the unit that the file system compresses; None if unknown or given in the `Target`."""
 
     smallest_device_bytes: int = 0
     """The minimum size of each input, in bytes."""

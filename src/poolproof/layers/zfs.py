@@ -327,9 +327,9 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Check that the devices of each data, special or dedup vdev have about the same size. Raises a HostError if not.
+    """Check that the devices of each data, special or dedup vdev have about the same size.
 
-    zpool would refuse the vdev, unless `-f` is given.
+    Raises a HostError if not, because zpool would refuse the vdev. With `-f`, nothing is checked.
     """
     for vdev in () if vdevs.force else vdevs.of(*NEEDED):
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]

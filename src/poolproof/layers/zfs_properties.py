@@ -57,10 +57,10 @@ _PATTERNS: Mapping[str, tuple[str, str]] = {
 
 
 def check_property(reading: StageReader, option: Option, known: frozenset[str]) -> None:
-    """Check a property's name and, if the manual lists all values, its value. Raises a CampaignError if either is
-    invalid.
+    """Check a property's name and, if the manual lists all values, its value.
 
-    User properties (with a colon) and pool features (`feature@`) are always accepted.
+    Raises a CampaignError if the name or value is invalid. User properties (with a colon) and pool features
+    (`feature@`) are always accepted.
     """
     if option.key not in known and ":" not in option.key and not option.key.startswith("feature@"):
         raise unknown(reading, option, "ZFS property", known)

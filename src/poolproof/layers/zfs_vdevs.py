@@ -92,7 +92,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """The number of devices that may fail without data loss."""
+        """The number of devices that may fail, no matter which ones, without data loss."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:
@@ -111,7 +111,7 @@ class VdevTree:
     force: bool = False
 
     def of(self, *names: Section) -> tuple[Vdev, ...]:
-        """Return the vdevs of these sections."""
+        """Return the vdevs in these sections."""
         return tuple(vdev for section, vdev in self.sections if section in names)
 
     @property
@@ -217,7 +217,7 @@ def _vdevs_of(reading: StageReader, run: _Run) -> list[Vdev]:
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
     """Check that these data, special and dedup vdevs have the same redundancy.
 
-    Otherwise zpool would refuse the pool. Raises a CampaignError.
+    Raises a CampaignError if not, because zpool would refuse the pool.
     """
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a disk goes only with disks
