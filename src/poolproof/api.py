@@ -41,7 +41,8 @@ class Run(loading.LoadedRun):
     def to_frame(self) -> DuckDBPyRelation:
         """Return one row per cell with the columns of `poolproof export --csv`, as a DuckDB relation.
 
-        `.df()` converts it to a pandas DataFrame and `.pl()` to a Polars DataFrame, if the library is installed.
+        The relation's method `.df()` converts it to a pandas DataFrame and `.pl()` to a Polars DataFrame, if the
+        respective library is installed.
 
         Raises:
             HostError: the extra `query` is not installed.
@@ -57,6 +58,7 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
 
     Raises:
         RunError: the directory has no run, or the run is damaged or has an unsupported schema version.
+        CampaignError: this version of poolproof does not understand the run's campaign (not with `lenient`).
     """
     return Run(**vars(loading.load_run(Path(path), lenient=lenient)))
 

@@ -36,11 +36,11 @@ def command(
 ) -> None:
     """Find mistakes in a fio job before it runs.
 
-    The job can be a job file, a command line or a shell script. The checks use the options below and what can be
-    found out about the job's paths, on this machine or on the host given with --on. If fio is installed there, fio
-    also parses the values. Nothing is run.
+    The job can be a job file, a command line or a shell script. The checks use the options below and what can be found
+    out about the job's paths, on this machine or on the host given with --on. If fio is installed there, fio also
+    parses the values. Nothing is run.
 
-    The exit code is 1 if there is an error (with --strict also for a warning), otherwise 0.
+    The exit code is 1 if there is an error (with --strict, also if there is a warning), otherwise 0.
     """
     from poolproof.api import lint
     from poolproof.errors import UsageError

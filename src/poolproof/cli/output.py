@@ -61,9 +61,10 @@ def console() -> "Console":
 def following(
     campaign: "Campaign", done: "Sequence[Trial]", *, plain: bool, hint: str, begun_s: float | None = None
 ) -> "Iterator[RunProgress]":
-    """Show a run's progress on standard error: on a live screen if the terminal can move the cursor and print UTF-8.
+    """Show a run's progress on standard error, on a live screen or as plain lines.
 
-    `plain` forces plain lines, `hint` says how to stop, and `begun_s` is when the run began, in seconds since 1970.
+    The live screen needs a terminal that can move the cursor and print UTF-8. `plain` forces plain lines. `hint` says
+    how to stop, and `begun_s` is when the run began, in seconds since 1970.
     """
     from poolproof.presentation.terminal.progress import PlainLines, RunProgress
 

@@ -16,9 +16,10 @@ def command(
     out: Annotated[Path | None, Option(metavar="DIR", help="The folder. Default: <run>-plots.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw each metric of a run over block size, with a line for each layout, in folders by sync or async and by mode.
+    """Draw each metric of a run over block size, with a line for each layout.
 
-    Refuted and failed results are drawn as hollow points without a line.
+    The pictures are in folders by sync or async, then by mode. Refuted and failed results are drawn as hollow points
+    without a line.
     """
     from poolproof.cli.export import draw
     from poolproof.errors import UsageError

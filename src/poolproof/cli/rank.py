@@ -1,4 +1,4 @@
-"""`poolproof rank`: which layout is best for a goal, and its redundancy, capacity and write amplification."""
+"""`poolproof rank`: which layout is best for a goal, and each layout's redundancy, capacity and write amplification."""
 
 from typing import Annotated
 

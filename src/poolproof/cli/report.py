@@ -18,7 +18,7 @@ def command(
 ) -> None:
     """Write a run as one HTML page that needs no network.
 
-    It shows the conclusions, every result with its evidence, and how to repeat the run.
+    The page shows the conclusions, every result with its evidence, and how to repeat the run.
     """
     from poolproof.presentation.html_report.page import write_report
     from poolproof.units import format_size

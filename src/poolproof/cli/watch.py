@@ -30,7 +30,7 @@ def command(
     """Follow a run of another process, on a live screen or in a browser.
 
     Nothing is written to the run. Ctrl-C stops watching, not the run. When the run ends, --json prints its results.
-    With --web, --json prints the address instead.
+    With --web, --json prints the address of the page instead.
     """
     if not web and (bind != _LOOPBACK or port):
         raise UsageError("--bind and --port need --web", f"poolproof watch {run} --web")

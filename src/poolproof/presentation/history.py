@@ -78,7 +78,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """The results of a cell in all of its runs, oldest first."""
+    """The results of a cell in all runs that measured it, oldest first."""
 
     campaign: str
     machine: str

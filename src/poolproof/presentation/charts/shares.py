@@ -18,7 +18,7 @@ _SLOW = "slow-leaf"
 def _rows(cell: Cell) -> list[Row]:
     """Return the shares of each disk, leaving out directions in which fio moved no data.
 
-    The last row of each disk has a note: the time per request, and whether the disk is slow.
+    The last row of each disk has a note: the disk's time per request, and whether the disk is slow.
     """
     account = cell.account
     rows: list[Row] = []

@@ -77,8 +77,8 @@ class Phase:
 class TrialData:
     """The data of one trial. `start_s` is when the window began, in seconds since 1970.
 
-    A line in a chart has at most `most_points` points, which take one sample more. If the trial has more samples,
-    `samples` is an evenly spaced selection. The selection loses no bytes, because counters are totals.
+    Charts have at most `most_points` intervals. If the trial has more than `most_points` + 1 samples, `samples` is a
+    selection at even intervals. The selection loses no bytes, because counters are totals.
     """
 
     directory: Path

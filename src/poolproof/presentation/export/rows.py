@@ -134,7 +134,7 @@ class ExportTable:
 
     @property
     def has_limits(self) -> bool:
-        """True if any cell has a limit. There are limits only if the run measured its disks alone."""
+        """True if any cell has a limit. Only runs that measured disks alone have limits."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:

@@ -97,7 +97,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline of a campaign without a goal, where each workload has its own answer."""
+    """Return the headline of a campaign without a goal, which has a separate answer for each workload."""
     found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
@@ -166,7 +166,7 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Return the cell's result as the rest of the report shows it. The ranking itself has a mean of logarithms."""
+    """Return the cell's result as the rest of the report shows it. The ranking compares means of logarithms instead."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 

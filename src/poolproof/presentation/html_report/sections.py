@@ -71,11 +71,12 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
 class LimitSection:
     """What the report shows about limits.
 
-    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk to a
-    layout that consists of this disk alone. A row of `bare` has a disk, a workload, the result, the verdict, and the
-    other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of `rows` has a
-    layout, a workload, the result, the limit, the result's share of the limit, and how the limit is computed. `over`
-    has a sentence for each cell above 100 %. `without` says which cells have no limit, and why.
+    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps a disk to the
+    layout that consists of that disk alone, if there is such a layout. A row of `bare` has a disk, a workload, the
+    result, the verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not
+    sound. A row of `rows` has a layout, a workload, the result, the limit, the result's share of the limit, and how the
+    limit is computed. `over` has a sentence for each cell above 100 %. `without` says which cells have no limit, and
+    why.
     """
 
     calibrates: bool

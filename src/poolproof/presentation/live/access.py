@@ -1,4 +1,4 @@
-"""Access control of the web server: a request must name this server as its host and, if there is a token, have it.
+"""Access control of the web server: a request must name this server as its host, and needs the token if there is one.
 
 Another website can make its own name resolve to 127.0.0.1 (DNS rebinding), but the browser then sends that name in the
 Host header. IP addresses cannot be redirected in this way, so a Host header with an IP address is accepted. Without a

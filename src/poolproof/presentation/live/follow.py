@@ -37,7 +37,7 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Update:
-    """What is known after an update. `running` is true if a poolproof process is working on the run.
+    """What an update has found out. `running` is true if a poolproof process is working on the run.
 
     `since_s` is when the current step began, in seconds since 1970; None if unknown.
     """
@@ -143,7 +143,7 @@ class Follower:
     def _report_present(self, listener: Listener) -> float | None:
         """Report the current step, and return when the step began, in seconds since 1970; None if unknown.
 
-        The newest file, which is a trial's directory or the journal, shows the step.
+        The step is read from the newest file, which is either a trial's directory or the journal.
         """
         journal_s = _changed_s(self.run.journal_path)
         trials_s = _changed_s(self._trials.path) or 0.0

@@ -48,7 +48,10 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`, plus how many have changed since the measurement."""
+    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`.
+
+    If verdicts have changed since the measurement, their number is added.
+    """
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)

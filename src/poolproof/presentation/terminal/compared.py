@@ -39,7 +39,7 @@ def word_text(word: Word, effect: float) -> str:
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value, with the verdict's mark unless the verdict is sound. An unsettled value becomes `unsettled`."""
+    """Return a value, with the verdict's mark unless the verdict is sound; `unsettled` for an unsettled value."""
     if each.unsteady:
         return "unsettled"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"

@@ -62,7 +62,7 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
 class _Captured(io.StringIO):
     """Collects what is written to standard error while the screen is shown, and shows the last line as the activity.
 
-    Signal handlers also write to it, so it takes no lock.
+    Signal handlers also write to standard error, so `write` takes no lock.
     """
 
     def __init__(self, progress: RunProgress) -> None:

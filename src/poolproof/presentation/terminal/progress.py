@@ -36,9 +36,9 @@ class News:
 
 
 class RunProgress(Listener):
-    """Tracks a run through its events, whether live or reconstructed from its files. It prints nothing.
+    """Tracks a run through its events, whether live or reconstructed from its files. Prints nothing.
 
-    `done` are the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
+    `done` holds the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
     """
 
     wants_live = True
@@ -144,9 +144,9 @@ class RunProgress(Listener):
     def left_s(self) -> float | None:
         """Estimate the seconds left; None before the first trial has ended.
 
-        The estimate is the mean time of a finished trial, including building, times the number of trials left. With a
-        budget, the estimate is the rest of the budget, plus the time for the remaining trials on single disks, which
-        the budget does not cover.
+        Without a budget, the estimate is the mean time of a finished trial, including building, times the number of
+        trials left. With a budget, it is the rest of the budget, plus the time for the remaining trials on single
+        disks, which the budget does not cover. The time since the current trial or build began is subtracted.
         """
         if self._mean_s is None:
             paid = paid_s(took(self.trials, self._begun_s), self.trials)

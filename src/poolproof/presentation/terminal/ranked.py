@@ -70,7 +70,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 def _figure_with_interval(cell: Measured) -> str:
     """Return a value with the half-width of its interval.
 
-    The half-width is capped, because with only two trials that differ a lot it is huge.
+    The half-width is capped, because two trials with very different results make it huge.
     """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
