@@ -1,13 +1,14 @@
-"""Sizes, times and block sizes as fio reads them, which is not how people read them.
+"""Sizes, times and block sizes as fio reads them, which often differs from what people expect.
 
-fio takes the leading digits, then the suffix that follows them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx`
-are 4096 bytes but `4KiB` is 4000; `1.5g` is one byte; a runtime of `1min` is one microsecond. Tested with `fio
---debug=parse --parse-only` of fio 3.33; source: `str_to_decimal`, `__get_mult_bytes` and `__get_mult_time` in fio's
+fio reads the leading digits and then the suffix after them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx` are
+4096 bytes, but `4KiB` is 4000 bytes. `1.5g` is one byte, and a runtime of `1min` is one microsecond. Tested with `fio
+--debug=parse --parse-only` of fio 3.33. Source: `str_to_decimal`, `__get_mult_bytes` and `__get_mult_time` in fio's
 parse.c.
 
-A value that starts with a parenthesis is arithmetic: `(4k*2)`, `(1g/(3+1))k` (HOWTO "parameter types", fio's
-exp/expression-parse.y; some builds of fio do not support it). Unless their docstrings differ, functions that parse a
-text raise ValueError if fio would refuse it.
+A value that starts with a parenthesis is an arithmetic expression, such as `(4k*2)` or `(1g/(3+1))k` (HOWTO "parameter
+types", fio's exp/expression-parse.y). Some builds of fio do not support expressions.
+
+Functions that parse a text raise ValueError if fio would refuse the text, unless their docstrings say otherwise.
 """
 
 import operator
@@ -44,7 +45,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class SizeRange:
-    """A range of sizes in bytes, including both ends."""
+    """A range of sizes in bytes that includes both ends."""
 
     low: int
     high: int
@@ -64,7 +65,7 @@ DEFAULT_BLOCK = SizeRange(4096, 4096)
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """Return the parsed text; None if `parse` raises ValueError."""
+    """Return the result of `parse` for the text; None if `parse` raises ValueError."""
     try:
         return parse(text)
     except ValueError:
@@ -73,7 +74,7 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
 
 @_cached
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """Parse a number of bytes. Percentages, numbers of zones and negative numbers raise ValueError."""
+    """Parse a number of bytes. Raises ValueError for percentages, numbers of zones and negative numbers too."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
@@ -83,22 +84,28 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
 
 @_cached
 def parse_percent(text: str) -> int | None:
-    """Return 20 for `20%`; None if the text is not a percentage. fio reads only whole percentages."""
+    """Return the number in a percentage: 20 for `20%`. None if the text is not a percentage.
+
+    fio reads only whole percentages.
+    """
     return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 
 def parse_time_us(text: str, bare_us: int = 1_000_000) -> int:
-    """Parse a time; return microseconds. `bare_us` is the unit of a number without suffix: 1 s, or 1 µs for thinktime.
+    """Parse a time, and return it in microseconds.
 
-    A suffix that fio does not know (`10sec`, `1min`) silently means microseconds.
+    `bare_us` is the unit of a number without a suffix: 1 s for most options, 1 µs for `thinktime`. fio silently treats
+    a suffix that it does not know (`10sec`, `1min`) as microseconds.
     """
     return _scaled(text, partial(_time_factor, bare_us=bare_us))
 
 
 def parse_block_sizes(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse `bs=`. `4k` is for all directions, `4k,8k` for reads and the rest; `4k,8k,` leaves trims at the default.
+    """Parse the value of `bs=`.
 
-    Like a comma, `-` and `:` separate directions: `bs=4k-16k` reads 4 KiB and writes 16 KiB. It is not a range.
+    `4k` is for all directions. In `4k,8k`, the first size is for reads, and the second is for writes and trims.
+    `4k,8k,` leaves trims at the default. Like a comma, `-` and `:` separate directions: `bs=4k-16k` is not a range, but
+    means 4 KiB reads and 16 KiB writes.
     """
     if "," not in text:
         text = re.sub("[:-]", ",", text, count=1)
@@ -111,7 +118,7 @@ def parse_block_sizes(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse `bsrange=`: `4k-16k`, or one range for each direction."""
+    """Parse the value of `bsrange=`: a range such as `4k-16k`, or one range for each direction."""
 
     def span(part: str) -> SizeRange:
         low, separator, high = part.partition("-" if "-" in part else ":")
@@ -124,7 +131,10 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse `bssplit=`: `4k/60:64k/40`, or one split for each direction. The percentages are ignored."""
+    """Parse the value of `bssplit=`: a split such as `4k/60:64k/40`, or one split for each direction.
+
+    The percentages are ignored.
+    """
 
     def split(part: str) -> SizeRange | None:
         sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]
@@ -135,7 +145,7 @@ def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
 
 @_cached
 def parse_range(text: str, kb_base: int = 1024) -> SizeRange:
-    """Parse a size or a range of sizes: `1m`, `1m-4m`."""
+    """Parse a size such as `1m`, or a range of sizes such as `1m-4m`."""
     low, _, high = text.partition("-")
     return SizeRange(parse_bytes(low, kb_base), parse_bytes(high or low, kb_base))
 
@@ -146,9 +156,10 @@ def kb_base_of(options: Mapping[str, str]) -> int:
 
 
 def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
-    """Return the block sizes of a job. `bssplit` overrides `bsrange`, which overrides `bs`.
+    """Return the block sizes of a job. `bssplit` overrides `bsrange`, and `bsrange` overrides `bs`.
 
-    An option counts as not set if fio would refuse its value. `kb_base` returns what `k` means in an option.
+    An option counts as not set if fio would refuse its value. `kb_base` is a function that returns what `k` means in an
+    option.
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)
@@ -159,7 +170,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Evaluate an expression. `factor` returns the multiplier for a lower-case suffix (empty if none)."""
+    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix (may be empty)."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
     expression = _Expression(text, factor)
@@ -170,7 +181,7 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
 
 
 class _Expression:
-    """A recursive-descent parser. `tokens` are the remaining numbers and operators, with suffixes."""
+    """A recursive-descent parser. `tokens` are the numbers and operators not yet read, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:
         self._text, self._factor = text, factor
@@ -185,7 +196,7 @@ class _Expression:
             at = match.end()
 
     def value(self, level: int = 0) -> float:
-        """Read an expression with operators at `level` of `_PRECEDENCE` or higher."""
+        """Evaluate an expression whose operators are at `level` of `_PRECEDENCE` or higher."""
         if level == len(_PRECEDENCE):
             return self._atom()
         value = self.value(level + 1)
@@ -223,7 +234,7 @@ class _Expression:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """Parse one value (`4k`, `4k,`) for all directions, two for reads and the rest, or three."""
+    """Parse one value for all directions (`4k`, `4k,`), two for reads and for other directions, or three."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
@@ -231,7 +242,7 @@ def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockS
 
 
 def _leading_integer(text: str) -> int:
-    """Parse a leading integer like strtoll; like fio, as hexadecimal if `0x` is anywhere in the text."""
+    """Parse a leading integer as strtoll does. As in fio, the base is 16 if the text has `0x` anywhere."""
     hexadecimal = "0x" in text.lower()
     match = (_HEX if hexadecimal else _DECIMAL).match(text)
     if match is None:
@@ -240,7 +251,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the lower-case text after the digits; empty unless it starts with a letter or `%`."""
+    """Return the text after the digits in lower case; empty unless that text starts with a letter or `%`."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

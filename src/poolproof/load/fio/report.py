@@ -1,12 +1,12 @@
-"""Read fio's report on a host: totals while fio is running, complete reports when it has ended.
+"""Read fio's report on a host: only totals while fio is running, complete reports after fio has ended.
 
 With `--status-interval`, fio writes a complete report at each interval. A report with histograms is long, so only the
-lines with totals (`_TOTALS`) are copied from the host, each with its offset in the file. Their indentation identifies
-them: no job option can look like them, because fio quotes the values of options. Source: `show_thread_status_json` and
-`add_ddir_status_json` in fio's stat.c (3.33).
+lines with totals (`_TOTALS`) are copied from the host, each with its offset in the file. These lines are recognized by
+their indentation. No job option can look like a line with totals, because fio quotes the values of options. Source:
+`show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-Cost with fio 3.33 on two cores, 20,000 I/Os per second and eight clones: 90 KiB per report, and no measurable CPU time
-at intervals of 250 ms and 100 ms.
+The cost was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. A report had 90 KiB, and
+reports every 250 ms or 100 ms took no measurable CPU time.
 """
 
 import re
@@ -38,9 +38,9 @@ _LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 
 @dataclass
 class FioReport:
-    """The `LiveReport` of fio: a file to which the running fio appends its reports.
+    """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    Reports older than `begun_at_s`, the time on the host's clock when fio started, belong to another run.
+    `begun_at_s` is the time on the host's clock at which fio started. Older reports belong to another run.
     """
 
     host: Host
@@ -58,7 +58,7 @@ class FioReport:
         self.statuses = self._of_this_run(lines, 0)
 
     def read_on(self) -> None:
-        """Read the lines with totals written since the last call. The rest would load the network."""
+        """Read the lines with totals that fio has written since the last call. Other lines would load the network."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self.statuses += self._of_this_run(found.stdout.splitlines(), offset)
@@ -77,7 +77,10 @@ class FioReport:
 
 
 def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
-    """Yield the totals of complete reports in the output of `grep -b` that starts at `offset`."""
+    """Yield the totals of the complete reports in the output of `grep -b`.
+
+    `offset` is the position in fio's file at which the searched part starts.
+    """
     start = offset
     totals: dict[str, float] = defaultdict(float)
     section = latency = ""

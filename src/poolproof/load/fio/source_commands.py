@@ -1,4 +1,4 @@
-"""Find fio commands and job files in any text, even shell scripts and prose."""
+"""Find fio commands and job files in any text, including shell scripts and prose."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,10 +28,10 @@ _LONGEST_COMMAND = 20_000
 
 @dataclass(frozen=True)
 class SourceCommand:
-    """The command or job file that may have produced a result: its jobs, and where they are in the text.
+    """A command or job file that may have produced a result: its jobs, and where it is in the text.
 
-    The jobs of a `header` have only direction, block size, engine and depth. `printed options` lack switches without a
-    value.
+    `origin` says what was found. The jobs of a `header` only have a direction, block size, engine and depth. The jobs
+    of `printed options` lack switches without a value.
     """
 
     jobs: Jobs
@@ -41,12 +41,12 @@ class SourceCommand:
 
 
 def find_commands(text: str) -> tuple[Command, ...]:
-    """Return all fio commands in the text that have jobs or job files, in order."""
+    """Return all fio commands in the text that define jobs or name job files, in order."""
     return tuple(_commands(plain_lines(text)))
 
 
 def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
-    """Return the commands that define jobs, and the job files, in line order."""
+    """Return the job files in the text, and the commands that define jobs, in line order."""
     commands = [
         SourceCommand(command.jobs, "command", command.line, command.text)
         for command in _commands(numbered)
@@ -92,7 +92,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return the end of the sections at `first`, and whether they are a fio job file."""
+    """Return where the sections that start at `first` end, and whether these sections are a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

@@ -1,10 +1,10 @@
-"""Parse fio's terse output, versions 2 to 5: one line for each job or group, with fields separated by `;`.
+"""Parse fio's terse output, versions 2 to 5: one line per job or group, with fields separated by `;`.
 
-Sizes are in KiB, rates in KiB/s, latencies in whole or fractional microseconds. From version 3 on, the second field is
-fio's version (`fio-3.33`). Versions 4 and 5 have trims; version 5 has the numbers of bandwidth and IOPS samples. Only
-some releases of fio print trims in version 2, so directions are recognized by the format of their fields.
-`unified_rw_reporting=both` adds the total of all directions after them. Sources: HOWTO "Terse output";
-`show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
+Sizes are in KiB, rates in KiB/s, and latencies in microseconds, some of them with decimals. From version 3 on, the
+second field is fio's version (`fio-3.33`). Versions 4 and 5 have trims, and version 5 has the numbers of bandwidth and
+IOPS samples. In version 2, only some releases of fio print trims, so directions are recognized by the format of their
+fields. `unified_rw_reporting=both` adds the total of all directions after the separate directions. Sources: HOWTO
+"Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
 """
 
 import re
@@ -27,7 +27,7 @@ _START = re.compile(r"^[2-5];")
 
 
 def read_terse_line(line: str) -> Outcome | None:
-    """Parse a terse line; None if its fields do not fit its version."""
+    """Parse a terse line; None if the line's fields do not fit the line's version."""
     fields = line.strip().split(";")
     if not _START.match(line.strip()) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
         return None
@@ -97,7 +97,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Parse minimum, maximum, mean and deviation. None for zeros: the latency was not measured."""
+    """Parse minimum, maximum, mean and deviation. Zeros mean that the latency was not measured: return None."""
     _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
@@ -107,7 +107,7 @@ def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency 
 
 
 def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
-    """Parse groups of nine fields that end in a percentage. An error and a description may follow."""
+    """Parse disks: groups of nine fields that end in a percentage. An error and a description may follow."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
         name, reads, writes = fields[at : at + 3]
@@ -117,7 +117,7 @@ def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
 
 
 def _real(field: str, factor: float = 1.0) -> float | None:
-    """Parse a number; None for `-nan`, which fio prints as the deviation without samples."""
+    """Parse a number; None for `-nan`, which fio prints as the deviation if there are no samples."""
     value = float(field) * factor
     return value if abs(value) < _LARGEST else None
 

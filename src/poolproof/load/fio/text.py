@@ -1,8 +1,9 @@
 """Read fio's normal output: complete runs, and fragments of runs that people quote.
 
-A run is a header line for each job, `fio-3.x`, a block for each job, the totals of the groups and the disks. Any part
-may be missing. `text_lines.py` parses lines; this module collects them into jobs and runs. A value that the job already
-has starts a new job. A line that cannot be at its position in a run starts a new run.
+A run consists of a header line for each job, fio's version (`fio-3.x`), a block for each job, and the totals of the
+groups and the disks. Any of these may be missing. `text_lines.py` parses single lines, and this module collects them
+into jobs and runs. A value that the current job already has starts a new job. A line that cannot be at its position in
+a run starts a new run.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +23,7 @@ _NO_DIRECTION = ""
 
 @dataclass(frozen=True)
 class TextResult:
-    """A result, with its first and last line number (from 1).
+    """A result, with its first and last line number (1-based).
 
     `headers` are the jobs that fio listed before it started them. `pids` are the process ids in the job blocks.
     """
@@ -38,8 +39,9 @@ class TextResult:
 class _JobDraft:
     """A job whose lines are being read.
 
-    Latency lines belong to the direction `latest`; those above the first direction have `_NO_DIRECTION`. `kilo` (1000
-    or 1024) is the base of units without an `i`. `head` is the kind and unit of the percentiles that follow.
+    Latency lines belong to the direction `latest`, which is `_NO_DIRECTION` above the first direction. `kilo` (1000 or
+    1024) is the base of units without an `i`. `head` is the kind of the percentiles that follow, and their unit in
+    nanoseconds.
     """
 
     part: PartOutcome
@@ -54,7 +56,7 @@ class _JobDraft:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return slat, clat or lat of the latest direction, or the sync latency; None if not read."""
+        """Return slat, clat or lat of the latest direction, or the sync latency; None if it has not been read yet."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -96,7 +98,7 @@ class _RunDraft:
 
     @property
     def has_values(self) -> bool:
-        """True if the run has values, or an error, which is a result too."""
+        """True if the run has values or an error. An error is a result too."""
         return any(job.has_values or job.part.error for job in self.jobs) or any(self.groups.values())
 
     def finished(self) -> Outcome:
@@ -112,7 +114,7 @@ class _RunDraft:
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
-    """Return all runs in the text, in order. Raises nothing: lines that are not fio's are ignored."""
+    """Return all runs in the text, in order. Raises nothing: lines that fio did not print are ignored."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
@@ -127,7 +129,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _Reader:
-    """Collects lines into runs. `_foreign` counts the lines of other programs since the last fio line."""
+    """Collects lines into runs. `_foreign` counts the lines of other programs since the last line of fio."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -146,7 +148,7 @@ class _Reader:
             self._foreign += 1
 
     def finish(self) -> None:
-        """End the current run. Add it to `found` if it has values."""
+        """End the current run, and add it to `found` if it has values."""
         run, self._run = self._run, _RunDraft()
         self._foreign = 0
         if run.has_values:
@@ -177,8 +179,9 @@ class _Reader:
     def _is_of_another_run(self, part: PartOutcome) -> bool:
         """True if the job cannot belong to the current run.
 
-        Clones may share a group, but blocks that sum several clones do not. If fio listed its jobs, the job must be one
-        of them. After a job without a name, which is a fragment, any job starts a new run.
+        Clones may share a group, but a block that sums several clones cannot share a group with another block. If fio
+        listed the jobs of the run, the job must be one of them. A job without a name is a fragment, and any job after a
+        fragment starts a new run.
         """
         before = self._run.jobs
         if not before:
@@ -263,7 +266,7 @@ class _Reader:
         return True
 
     def _group(self, group: lines.RateLine) -> None:
-        """Add totals to the current group. Without a group header, they are a separate result."""
+        """Add totals to the current group. Totals without a group header are a separate result."""
         current = self._run.groups.get(self._run.last_group)
         if self._run.disks or current is None or group.direction in current:
             self.finish()
@@ -274,7 +277,8 @@ class _Reader:
     def _job_for(self, fits: Callable[[_JobDraft], bool]) -> _JobDraft:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
-        The value belongs to another job if the last one already has it, or has no name and other text follows it.
+        The value does not belong to the last job if that job already has such a value, if group totals follow the job,
+        or if the job has no name and lines of other programs follow it.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
         is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))

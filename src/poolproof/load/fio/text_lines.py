@@ -1,10 +1,11 @@
 """Parse single lines of fio's normal output.
 
-There is one function for each kind of line; it returns None for other lines. `text.py` decides which job a line belongs
-to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, 2.0 to 3.4x.
+There is one function for each kind of line, and each function returns None for lines of another kind. `text.py` decides
+which job a line belongs to. The patterns follow show_ddir_status and the functions around it in fio's stat.c, from 2.0
+to 3.4x.
 
-Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 and `kB` for 1000; fio 2 writes `KB`
-and means 1024 (num2str in fio's lib/num2str.c).
+Numbers look like `24.4k`, `23.9GiB` or `3556Mbit/s`. fio 3 writes `KiB` for 1024 bytes and `kB` for 1000 bytes. fio 2
+writes `KB` and means 1024 bytes (num2str in fio's lib/num2str.c).
 """
 
 import re
@@ -87,7 +88,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """The rate of a direction. `kilo` is the base (1000 or 1024) of units without an `i` in later lines."""
+    """The rate of a direction. `kilo` (1000 or 1024) is the base of units without an `i` in later lines."""
 
     direction: str
     values: Direction
@@ -95,7 +96,7 @@ class RateLine(NamedTuple):
 
 
 def number(text: str) -> float:
-    """Parse a count or latency with its suffix (powers of 1000). Raises ValueError if invalid."""
+    """Parse a count or latency with a suffix (powers of 1000). Raises ValueError if the text is invalid."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a number that fio prints")
@@ -105,8 +106,8 @@ def number(text: str) -> float:
 def amount(text: str, kilo: int) -> float:
     """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`. Units without an `i` are powers of `kilo`.
 
-    Raises ValueError if fio prints no such amount. A number without a unit is accepted only if it is 0, because others
-    may be cut off.
+    Raises ValueError if fio prints no such amount. A number without a unit is only accepted if it is 0, because the
+    unit of any other number may have been cut off.
     """
     match = _AMOUNT.match(text)
     if match is None:
@@ -124,7 +125,7 @@ def _sane(value: float, text: str) -> float:
 
 
 def job(line: str) -> tuple[PartOutcome, str] | None:
-    """Parse the first line of a job's block: the job, and its process id (empty if not printed)."""
+    """Parse the first line of a job's block. Return the job, and its process id (empty if not printed)."""
     match = _JOB.match(line) if "(groupid=" in line else None
     if match is None:
         return None
@@ -149,7 +150,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Parse the rate of a direction. A value in another format is None (`30,1k`, translated)."""
+    """Parse the rate of a direction. A value in another format (`30,1k`, from a translation) is None."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -166,7 +167,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Parse a rate line of fio 3 that was cut off. IOPS at the cut may lack digits and are ignored."""
+    """Parse a rate line of fio 3 that was cut off; None if the cut is within the IOPS, which may lack digits."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -177,20 +178,20 @@ def _cut_off_rate(line: str) -> RateLine | None:
 
 
 def latency(line: str) -> tuple[str, Latency] | None:
-    """Parse a latency line: its kind (slat, clat, lat or sync), and the values."""
+    """Parse a latency line. Return its kind (slat, clat, lat or sync) and its values."""
     match = _LATENCY.match(line)
     values = _four(match, _UNIT_NS[match["unit"]]) if match else None
     return (match["kind"], Latency(mean_ns=values[2])) if match and values else None
 
 
 def percentile_head(line: str) -> tuple[str, float] | None:
-    """Parse the line above percentiles: their kind, and their unit in nanoseconds."""
+    """Parse the line above percentiles. Return the kind of the percentiles and their unit in nanoseconds."""
     match = _PERCENTILE_HEAD.match(line)
     return (match["kind"], _UNIT_NS[match["unit"]]) if match else None
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return values by percentage, in the unit of the line above them; empty if the line has none."""
+    """Return values by percentage, in the unit of the percentiles' head line; empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
@@ -198,7 +199,10 @@ def percentiles(line: str) -> dict[float, float]:
 
 
 def sampled_rate(line: str, kilo: int | None) -> Direction | None:
-    """Parse sampled bandwidth. If `kilo` is None, `KB` or a space after the unit means fio 2 (1024)."""
+    """Parse sampled bandwidth.
+
+    If `kilo` is None, `KB` or a space after the unit shows that the line is from fio 2, whose units are powers of 1024.
+    """
     match = _SAMPLED_RATE.match(line)
     if match is None:
         return None
@@ -226,7 +230,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and deviation times `factor`; None if any is not a number."""
+    """Return minimum, maximum, mean and deviation times `factor`; None if one of them is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -245,12 +249,12 @@ def cpu(line: str) -> tuple[float, float] | None:
 
 
 def is_depths(line: str) -> bool:
-    """True for the distribution of queue depths, which is near the end of a job's block."""
+    """True for the line with the distribution of queue depths, near the end of a job's block."""
     return _DEPTHS.match(line) is not None
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return the numbers of I/Os by direction, and the number of syncs if this fio counts them here."""
+    """Return the number of I/Os by direction, and the number of syncs (None if this fio does not print it here)."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
@@ -266,7 +270,7 @@ def group_head(line: str) -> int | None:
 
 
 def group(line: str) -> RateLine | None:
-    """Parse the totals of a direction below `Run status group`. Values that were cut off are None."""
+    """Parse the totals of one direction below `Run status group`. Values that were cut off are None."""
     for read, pattern in ((_old_group, _OLD_GROUP), (_new_group, _NEW_GROUP)):
         match = pattern.match(line)
         values = attempt(partial(read, match), line) if match else None
@@ -293,7 +297,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
 
 
 def disk(line: str) -> DiskUse | None:
-    """Parse the statistics of a disk, from a line below `Disk stats`."""
+    """Parse the statistics of one disk, from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
@@ -314,12 +318,12 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove a number at the end of a text's last line, because digits may be missing."""
+    """Remove a number at the end of a text's last line, because some of its digits may be missing."""
     return _AT_THE_CUT.sub("", line)
 
 
 def is_filler(line: str) -> bool:
-    """True for other lines of fio's output, and for ellipses."""
+    """True for ellipses and the like, and for lines of fio from which no value is read."""
     return _FILLER.match(line) is not None
 
 
@@ -328,10 +332,10 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 
 
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
-    """Return the bandwidth in bytes per second. Raises ValueError if it is not a rate that fio prints.
+    """Return the bandwidth in bytes per second. Raises ValueError if the text is not a rate as printed by fio.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The second is returned: poolproof too prints rates in powers of
-    1000, so readers find the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The second rate is returned: poolproof prints rates in powers of
+    1000 too, so readers find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
@@ -345,7 +349,7 @@ def _in_bytes(text: str) -> str:
 
 
 def _header_sizes(text: str) -> str:
-    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value of `bs=` in bytes; empty if sizes vary."""
+    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value of `bs=` in bytes; empty if the sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
     if any(low != high for low, high in spans):
