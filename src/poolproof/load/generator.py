@@ -91,7 +91,10 @@ class LoadGenerator(Protocol):
     report_file: str
 
     def version(self, host: Host) -> str:
-        """Return the program's name and version. Raises FioError if the program is missing or too old."""
+        """Return the program's name and version.
+
+        Raises FioError if the program is missing or too old, and CommandError if the host does not answer.
+        """
 
     def ask_ahead(self, host: Host) -> None:
         """Start to fetch what `prepare` needs from the host, in the background. May do nothing."""
@@ -101,7 +104,7 @@ class LoadGenerator(Protocol):
 
         `longest_s` becomes the runtime of time-based parts that do not set one. Raises CampaignError if the host's
         generator does not know an option, or if poolproof does not allow an option or its value. Raises FioError if the
-        host's generator is missing or too old.
+        host's generator is missing or too old, and CommandError if the host does not answer.
         """
 
     def described(self, name: str, options: Mapping[str, str]) -> LoadPart:
@@ -219,7 +222,7 @@ def generator_in(options: Mapping[str, str]) -> LoadGenerator:
 
 
 def described(name: str, options: Mapping[str, str]) -> LoadPart:
-    """Return the load part that a workload's options describe. Unless they name another generator, fio reads them."""
+    """Return the load part that a workload's options describe, as the generator from `generator_in` reads them."""
     return generator_in(options).described(name, options)
 
 
@@ -229,7 +232,7 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(directory: Path) -> LoadGenerator | None:
-    """Return the generator whose load and report files are in a trial's directory; None if no generator's are."""
+    """Return the generator whose load and report files are in a trial's directory; None if there are no such files."""
     for generator in all_generators().values():
         if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
             return generator

@@ -13,8 +13,8 @@ from poolproof.campaign.model import DEFAULT_GENERATOR
 class Extent:
     """The bytes [start, end) of a file. `end` is infinite if the size is unknown.
 
-    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or a name of another scale. Only extents
-    on the same scale can be compared. All files that a clone creates count as one file.
+    `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or the name of a separate scale. Only
+    extents on the same scale can be compared. All files that a clone creates count as one file.
     """
 
     file: str

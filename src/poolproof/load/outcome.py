@@ -1,6 +1,6 @@
 """The values that a load generator measured, with units in their names.
 
-A value that the source does not contain is None. Such a value is never guessed, and never 0.
+A value that the source does not contain is None. Missing values are never guessed or replaced by 0.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class PartOutcome:
     fdatasync calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
     Parts with the same `group` ran at the same time. Groups usually ran one after the other. `options` are the options
-    as the generator printed them. fio does not print the names of switches without a value (`time_based`).
+    as the generator printed them. fio omits switches without a value (`time_based`).
     """
 
     name: str

@@ -41,11 +41,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Command:
-    """A fio command.
+    """A parsed fio command.
 
-    `files` are the job files that the command names. `program` has the options of fio itself, by canonical name. `line`
-    and `last_line` are the command's first and last line number (1-based). `text` is the command on a single line.
-    `given` has all options in the order of the command line.
+    `files` are the job files that the command names. `program` has the canonical name and the value of each option of
+    fio itself. `line` and `last_line` are the command's first and last line number (1-based). `text` is the command on
+    a single line. `given` has all options in the order of the command line.
     """
 
     jobs: Jobs

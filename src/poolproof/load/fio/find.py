@@ -144,7 +144,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the directions to compare. A terse line prints as reads what JSON calls `mixed`, so both are compared."""
+    """Return the directions to compare. As in a terse line, the total that JSON calls `mixed` counts as reads."""
     return part.read or part.mixed, part.write, part.trim
 
 

@@ -72,7 +72,11 @@ def parse_version(text: str) -> FioVersion | None:
 
 @_once_per_host
 def fio_version(host: Host) -> FioVersion:
-    """Return the version of the host's fio. Raises FioError if fio is missing or too old."""
+    """Return the version of the host's fio.
+
+    Raises FioError if fio is missing, is too old, or prints no version. Raises CommandError if the host does not
+    answer.
+    """
     try:
         printed = host.run(["fio", "--version"], timeout_s=_LIMIT_S).stdout
     except ProgramMissing:

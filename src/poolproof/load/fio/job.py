@@ -74,7 +74,7 @@ class Job:
         return None if micros is None else micros / 1e6
 
     def kb_base(self, name: str) -> int:
-        """Return what `k` means in an option, 1024 or 1000. The kb_base does not affect options read before it."""
+        """Return what `k` means in an option: 1024 or 1000. Options that fio reads before kb_base ignore it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))
 
     @cached_property
@@ -93,7 +93,7 @@ class Job:
 
     @cached_property
     def filenames(self) -> tuple[str, ...]:
-        """The names in `filename`. If it is not set, a job named after a device uses that device, as in fio."""
+        """The names in `filename`. If `filename` is not set, a job named after a device uses the device, as in fio."""
         if self.filename is None and self.name.startswith("/dev/") and (self.number("nrfiles") or 1) == 1:
             return (self.name,)
         return split_filenames(self.filename or "")

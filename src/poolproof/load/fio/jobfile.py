@@ -7,8 +7,8 @@ sections below it, and each section can override the global options. `include FI
 an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine, and a value that contains one of
 them is evaluated as an arithmetic expression.
 
-fio reads the `kb_base` of a section before the section's other options, because options.c gives it priority, but after
-the global options.
+fio reads the `kb_base` of a section after the global options, but before the other options of the section, because
+options.c gives `kb_base` priority.
 """
 
 import re
@@ -37,7 +37,7 @@ MOST_PROBLEMS = 100
 class Problem:
     """Something that fio would refuse, with its line number (1-based).
 
-    `is_certain` is False if an option is unknown but not similar to a known one, because another release or engine may
+    `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
     have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
     """
 

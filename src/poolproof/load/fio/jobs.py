@@ -1,4 +1,4 @@
-"""Build the fio jobs of a workload from its options and poolproof's defaults, and the jobs that fill its files."""
+"""Build the fio jobs that run a workload or fill its files, from the workload's options and poolproof's defaults."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,8 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     """Return the jobs for a workload's trials, without the `directory` that `placed` adds.
 
     Raises CampaignError if the host's fio does not know an option, or if poolproof does not allow an option or its
-    value. Raises FioError if fio is missing on the host, is too old, or does not have the engine.
+    value. Raises FioError if fio is missing on the host, is too old, or does not have the engine. Raises CommandError
+    if the host does not answer.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
     given = check_options(specs, host)

@@ -145,7 +145,10 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all complete fio documents in the text. With `include_cut_off`, documents that are cut off count too."""
+    """Return all complete fio documents in the text.
+
+    With `include_cut_off`, the readable parts of documents that are cut off are returned too.
+    """
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Interpret fio jobs as parts of a load. This module knows how options interact.
+"""Interpret fio jobs as parts of a load. This module defines how fio's options interact.
 
 Extents follow these rules, as measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size).
 `size` is divided evenly among the files of a job, and is limited to `filesize` times the number of files. With
@@ -133,8 +133,9 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 def _region(job: Job) -> tuple[str, float, float, float]:
     """Return the scale, the offset, the increment per clone, and the length per file.
 
-    An offset in percent cannot be compared with a size in bytes. Extents of such jobs get a separate scale. On this
-    scale, jobs with equal offset and size overlap, and clones overlap unless there is an increment.
+    An offset in percent cannot be compared with a size in bytes, or vice versa. The extents of a job that mixes them
+    get a separate scale. On this scale, jobs with equal offset and size overlap, and clones overlap unless there is an
+    increment.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
     offset_percent, increment_percent, length_percent = map(job.percent, ("offset", "offset_increment", "size"))

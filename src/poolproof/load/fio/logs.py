@@ -259,7 +259,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return the columns of a piece; None if lines differ in their columns or a number exceeds 64 bits."""
+    """Return a piece's columns; None if lines differ in their number of columns or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:

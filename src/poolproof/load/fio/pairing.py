@@ -4,8 +4,8 @@ Most texts show a command above its result. Some show all commands first and the
 show each result before its command. A match is called assumed if several commands fit, or if the command is below the
 result.
 
-A command fits a result if nothing in the result contradicts the command. This compares names, directions, clones, the
-job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
+A command fits a result if nothing in the result contradicts the command. The check covers names, directions, clones,
+the job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
 from bisect import bisect_right
@@ -122,7 +122,7 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next fitting command below the result, and whether the match is assumed.
+    """Return the next fitting command below the result (None if none fits), and whether the match is assumed.
 
     Commands below the next result are ignored.
     """
@@ -155,7 +155,7 @@ def _fits(result: FoundResult, command: SourceCommand) -> bool:
 
 
 def _has_clones(load: Load, jobs: Sequence[Job], clones: int) -> bool:
-    """True if `clones` is 1, the clones of one job, or the clones of all jobs. A variable fits any number."""
+    """True if `clones` is 1, or the number of clones of one job or of all jobs. A variable fits any number."""
     counts = (1, load.clones, *(part.clones for part in load.parts))
     return clones in counts or any("$" in (job.text("numjobs") or "") for job in jobs)
 

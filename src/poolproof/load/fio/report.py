@@ -5,8 +5,8 @@ lines with totals (`_TOTALS`) are copied from the host, each with its offset in 
 their indentation. No job option can look like a line with totals, because fio quotes the values of options. Source:
 `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).
 
-The cost was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. A report had 90 KiB, and
-reports every 250 ms or 100 ms took no measurable CPU time.
+The cost was measured with fio 3.33 on two cores, at 20,000 I/Os per second with eight clones. A report was 90 KiB long,
+and reports every 250 ms or 100 ms took no measurable CPU time.
 """
 
 import re
@@ -58,7 +58,7 @@ class FioReport:
         self.statuses = self._of_this_run(lines, 0)
 
     def read_on(self) -> None:
-        """Read the lines with totals that fio has written since the last call. Other lines would load the network."""
+        """Read the lines with totals that fio has written since the last call. All lines would load the network."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self.statuses += self._of_this_run(found.stdout.splitlines(), offset)

@@ -97,7 +97,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Parse minimum, maximum, mean and deviation. Zeros mean that the latency was not measured: return None."""
+    """Parse minimum, maximum, mean and deviation. Return None for zeros: the latency was not measured."""
     _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None

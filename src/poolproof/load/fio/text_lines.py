@@ -96,7 +96,7 @@ class RateLine(NamedTuple):
 
 
 def number(text: str) -> float:
-    """Parse a count or latency with a suffix (powers of 1000). Raises ValueError if the text is invalid."""
+    """Parse a count or a latency. A suffix stands for a power of 1000. Raises ValueError if the text is invalid."""
     match = _NUMBER.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a number that fio prints")
@@ -254,7 +254,7 @@ def is_depths(line: str) -> bool:
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return the number of I/Os by direction, and the number of syncs (None if this fio does not print it here)."""
+    """Return I/Os by direction, and the number of syncs (None if this release of fio does not print it here)."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
