@@ -58,7 +58,10 @@ class FioReport:
         self.statuses = self._of_this_run(lines, 0)
 
     def read_on(self) -> None:
-        """Read the lines with totals that fio has written since the last call. All lines would load the network."""
+        """Read the lines with totals that fio has written since the last call.
+
+        Copying complete reports would load the network.
+        """
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self.statuses += self._of_this_run(found.stdout.splitlines(), offset)
