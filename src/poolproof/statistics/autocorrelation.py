@@ -24,7 +24,8 @@ _LARGEST_SUM = 0.999
 class LongRun:
     """The mean of a series and its standard error.
 
-    `effective` is the number of independent samples that would give the same precision, at most the number of samples.
+    `effective` is the number of independent samples that would give the same precision. It is never larger than the
+    number of samples.
     """
 
     mean: float
@@ -59,7 +60,10 @@ def long_run(values: Sequence[float]) -> LongRun:
 
 
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
-    """Return the means of batches of `size` samples. Samples at the start are dropped if they do not fill a batch."""
+    """Return the means of batches of `size` samples.
+
+    If the last batch would be incomplete, the first samples are dropped.
+    """
     if size == 1:
         return values
     return [math.fsum(values[at : at + size]) / size for at in range(len(values) % size, len(values), size)]

@@ -166,8 +166,8 @@ def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances, rounded down.
 
     The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if `one` or `other` has fewer
-    than two degrees of freedom, for example because it comes from two samples. For 2 samples against 5, the formula
-    alone would give 95 % intervals that cover the truth only 89 times in 100.
+    than two degrees of freedom, as is the case for a mean of two samples. For 2 samples against 5, the formula alone
+    would give 95 % intervals that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1

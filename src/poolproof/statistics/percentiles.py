@@ -57,7 +57,7 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:
-    """Return the lowest and the highest value that the percentile has in ten equal sections of the trial.
+    """Return the lowest and the highest value of the percentile among ten sections of equal length.
 
     If there are fewer than ten histograms, each histogram is a section. None if there are fewer than five histograms or
     a section is empty.

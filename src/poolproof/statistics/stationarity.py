@@ -164,8 +164,8 @@ def _fit(by: float, error: float, bound: float, residuals: Sequence[float], rest
 class Bursts:
     """The bursts (`moved` is positive) or stalls (`moved` is negative) in a series.
 
-    `episodes` is their number, and `samples` their total length. `moved` is how far they move the mean, relative to the
-    mean.
+    `episodes` is the number of bursts or stalls, and `samples` their total length. `moved` is the effect that they have
+    on the mean, as a share of the mean.
     """
 
     episodes: int
@@ -248,11 +248,11 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return the period of a series in samples; None if there is no period, or if the mean hardly depends on it.
+    """Return the period of a series in samples.
 
-    The period is the lag of the autocorrelation's highest peak after its first trough. It matters because the mean of a
-    window without a whole number of periods depends on where the window ends. A period that moves the mean by less than
-    a third of the tolerance is ignored.
+    None if there is no period, or if cutting a period short would move the mean by less than a third of the tolerance.
+    The period is the lag of the autocorrelation's highest peak after its first trough. Periods matter because the mean
+    of a window that does not contain a whole number of periods depends on where the window ends.
     """
     size = max(1, len(values) // _PERIOD_BINS)
     bins = batch_means(values, size)

@@ -32,7 +32,7 @@ _WIDER = 4.0
 
 @dataclass(frozen=True)
 class WindowEstimate:
-    """The mean from `warmup_s` on, the half width of its interval, and why the series is not stationary or not precise.
+    """The mean from `warmup_s` on, the half width of its interval, and why the trial is not stationary or not precise.
 
     `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the tenths with
     the lowest and the highest rate.
@@ -133,10 +133,10 @@ def _window(
 
 
 def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
-    """Return why the window is not stationary, if it is not, and how many bursts or speed changes its mean contains.
+    """Return why the window is not stationary, and how many bursts or speed changes its mean contains.
 
-    The number is ∞ if there are no bursts and no changes. A step, bursts and two speeds look alike, so only the first
-    one found is reported.
+    The reason is None if the window is stationary, and the number is ∞ if there are no bursts or speed changes. A step,
+    bursts and two speeds look alike, so only the first one found is reported.
     """
     changing = change(window.flat, until, len(window.head) + len(window.flat))
     if changing is not None:

@@ -19,10 +19,9 @@ _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run directory.
+    """A run directory. `name` is its path relative to the searched folder.
 
-    `name` is the directory's path relative to the searched folder, or the directory's own name if it is the searched
-    folder.
+    If the searched folder is itself the run directory, `name` is the folder's name.
     """
 
     name: str

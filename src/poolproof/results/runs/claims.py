@@ -127,7 +127,10 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval. If there are none, return the mean twice, because byte counts are exact."""
+    """Return the ends of an interval.
+
+    A value without an interval is exact, as byte counts are: both ends are the mean.
+    """
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 

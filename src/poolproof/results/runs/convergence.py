@@ -71,7 +71,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
-    """Return the typical variance between trials in these cells of a run."""
+    """Return the typical variance between trials, computed from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     for trials in cells:
         if trials:
@@ -90,8 +90,8 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     """Return the minimum number of trials that a run still needs. `trials` are in the order in which they ended.
 
-    A run never returns to a finished layout. So a cell that had converged when the last trial of its layout ended needs
-    no further trial, even if later trials change the prior.
+    A run never returns to a layout that it has finished. So if a cell had converged when the last trial of its layout
+    ended, the cell needs no further trial, even if later trials change the prior.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
     bare = cell_keys(calibration.layouts, calibration.workloads)
@@ -133,7 +133,10 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[CellKey], measure: Measure, *
 def convergence_of(
     trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None
 ) -> CellConvergence | None:
-    """Return the convergence of a cell with these trials; None for a fixed time. Failed trials are ignored."""
+    """Return the convergence of a cell with these trials; None if the trials run for a fixed time.
+
+    Failed trials are ignored.
+    """
     if measure.until is None:
         return None
     fixed_s = measure.trials * _fixed_s(trials, measure.until)

@@ -103,7 +103,10 @@ class RunDirectory:
         return False
 
     def record(self) -> RunRecord:
-        """Return the content of run.json. Raises a RunError if it is damaged, unreadable or has another schema."""
+        """Return the content of run.json.
+
+        Raises a RunError if the file is damaged, unreadable or has another schema.
+        """
         path = self.path / "run.json"
         try:
             return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))

@@ -27,7 +27,7 @@ GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 class EliminatedLayout:
     """A layout that gets no further trials. After `trials` trials of each workload, the leader was `times` as fast.
 
-    `least` is the lower bound of this factor, at the risk of one test.
+    `least` is a lower confidence bound of `times`, at the risk of one test.
     """
 
     layout: str
@@ -114,7 +114,7 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean | None:
-    """Return the mean over the goal's workloads, equally weighted; None if one of them has no mean."""
+    """Return the mean over the goal's workloads, which have equal weights; None if one of the workloads has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 

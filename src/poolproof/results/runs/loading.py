@@ -172,7 +172,10 @@ class TrialFollower:
 
 
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
-    """Decode lines of trials.jsonl. Also returns the numbers of unreadable lines, by error message and hint."""
+    """Decode lines of trials.jsonl.
+
+    Returns the trials, and the numbers of unreadable lines by error message and hint.
+    """
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}
     for number, line in enumerate(lines, start=1):

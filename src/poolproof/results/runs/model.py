@@ -170,7 +170,8 @@ class Trial:
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own metric. Notes are always included.
 
-        A finding that would cause a worse verdict than the metric has does not concern the metric and is left out.
+        A finding is left out if its effect is a worse verdict than the metric has, because it then concerns other
+        metrics.
         """
         least = WORST_FIRST.index(self.result(metric).verdict)
         caused = ((finding, VERDICTS[finding.effect]) for finding in self.findings)

@@ -89,7 +89,8 @@ class Cell:
     """One layout under one workload in one state. Failed trials have no results.
 
     `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
-    the strongest finding of each rule over all trials, strongest first. `settling` is None for a fixed time.
+    the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for a
+    fixed time.
     """
 
     layout: str
@@ -134,13 +135,13 @@ class Cell:
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Return the seconds of each part of a trial, summed over all trials."""
+        """Return how long each part of a trial took, in seconds, summed over all trials."""
         parts = dict.fromkeys(part for trial in self.trials for part in trial.seconds)
         return {part: sum(trial.seconds.get(part, 0.0) for trial in self.trials) for part in parts}
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of the trials in seconds; None for a fixed time."""
+        """Return the longest warm-up of the trials in seconds; None if the trials ran for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -258,10 +259,11 @@ def factor_to(cell: Cell, base: Cell) -> Interval | None:
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance between trials, from all cells with at least two trials; None if there are too few.
+    """Return the typical variance between trials, computed from all cells with at least two trials.
 
-    Cells with a fixed time are left out, because their intervals do not use other cells. Cells whose rate changes are
-    included, because the error that all their trials have in common is covered by their extremes.
+    None if there are too few such cells. Cells with a fixed time are left out, because their intervals do not use other
+    cells. Cells whose rate changes are included, because the error that all their trials have in common is covered by
+    their extremes.
     """
     groups = [cell.values(metric) for cell in cells if cell.settling is not None]
     return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)

@@ -60,7 +60,7 @@ def paid_s(past: Took, trials: Iterable[Trial]) -> float:
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """Return the seconds from the end of a trial (or the time of a resume after it) to the start of the next."""
+    """Return the seconds between two trials: from the end of `a`, or from a resume after it, to the start of `b`."""
     ended_s, next_s = end_s(a), begin_s(b)
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 
