@@ -1,4 +1,4 @@
-"""The only module that starts programs: with argv lists, time limits, a fixed locale and captured output."""
+"""Start programs, with argv lists, time limits, a fixed locale and captured output. No other module starts programs."""
 
 import contextlib
 import os
@@ -27,7 +27,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Completed:
-    """A finished program: its argv, exit code (negative: the signal that ended it), output and wall time."""
+    """A finished program: its argv, exit code, output and wall time.
+
+    A negative exit code is the signal that ended it.
+    """
 
     argv: tuple[str, ...]
     returncode: int
@@ -62,13 +65,14 @@ def run(
 ) -> Completed:
     """Run a program in its own process group, and wait until it ends.
 
-    If it runs longer than `timeout_s` (at most 23 days), or an exception such as Ctrl-C arrives, its whole group is
-    ended: SIGTERM, then SIGKILL after 2 s.
+    If the program runs longer than `timeout_s` (at most 23 days), or if an exception such as Ctrl-C arrives, its whole
+    group gets SIGTERM and, after 2 s, SIGKILL.
 
     Raises:
         ProgramMissing: the program is not installed.
         CommandFailed: the exit code is not 0 and `check` is set.
         CommandTimedOut: the program was still running after `timeout_s` seconds.
+        CommandError: the program could not be started, for example because it is not executable.
     """
     begun = time.monotonic()
     process = _start(argv, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
@@ -87,15 +91,16 @@ def run(
 
 
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
-    """Run a program whose standard input stays open after `stdin` until the program ends.
+    """Run a program whose standard input stays open after `stdin` has been sent, until the program ends.
 
-    At the time limit, or when an exception such as Ctrl-C arrives, its input is closed, which tells it to end. (A
-    program behind ssh cannot be killed from here.) If it has not ended after `grace_s` seconds, it is ended as in
-    `run`.
+    At the time limit, or when an exception such as Ctrl-C arrives, the input is closed, which tells the program to end.
+    (A program behind ssh cannot be killed from here.) If the program has not ended after `grace_s` seconds, it is ended
+    as in `run`.
 
     Raises:
         ProgramMissing: the program is not installed.
         CommandTimedOut: the program was still running after `timeout_s` seconds.
+        CommandError: the program could not be started, for example because it is not executable.
     """
     begun = time.monotonic()
     dialogue = Dialogue(argv)
@@ -110,9 +115,13 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
 
 @contextlib.contextmanager
 def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iterator[Iterator[str]]:
-    """Yield the lines that a program prints until it or the context ends. Its input works as in `run_kept_alive`.
+    """Yield the lines that a program prints until the program ends or the context ends.
 
-    Raises a ProgramMissing if the program is not installed.
+    The program's input works as in `run_kept_alive`.
+
+    Raises:
+        ProgramMissing: the program is not installed.
+        CommandError: the program could not be started, for example because it is not executable.
     """
     process = _start(argv, subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
@@ -130,7 +139,7 @@ def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iter
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends, even if another thread ends it and closes the pipe."""
+    """Yield lines until the program ends. Another thread may end the program and close the pipe meanwhile."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
@@ -142,7 +151,7 @@ def decoded(output: bytes | bytearray) -> str:
 
 
 class _Program(subprocess.Popen[str]):
-    """A program whose end is noticed at once. Popen's wait with a timeout polls every 1 to 50 ms."""
+    """A program whose end is noticed immediately. Popen's `wait` with a timeout only polls, every 1 to 50 ms."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:
@@ -163,11 +172,14 @@ class _Program(subprocess.Popen[str]):
 
 
 class Dialogue:
-    """A program that exchanges text with poolproof over pipes. Use it from one thread at a time.
+    """A program that exchanges text with poolproof over pipes. Use the object from one thread at a time.
 
-    `out` and `err`: its output so far; the caller clears them. When poolproof ends, the program's input is closed.
+    `out` and `err` contain the program's output so far; the caller clears them. When poolproof ends, the program's
+    input is closed.
 
-    Raises a ProgramMissing if the program is not installed.
+    Raises:
+        ProgramMissing: the program is not installed.
+        CommandError: the program could not be started, for example because it is not executable.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -180,9 +192,9 @@ class Dialogue:
             os.set_blocking(pipe, False)
 
     def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
-        """Send the text and read until `is_complete` returns True. Returns False if both output streams ended before.
+        """Send the text and read until `is_complete` returns True. Return False if both output streams end first.
 
-        Raises a TimeoutError if neither happened by `deadline`, a time of time.monotonic().
+        Raises a TimeoutError if neither has happened by `deadline`, a time of time.monotonic().
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:
@@ -207,7 +219,10 @@ class Dialogue:
         return True
 
     def end(self, grace_s: float) -> int:
-        """Close the program's input, which tells it to end; kill it after `grace_s` seconds. Returns its exit code."""
+        """Close the program's input, which tells the program to end, and kill it after `grace_s` seconds.
+
+        Return its exit code.
+        """
         ended = self._process.poll()
         if ended is not None and not self._outputs:
             return ended
@@ -222,7 +237,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text and return the rest; empty if the program has closed its input."""
+        """Send part of the text and return the rest. Return an empty rest if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -265,9 +280,9 @@ def become(argv: Sequence[str]) -> NoReturn:
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Return the result of `work` for each item, in order, computed by forks of this process on all processors.
+    """Return the results of `work` for all items, in the order of the items, using a forked process for each processor.
 
-    Each fork gets `chunk` items at a time. `work`, items and results must be picklable.
+    Each process gets `chunk` items at a time. `work`, the items and the results must be picklable.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -277,7 +292,7 @@ def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: i
 
 
 def end_group(process: subprocess.Popen[str]) -> None:
-    """End a program and everything in its process group within a few seconds."""
+    """End a program and its process group. SIGKILL follows if the program is still running 2 s after SIGTERM."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

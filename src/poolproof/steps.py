@@ -1,8 +1,10 @@
 """Changes to a host and their undos, as values that can be printed, written to the journal and undone later.
 
-Layers and devices plan steps; `provision/` checks them, writes them to the journal and runs them. An undo never assumes
-that its change was made: a run can die between the journal line and the change, and when the undo runs, the name (a
-loop number, a mount point) may belong to something else. So each undo has a condition and does nothing if it is false.
+Layers and devices plan steps. `provision/` checks the steps, writes them to the journal and runs them.
+
+An undo never assumes that its change was made. A run can die after the change was written to the journal and before it
+was made. By the time the undo runs, the name (a loop number, a mount point) may belong to something else. So each undo
+has a condition and does nothing if that condition is false.
 """
 
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 LET_GO_S = 5.0
-"""Seconds to retry a command on a device that is released late: by udev, or by FUSE after close() has returned."""
+"""Seconds to retry a command on a device that may be released late, either by udev or by FUSE (after close() returned)."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
@@ -18,7 +20,8 @@ _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 class Holds(msgspec.Struct, frozen=True):
     """The condition that the file at `path` exists and contains `text`.
 
-    With an empty `text`, anything may exist at `path`. It is not read then, so it may be a device node.
+    With an empty `text`, it is enough that anything exists at `path`. Nothing is read then, so `path` may be a device
+    node.
     """
 
     path: str
@@ -28,7 +31,7 @@ class Holds(msgspec.Struct, frozen=True):
 class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
     """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
 
-    If it never succeeds, `last_resort` is run once: a lazy unmount of a FUSE mount that hangs.
+    If `argv` never succeeds, `last_resort` is run once, for example a lazy unmount of a FUSE mount that hangs.
     """
 
     argv: tuple[str, ...]
@@ -47,7 +50,8 @@ class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
 class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
     """End every process of these programs (`comm` names) whose command line contains `marker`.
 
-    Finds a program that poolproof had started, but that had not written its pid file when poolproof was killed.
+    This also finds a program that was started by a poolproof process which was killed before the program wrote its pid
+    file.
     """
 
     programs: tuple[str, ...]
@@ -55,7 +59,10 @@ class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"
 
 
 class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
-    """Remove the directory `path`, which contains only poolproof's files. Mount points in it are never crossed."""
+    """Remove the directory `path`, which contains only poolproof's files.
+
+    Mount points in the directory are never crossed.
+    """
 
     path: str
 
@@ -67,13 +74,21 @@ Undo = UndoCommand | UndoDaemon | UndoPrograms | UndoTree
 class Step:
     """One command that changes a host.
 
-    `overwrites`: the block devices that the command writes to; they must be devices of this run.
-    `await_file`: a path that must exist and not be empty before the step is done: a daemon's pid file, a device node.
-    `log`: a file on the host that is quoted if the step fails: the daemon's output.
-    `again_if`: text in the command's output that means a device was missing; the command is then run again after udev
-    has created its nodes. `patience_s`: how long to retry after any failure, because a device is released late.
-    `unless`: skip the step if anything exists at this path.
-    `host`: the name of the host to change; empty: the run's main host.
+    `overwrites`: the block devices that the command writes to. They must be devices of this run.
+
+    `await_file`: a path that must exist and must not be empty before the step is done, for example a daemon's pid file
+    or a device node.
+
+    `log`: a file on the host that is quoted if the step fails, for example a daemon's output.
+
+    `again_if`: text in the command's output which means that a device was missing. The command is then run again after
+    udev has created the device nodes.
+
+    `patience_s`: how long to retry after the first failure, because a device may be released late.
+
+    `unless`: the step is skipped if anything exists at this path.
+
+    `host`: the name of the host to change, empty for the run's main host.
     """
 
     title: str
@@ -97,12 +112,12 @@ def path_on(host: str, path: str) -> str:
 
 
 def await_block(node: str) -> Step:
-    """Return a step that waits up to 30 s for a block device's node."""
+    """Return a step that waits up to 30 s for the device node of a block device."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
-    """Return the undo of a mount."""
+    """Return the undo of a mount: an unmount, which is lazy as a last resort if `fuse` is set."""
     return UndoCommand(
         argv=("umount", mount_point),
         only_if=Holds("/proc/self/mounts", f" {mount_point} "),
@@ -116,6 +131,6 @@ def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the argv that was given to `daemon`, from its result; None for any other argv."""
+    """Return the argv that was passed to `daemon`, given the result of `daemon`; None for any other argv."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

@@ -76,7 +76,7 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""This machine, as a single object because some facts are cached per host object."""
+"""A shared object for this machine, so that facts that are cached per host object are read only once."""
 
 
 @contextlib.contextmanager

@@ -1,15 +1,17 @@
 """A persistent shell on a remote host, which runs one command after another over a single ssh session.
 
-A command then costs the remote host a fork and an exec instead of an sshd session with a login shell. The processes:
+Each command then costs the remote host only a fork and an exec, not an sshd session with a login shell. The processes:
 
     login shell ─▶ supervisor ─┬─ watcher: passes on the input of ssh; ends the group when that input ends
                                └─ setsid ─▶ worker: leads a process group and runs the commands in it
 
-On both streams, the worker prints a mark before and after each program's output, the second with the exit code. The
-input of ssh stays open as long as poolproof needs the commands. When it ends (at a time limit, at Ctrl-C, or because
-poolproof was killed or the connection broke), the worker and everything it runs get SIGTERM, and SIGKILL 2 s later. The
-next command then gets another shell. A command with a time limit of over a minute also has a timer on the remote host,
-in case the connection dies unnoticed.
+On both streams, the worker prints a mark before and after each program's output. The mark after the output includes the
+exit code.
+
+The input of ssh stays open as long as poolproof needs the commands. When that input ends (at a time limit, at Ctrl-C,
+or because poolproof was killed or the connection broke), the worker and everything it runs get SIGTERM, and SIGKILL 2 s
+later. The next command then gets another shell. A command with a time limit of over a minute also has a timer on the
+remote host, in case the connection dies unnoticed.
 """
 
 import re
@@ -96,7 +98,7 @@ pp_read() {
 
 @dataclass(frozen=True)
 class ShellRequest:
-    """A request to the worker, without its number. `feeds` is true if it contains input for a program."""
+    """A request to the worker, without its number. `feeds` is true if the request contains input for a program."""
 
     verb: str
     words: str
@@ -124,10 +126,10 @@ def start(mark: str, through: Sequence[str] = ()) -> str:
 
 @dataclass(frozen=True)
 class Hello:
-    """The shell's first message: the worker's process group, empty if the host does not have setsid.
+    """The first message of a persistent shell.
 
-    `feeds` is true if the shell can pass input to a program: its printf is built in, so that the input never appears on
-    a command line.
+    `group` is the worker's process group, empty if the host does not have setsid. `feeds` is true if the shell can pass
+    input to a program. For that, its printf must be built in, so that the input never appears on a command line.
     """
 
     group: str
@@ -141,17 +143,17 @@ def hello(out: bytearray, mark: str) -> Hello | None:
 
 
 def greeting(heard: Hello) -> bytes:
-    """Return the shell's first input: the worker's process group for the watcher, then the functions of the worker."""
+    """Return the first input for the shell: the worker's process group for the watcher, then the worker's functions."""
     return f"{heard.group}\n{remote_stream.ONCE}{_WORKER}".encode()
 
 
 def ping(number: int) -> bytes:
-    """Return a request that only prints a begin mark, to check that the worker responds."""
+    """Return a request that only prints a begin mark, which shows that the worker responds."""
     return f"pp_mark begin {number}\n".encode()
 
 
 def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
-    """Return the request to run `argv`; None if it is too long for the shell or its input contains a NUL byte."""
+    """Return the request to run `argv`; None if it would be too long for the shell or `stdin` contains a NUL byte."""
     if stdin is not None and "\0" in stdin:
         return None
     limit = str(limit_s) if limit_s > _WITHOUT_TIMER_S else ""
@@ -161,13 +163,16 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files and, with `clock`, the host's clock; None if there are too many paths."""
+    """Return the request to print the files' contents; None if it would be too long.
+
+    With `clock`, it also prints the host's clock.
+    """
     words = shlex.join(["clock" if clock else "", *paths])
     return None if len(words.encode()) > _LONGEST_REQUEST_BYTES else ShellRequest("pp_read", words)
 
 
 class Reply:
-    """The reply to a request, found in the two output streams while they grow."""
+    """The reply to a request, found in the two output streams while more output arrives."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
@@ -181,13 +186,13 @@ class Reply:
         return all(stream.find_end() for stream in self._streams)
 
     def result(self) -> CommandResult:
-        """Return the result. Call this only after `ended` has returned True."""
+        """Return the result. Call this method only after `ended` has returned True."""
         out, err = self._streams
         found = out.code
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def errors(self) -> str:
-        """Return the standard error received so far, for a reply that was cut off."""
+        """Return the standard error that has arrived so far, for a reply that was cut off."""
         return self._streams[1].rest()
 
 

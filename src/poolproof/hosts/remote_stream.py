@@ -1,7 +1,9 @@
-"""Stream the contents of files from a remote host: a shell loop there prints them, and its output is parsed here.
+"""Stream the contents of files from a remote host.
 
-The loop uses the shell's built-in `read`, so that it starts only one `sleep` per interval and does not disturb the
-measurement. It runs `date` once. After that its clock is /proc/uptime, with a resolution of 10 ms.
+A shell loop on that host prints them, and this module parses its output.
+
+The loop uses the shell's built-in `read`, so it starts only one `sleep` per interval and does not disturb the
+measurement. It runs `date` once. After that, its clock is /proc/uptime, with a resolution of 10 ms.
 """
 
 import io
@@ -51,12 +53,15 @@ def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
 
 
 def ticks(lines: Iterator[str], mark: str) -> Iterator[Tick]:
-    """Parse the loop's output after the mark. Yield the files' contents at each time; incomplete output is dropped."""
+    """Parse the loop's output after the mark.
+
+    Yield the files' contents each time they were read; drop incomplete output.
+    """
     yield from _ticks(_after(lines, mark), 0.0)
 
 
 def tick(text: str, zero_s: float) -> Tick | None:
-    """Parse the output of `pp_texts`; None if it is incomplete.
+    """Parse the output of `pp_texts`; None if the output is incomplete.
 
     `zero_s` is the host's boot time in seconds since 1970. It is ignored if the text begins with the host's clock.
     """

@@ -1,7 +1,7 @@
-"""A pool of reusable persistent shells on a remote host, one for each command that runs at the same time.
+"""A pool of reusable persistent shells on a remote host. Each shell runs one command at a time.
 
-The shells also read small files. They start no process for that, so they do not disturb the measurement. The time of a
-read is the host's own: its uptime, and the output of `date` at most once a minute.
+The shells also read small files without starting a process, so that reading does not disturb the measurement. The time
+of each sample comes from the host: from its uptime, and from `date`, which runs at most once a minute.
 """
 
 import contextlib
@@ -25,11 +25,14 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""Runs a request by a deadline (time.monotonic). Returns None if no shell can run it."""
+"""A function that runs a request by a deadline (time.monotonic) and returns None if no shell can run it."""
 
 
 class ShellBroke(CommandError):
-    """A shell ended: during a command if `begun` is true, otherwise before it. `code` is the exit code of ssh."""
+    """A shell ended while a command was running (`begun` is true) or before it started.
+
+    `code` is the exit code of ssh.
+    """
 
     def __init__(self, *, begun: bool, code: int, output: str) -> None:
         super().__init__(output)
@@ -41,7 +44,7 @@ class NoSetsid(CommandError):
 
 
 class Shells:
-    """A pool of persistent shells on a remote host; it is thread-safe.
+    """A thread-safe pool of persistent shells on a remote host.
 
     `ssh` returns the argv that runs a line in the remote login shell. The command lines of all shells contain `mark`.
     """
@@ -54,14 +57,15 @@ class Shells:
         self._broke_at = -math.inf
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request. Returns None if no shell can run it, or if the maximum number of shells is busy.
+        """Run a request. Return None if no shell can run it, or if the maximum number of shells is already in use.
 
-        A shell that is found broken before it gets the request is replaced; a request never runs twice. After one shell
-        broke, the others are checked before each use for 5 s, because they share its connection.
+        A shell that turns out to be broken before it gets the request is replaced, but a request never runs twice. For
+        5 s after a shell broke, every other shell is checked before use, because all shells share one connection.
 
         Raises:
             ShellBroke: the connection broke or could not be established.
             NoSetsid: setsid is not installed on the remote host.
+            ProgramMissing: ssh is not installed on this machine.
             TimeoutError: the request did not end by `deadline` (time.monotonic); its program was ended.
         """
         with self.reserved(deadline) as ask:
@@ -69,7 +73,9 @@ class Shells:
 
     @contextlib.contextmanager
     def reserved(self, deadline: float) -> Iterator[Ask]:
-        """Reserve a shell while the context lasts. Yields a function like `ask` that never replaces its shell.
+        """Reserve a shell while the context lasts.
+
+        Yields a function like `ask`, except that it always uses the reserved shell.
 
         Raises the same errors as `ask`.
         """
@@ -141,9 +147,14 @@ class _Shell:
         self.feeds = False
 
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
-        """True if the shell responds. Starts a new shell first.
+        """True if the shell responds. A shell that has not been used yet is started first.
 
-        Without `doubt`, a reply within the last 20 ms is enough. Raises a ShellBroke if the shell could not be started.
+        Without `doubt`, a reply within the last 20 ms counts as a response.
+
+        Raises:
+            ShellBroke: the shell could not be started.
+            NoSetsid: setsid is not installed on the remote host.
+            TimeoutError: the shell did not respond by `deadline` (time.monotonic).
         """
         if self._last_reply is None:
             self._start(deadline)
@@ -152,7 +163,12 @@ class _Shell:
         return fresh or self._responds(b"", deadline)
 
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
-        """Run a request and wait for its end. Returns None if this shell can't pass input to a program."""
+        """Run a request and wait until it ends. Return None if this shell can't pass input to a program.
+
+        Raises:
+            ShellBroke: the shell ended before the request did.
+            TimeoutError: the request did not end by `deadline` (time.monotonic).
+        """
         if request.feeds and not self.feeds:
             return None
         number = next(self._numbers)
@@ -165,13 +181,13 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Let the shell exit by itself. Background processes of its commands keep running."""
+        """Let the shell exit by itself, so that background processes started by its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
 
     def drop(self) -> int:
-        """End the shell and everything that it runs. Returns the exit code of ssh."""
+        """End the shell and everything that it runs. Return the exit code of ssh."""
         return self._dialogue.end(_GRACE_S)
 
     def _start(self, deadline: float) -> None:
@@ -216,7 +232,7 @@ class _Shell:
 
 
 class RemoteReader:
-    """Reads files on the remote host. The host's clock is read again after `known_s` seconds."""
+    """Reads files on the remote host. A reading of the host's clock is used for `known_s` seconds."""
 
     def __init__(self, known_s: float = _CLOCK_S) -> None:
         self._known_s = known_s
@@ -242,7 +258,7 @@ def ticks(ask: Ask, paths: Sequence[str], interval_s: float, stop: threading.Eve
     """Yield the files' contents every `interval_s` seconds until `stop` is set.
 
     Ends early if no shell can read the files, or after 20 reads in a row that took longer than the interval. The host's
-    clock is read only once, so the times between reads come from its uptime.
+    clock is read only once; later times are computed from its uptime.
 
     Raises the same errors as `Shells.ask`.
     """

@@ -1,7 +1,7 @@
 """A remote machine, reached with OpenSSH's client. The user's configuration, agent and jump hosts work as usual.
 
-Nothing is installed on it and nothing is left behind. All commands share one connection, which is re-established if it
-breaks.
+Nothing is installed on the remote machine, and nothing is left behind there. All commands share one connection, which
+is re-established if it breaks.
 """
 
 import contextlib
@@ -48,8 +48,8 @@ class SshHost:
     """A remote machine at an ssh `destination`: `user@host`, an alias, or an ssh:// URL.
 
     Commands run as root if the user is root or has sudo without a password. An exit code of 128 + n may also mean that
-    signal n ended the program. As a context manager, it closes the connection at the end. The command lines of
-    poolproof's own processes on the host contain `mark`. `config` is used instead of the user's ssh_config.
+    signal n ended the program. The command lines of poolproof's own processes on the host contain `mark`. `config` is
+    used instead of the user's ssh_config. The object is a context manager that closes the connection at the end.
 
     Raises:
         UsageError: the destination is empty or looks like an option.
@@ -80,7 +80,7 @@ class SshHost:
         self.close()
 
     def close(self) -> None:
-        """End the connection and remove its socket."""
+        """End the connection and remove its directory."""
         self._shells.close()
         if (self._folder / "link").exists():
             with contextlib.suppress(CommandError):
@@ -133,9 +133,9 @@ class SshHost:
                 readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
-        """Yield file contents, read by a persistent shell or, if that is too slow, by a remote loop.
+        """Yield the files' contents. Ends if the connection breaks.
 
-        Ends if the connection breaks.
+        The files are read by a persistent shell or, if the shell is too slow, by a loop on the remote host.
         """
         with (
             contextlib.suppress(CommandError, TimeoutError),
@@ -154,7 +154,7 @@ class SshHost:
                     return
 
     def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
-        """Run the program in a persistent shell. Returns None if no shell can run it now."""
+        """Run the program in a persistent shell. Return None if no shell can run it now."""
         request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
@@ -203,7 +203,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """Run all later commands through sudo if the user is not root and sudo needs no password."""
+        """Make later commands run through sudo if the user is not root and sudo needs no password."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
@@ -224,7 +224,10 @@ class SshHost:
 
 
 def _limit_s(timeout_s: float) -> int:
-    """Return the limit of the remote timer, which ends a program if poolproof itself could not end it in time."""
+    """Return the limit of the remote timer in seconds.
+
+    The timer ends a program if poolproof could not end it in time.
+    """
     return math.ceil(timeout_s) + 1
 
 

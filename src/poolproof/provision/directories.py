@@ -144,8 +144,14 @@ def check_work(host: Host, state_dir: str) -> None:
 
 
 Condition = Literal["dead", "going", "foreign", "lost", "failed"]
-"""dead: the run crashed and has a journal; going: a poolproof process is using it; foreign: it belongs to another user,
-or its run was started from another machine; lost: no journal was found for it; failed: it could not be cleaned up."""
+"""The condition of a state directory.
+
+dead: the run crashed and has a journal.
+going: a poolproof process is using the directory.
+foreign: the directory or the run's files belong to another user, or the run was started from another machine.
+lost: no journal was found for the directory.
+failed: the directory could not be cleaned up.
+"""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
     "that shows heat."
 }
-"""Rules of earlier releases, which old runs may name: what each rule did, and why it was removed."""
+"""Removed rules, which older runs may name: what each rule did, and why it was removed."""
 
 
 @functools.cache

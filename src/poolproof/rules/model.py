@@ -17,10 +17,10 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "suspects": "suspect",
     "notes": None,
 }
-"""The verdict that a finding of each effect causes, strongest first; a note causes none."""
+"""The verdict that a finding of each effect causes, strongest effect first; None for a note."""
 
 Changes = Mapping[str, str | None]
-"""Options of one job to set; None removes an option."""
+"""The options to set in one job, by name. An option whose value is None is removed."""
 
 _MOST_NAMES = 6
 _SCRIPT_HEAD = """\
