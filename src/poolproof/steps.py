@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import msgspec
 
 LET_GO_S = 5.0
-"""Seconds to retry a command on a device that may be released late, either by udev or by FUSE (after close() returned)."""
+"""Seconds to retry a command on a device that may be released late, by udev or by FUSE (after close() has returned)."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 

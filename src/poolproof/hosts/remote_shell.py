@@ -148,7 +148,7 @@ def greeting(heard: Hello) -> bytes:
 
 
 def ping(number: int) -> bytes:
-    """Return a request that only prints a begin mark, which shows that the worker responds."""
+    """Return a request that only prints a begin mark, to find out whether the worker responds."""
     return f"pp_mark begin {number}\n".encode()
 
 

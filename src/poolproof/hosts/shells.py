@@ -232,7 +232,7 @@ class _Shell:
 
 
 class RemoteReader:
-    """Reads files on the remote host. A reading of the host's clock is used for `known_s` seconds."""
+    """Reads files on the remote host. The host's clock is read again when `known_s` seconds have passed."""
 
     def __init__(self, known_s: float = _CLOCK_S) -> None:
         self._known_s = known_s

@@ -52,7 +52,7 @@ Findings = Iterable[Finding]
 
 
 def finding(effect: Effect, message: str, weight: int = 50, fix: str = "") -> Finding:
-    """Return a finding for a check to yield. `Rule` adds its id, and its own fix if `fix` is empty."""
+    """Return a finding for a check to yield. `Rule` adds the rule's id and, if `fix` is empty, the rule's fix."""
     return Finding("", effect, message, fix, weight)
 
 

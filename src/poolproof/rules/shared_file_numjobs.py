@@ -14,9 +14,9 @@ _MOST_PARTS = 100
 
 
 def _fix(case: Case) -> str:
-    """Return the text of the fix, which offers two ways.
+    """Return the fix as text: one file for each job, or one part of the file for each job.
 
-    If all sections have the same size, the text contains sizes to type.
+    The text gives the size of a part if all sections have the same size.
     """
     sizes = {job.size_bytes for job in case.jobs}
     size, fix = next(iter(sizes)), "use directory= instead of filename= (one file per job), or offset_increment="
@@ -101,7 +101,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Return changes that give each clone its own part of the file, or its own file if the size is unknown.
 
-    Empty if the job has no clones, or if a device would have to be divided into too many parts.
+    Empty if the job has only one clone, or if a device would have to be divided into too many parts.
     """
     filename, clones, size = fio_job(job).filename or "", job.clones, job.size_bytes
     if clones < 2:

@@ -1,4 +1,4 @@
-"""One disk that slows the layout down."""
+"""One disk that is slower than the others and limits the whole layout."""
 
 from collections.abc import Iterator, Sequence
 
