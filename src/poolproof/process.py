@@ -280,7 +280,7 @@ def become(argv: Sequence[str]) -> NoReturn:
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Return the results of `work` for all items, in the order of the items, computed by one forked process per processor.
+    """Return the results of `work` for all items, in the order of the items. Each processor runs one forked process.
 
     Each process gets `chunk` items at a time. `work`, the items and the results must be picklable.
     """

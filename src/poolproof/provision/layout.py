@@ -69,7 +69,7 @@ class LayoutPlan:
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """The block devices that the plan may write to: the layout's devices, and the devices that its layers create."""
+        """The block devices that the plan may write to: the layout's devices, and the devices that layers create."""
         volumes = (device.volume for device in self.devices)
         return frozenset(path_on(volume.host, volume.path) for volume in volumes) | self.tree.block_paths
 
