@@ -39,7 +39,8 @@ def command(
 
     For each result, print the verdict, the reasons, and a command to run instead. With --save, write the results to a
     run directory for `show`, `compare`, `report` and the other commands that read runs. In the saved run, jobs with
-    different options are different workloads, and results in different folders belong to different layouts.
+    different options are different workloads. Results in different folders belong to different layouts, unless
+    --layout-from says otherwise.
 
     The exit code is 1 if a result is refuted or failed (but not with --save), and 8 if a file could not be read or
     there is no result.

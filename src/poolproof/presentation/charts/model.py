@@ -182,7 +182,7 @@ def specification(
     metric: MetricId = "iops",
     scale: Scale = "log",
 ) -> Any:
-    """Return the Altair chart of the rows. In the report, `rows` is empty if the script fills in the rows."""
+    """Return the Altair chart of the rows. The report passes no rows if its script fills them in."""
     data = alt.InlineData(values=chart.records(rows), name="points")
     if isinstance(chart, MetricChart):
         return chart.draw(data, run, metric, scale)

@@ -1,10 +1,11 @@
 """The terminal's text about disks measured alone, and about the share of them that layouts reach."""
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
 
-from poolproof.presentation.terminal.limited import how_text, print_limits, without_limit
+from poolproof.presentation.terminal.limited import how_text, over_text, print_limits, without_limit
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.runs.limit import LeafLimit, Limit, limits_of
 from poolproof.results.runs.model import Trial
@@ -49,6 +50,14 @@ def test_what_is_more_than_the_disks_give_and_what_has_no_limit_is_said() -> Non
         "reads on one: 400%, more than its disks deliver alone. 75% of its bytes never reached or left a disk" in text
     )
     assert "both: ssd was not measured alone" in text
+
+
+def test_a_latency_below_that_of_the_disks_is_called_faster() -> None:
+    trials = [alone("rust", "reads", 100.0), trial("one", "reads", 400.0, {"rust": (25, 0)})]
+    cells = cells_of(trials, CAMPAIGN)
+    limit = limits_of(cells, bare_cells_of(trials, CAMPAIGN), CAMPAIGN)[cells[0].key]
+    assert isinstance(limit, Limit)
+    assert "faster than its disks are alone. " in over_text(replace(cells[0], metric="p99"), limit)
 
 
 def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
