@@ -55,7 +55,7 @@ class VariancePrior:
     def pooled(self, variance: float, freedom: float, mean: float = 1.0) -> float:
         """Return the mean of the group's variance and the typical variance, weighted by their degrees of freedom.
 
-        `mean` is the group's mean, or 1 if `variance` is relative to the mean.
+        `mean` is the group's mean. If `variance` is already relative to the mean, `mean` must be 1.
         """
         typical = (self.deviation * mean) ** 2
         return (freedom * variance + self.freedom * typical) / (freedom + self.freedom)

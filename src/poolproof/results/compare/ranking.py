@@ -194,9 +194,9 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking of a run's layouts. `metrics` has the metric of each workload. `ranked` is ordered by mean, best first.
+    """A ranking of a run's layouts. `metrics` has the metric of each workload.
 
-    Layouts with an unsteady cell are at the end of `ranked`.
+    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end.
     """
 
     run: LoadedRun

@@ -113,11 +113,12 @@ class Convergence:
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial, which is a line of trials.jsonl. `number` counts from 1 within its cell.
+    """A finished trial: one line of trials.jsonl. `number` counts from 1 within the cell.
 
     `figures` is None if fio reported no results. `seconds` has the duration of each part (cool, settle, fio, drain).
-    `settling` is None for a fixed time. Only imported results have `source` (path:line) and `columns` (the names of
-    their file and folders, and the job's options). `verdicts` has the metrics whose verdict differs from `verdict`.
+    `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line) and `columns`
+    (the names of their file and folders, and the job's options). `verdicts` has the metrics whose verdict differs from
+    `verdict`.
     """
 
     layout: str
