@@ -122,9 +122,9 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if its ratio is too low and more than 5 % of the data was written late; otherwise None.
+    """Return `writes_at_end` if its ratio is too low because more than 5 % of the data was written late; otherwise None.
 
-    Late data is data that the final flush wrote after fio had ended. It was not lost.
+    Late data is written by the final flush after fio has ended, and is not lost.
     """
     at_end, drained = writes_at_end(case), writes(case)
     if at_end is None or drained is None or at_end.in_order:

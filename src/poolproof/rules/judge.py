@@ -15,8 +15,8 @@ _STRENGTH = tuple(VERDICTS)
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdicts` maps the id of a metric to its verdict if that differs from `verdict`. No rule judges single metrics yet,
-    so it is empty.
+    `verdicts` maps the id of a metric to the verdict on that metric, if it differs from `verdict`. No rule judges
+    single metrics yet, so the mapping is empty.
     """
 
     verdict: Verdict

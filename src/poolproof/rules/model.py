@@ -64,7 +64,7 @@ notes = partial(finding, "notes")
 
 @dataclass(frozen=True)
 class Case:
-    """What is known about one result: the job, fio's output, the counters and the target. All but the job can be None.
+    """What is known about one result: the job, fio's output, the counters and the target. Only the job is always known.
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
     `asked_s`: the requested run time in seconds; None if unknown.
