@@ -122,7 +122,7 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if its ratio is too low because more than 5 % of the data was written late; otherwise None.
+    """Return `writes_at_end` if its ratio is too low and more than 5 % of the data was written late; otherwise None.
 
     Late data is written by the final flush after fio has ended, and is not lost.
     """
