@@ -117,7 +117,7 @@ def await_block(node: str) -> Step:
 
 
 def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
-    """Return the undo of a mount: an unmount, which is lazy if nothing else helps if `fuse` is set."""
+    """Return the undo of a mount. With `fuse`, the last attempt is a lazy unmount."""
     return UndoCommand(
         argv=("umount", mount_point),
         only_if=Holds("/proc/self/mounts", f" {mount_point} "),
