@@ -21,8 +21,8 @@ RULE = Rule(
     "saturate.",
     shows="In a result: the user and system time of a job add up to at least 90 % of a processor.",
     error="Too low. Observed maximum of one core: 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
-    fix="use more numjobs (each with its own file), cpus_allowed or thread=1; remove refill_buffers and verify if the "
-    "target does not compress; use ioengine=null to find the highest rate that fio can reach",
+    fix="use more numjobs (each with its own file), cpus_allowed or thread=1; if the target does not compress, remove "
+    "refill_buffers and `verify`; use ioengine=null to find the highest rate that fio can reach",
     sources=(fio_issue(1206), "https://github.com/JonMagon/KDiskMark/issues/175"),
     in_result=each_job(_in_reported_job),
     commands="fio --name=trap --ioengine=null --size=100g --bs=4k --rw=write --refill_buffers --time_based --runtime=3",

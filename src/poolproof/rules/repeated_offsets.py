@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
     if case.cold and jobs:
         yield suspects(
             f"{case.who(jobs)} reads the same random offsets in every run (randrepeat=1 is the default), and nothing "
-            "drops them from RAM in between: the second run reads what the first one left there",
+            "drops these blocks from RAM in between: the second run reads what the first one left in the cache",
             weight=55,
         )
 

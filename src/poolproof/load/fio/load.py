@@ -161,7 +161,11 @@ def _length(job: Job) -> float:
 
 
 def _files(job: Job, clone: int) -> list[str]:
-    """Return the paths of a clone's files. Without `filename`, names contain the job's name and the clone's number."""
+    """Return the paths of a clone's files.
+
+    Without `filename`, a name contains the name of the job. It also contains the number of the clone, unless
+    `filename_format` lacks `$jobnum`.
+    """
     names = list(job.filenames)
     if not names:
         format_ = job.text("filename_format")

@@ -192,8 +192,9 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    An unsettled cell is compared with the settled ones and is never coloured as the best. If no cell of a workload is
-    settled, as in a grid of short trials, its cells are compared with the best of them.
+    If a workload has settled cells, each of its cells is compared with the best settled one, and an unsettled cell is
+    never coloured as the best. If it has none, as in a grid of short trials, its cells are compared with the best
+    unsettled one.
     """
     settled = _best(cell for cell in cells if not cell.is_unsettled)
     best = _best(cells) | settled

@@ -155,7 +155,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         if len(groups) > 1:
             summary, meaning, fix = f"form two groups, {groups_text(groups, cell.metric)}", _TWO_GROUPS, _COUNT_GROUPS
         elif cell.disagrees and not cell.is_unsettled:
-            summary, meaning, fix = "differ more than the variation within each explains", _APART, _FIND_CAUSE
+            summary, meaning, fix = "differ by more than the variation within each trial explains", _APART, _FIND_CAUSE
         else:
             continue
         title = f"{cell.workload} on {cell.layout}: its trials {summary}"

@@ -185,7 +185,7 @@ def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotC
         return ()
     if found.low is None or found.high is None:
         return (NotConverged("one-trial", "a single trial has no interval"),)
-    disagree = NotConverged("disagree", "the trials differ by more than the variation within each explains")
+    disagree = NotConverged("disagree", "the trials differ by more than the variation within each trial explains")
     half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
     trials = "after 1 trial" if count == 1 else f"after {count} trials"
     wide = f"the precision {trials} is ±{100 * half:.3g} %, but ±{100 * until.tolerance:g} % is required"

@@ -126,10 +126,9 @@ class Cell:
 
     @property
     def unsteady(self) -> tuple[str, ...]:
-        """Return the names of the reasons why the rate changed within a trial. Such trials may agree and all be wrong.
+        """Return the reasons why the rate changed within a trial. Trials whose rate changes may agree and all be wrong.
 
-        Empty if the trials are merely too few or too different, because the interval over the trials already shows
-        that.
+        Empty if the trials are only too few or too far apart, because the interval over the trials already shows that.
         """
         return unsteady_reasons(self.trials) if self.is_unsettled else ()
 

@@ -74,7 +74,7 @@ def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() 
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))
     assert not known.is_unsettled and known.disagrees
     text = printed(SETTLED, known)
-    assert "! r on pair: its trials differ more than the variation within each explains" in text
+    assert "! r on pair: its trials differ by more than the variation within each" in text
     assert "r on hdd: its trials" not in text
     assert [each["disagree"] for each in run_object(Path("run"), (SETTLED, known), None)["cells"]] == [False, True]
 
