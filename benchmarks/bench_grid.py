@@ -49,12 +49,12 @@ def grid(budget_s: float) -> Campaign:
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected seconds of a whole run by part, with `beside` seconds for everything except fio in each trial."""
+    """Expected seconds of a whole run by part, with `other_s` seconds for everything except fio in each trial."""
 
     reads: int
     writes: int
     layouts: int
-    beside_s: float
+    other_s: float
     build_s: float
     lab_s: float
 
@@ -71,10 +71,10 @@ class Expected:
     @property
     def least_s(self) -> float:
         """Return the seconds of everything before the rest of the budget is spent."""
-        return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.beside_s
+        return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.other_s
 
     @property
-    def most_beside_s(self) -> float:
+    def most_other_s(self) -> float:
         """Return the seconds per trial, without fio, with which the minimum just meets the limit."""
         return (LIMIT_S - self.lab_s - self.layouts * self.build_s - self.least_fio_s) / self.trials
 
@@ -82,20 +82,20 @@ class Expected:
         """Yield the expected times, part by part."""
         yield f"{self.trials} cells: {self.reads} read, {self.writes} write"
         yield f"  fio, at least: {format_duration(self.least_fio_s)}"
-        yield f"  everything else, {self.beside_s:g} s per trial: {format_duration(self.trials * self.beside_s)}"
+        yield f"  everything else, {self.other_s:g} s per trial: {format_duration(self.trials * self.other_s)}"
         yield f"  {self.layouts} layouts, {self.build_s:g} s each: {format_duration(self.layouts * self.build_s)}"
         yield f"  the lab's start and end: {format_duration(self.lab_s)}"
         word = "within" if self.least_s <= LIMIT_S else "OVER"
         yield f"one trial of each: {format_duration(self.least_s)}, {word} the limit of {format_duration(LIMIT_S)}"
-        yield f"  the limit allows up to {self.most_beside_s:.1f} s per trial for everything except fio"
+        yield f"  the limit allows up to {self.most_other_s:.1f} s per trial for everything except fio"
 
 
-def expected(campaign: Campaign, beside_s: float, build_s: float, lab_s: float) -> Expected:
+def expected(campaign: Campaign, other_s: float, build_s: float, lab_s: float) -> Expected:
     """Return the expected time of what the campaign asks for. etcd writes a log too."""
     writes = sum(map(_writes, campaign.workloads))
     layouts = len(campaign.layouts)
     reads = len(campaign.workloads) - writes
-    return Expected(reads * layouts, writes * layouts, layouts, beside_s, build_s, lab_s)
+    return Expected(reads * layouts, writes * layouts, layouts, other_s, build_s, lab_s)
 
 
 def _writes(workload: Workload) -> bool:
@@ -137,7 +137,7 @@ def main() -> int:
     """Print the expected time, run the grid, print its times. Return 1 if it took too long or a cell has no result."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_grid", description=__doc__)
     parser.add_argument("--plan", action="store_true", help="only print the expected time")
-    parser.add_argument("--beside", type=float, default=4.0, help="expected seconds of a trial beside fio [4]")
+    parser.add_argument("--other", type=float, default=4.0, help="expected seconds per trial, except for fio [4]")
     parser.add_argument("--build", type=float, default=45.0, help="expected seconds of building a layout [45]")
     parser.add_argument("--lab", type=float, default=120.0, help="expected seconds of the lab's start and end [120]")
     parser.add_argument("--budget", type=float, default=_BUDGET_S / 60, help="minutes of trials and builds [90]")
@@ -145,7 +145,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("runs") / f"bench-grid-{time.strftime('%Y%m%d-%H%M')}")
     asked = parser.parse_args()
     campaign = grid(asked.budget * 60)
-    print("\n".join(expected(campaign, asked.beside, asked.build, asked.lab).lines()), flush=True)
+    print("\n".join(expected(campaign, asked.other, asked.build, asked.lab).lines()), flush=True)
     if asked.plan:
         return 0
     begun = time.monotonic()

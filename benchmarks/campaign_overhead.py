@@ -51,7 +51,9 @@ def measure() -> Result:
                 seconds[name].append(ways[name](pair))
     ours, bare = statistics.median(seconds["poolproof"]), statistics.median(seconds["loop"])
     detail = f"{ours:.2f} s against {bare:.2f} s, medians of {_PAIRS} each, in turn"
-    return Result("a campaign of 12 cells beside a bare loop over the same fio jobs", ours / bare, _LIMIT, "×", detail)
+    return Result(
+        "a campaign of 12 cells compared with a shell loop over the same fio jobs", ours / bare, _LIMIT, "×", detail
+    )
 
 
 @contextmanager

@@ -123,7 +123,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
     measure = _measure(campaign.measure, overrides)
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
         names = ", ".join(layout.name for layout in campaign.layouts)
-        raise UsageError(f"--baseline {baseline}: there is no such layout", f"the layouts are {names}")
+        raise UsageError(f"--baseline {baseline}: no layout has this name", f"the layouts are {names}")
     # The file's budget belongs to its `until`, so both are dropped if `--time` is given.
     budget_s = None if overrides.time is not None else campaign.budget_s
     if overrides.budget is not None:

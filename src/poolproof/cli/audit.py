@@ -43,7 +43,7 @@ def command(
     --layout-from says otherwise.
 
     The exit code is 1 if a result is refuted or failed (but not with --save), and 8 if a file could not be read or
-    there is no result.
+    no result was found.
     """
     from poolproof.api import audit_context
 

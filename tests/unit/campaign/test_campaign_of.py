@@ -84,5 +84,5 @@ def test_a_budget_needs_a_goal_if_there_are_several_workloads() -> None:
 def test_a_baseline_that_is_no_layout_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(CAMPAIGN, encoding="utf-8")
-    with pytest.raises(UsageError, match="--baseline three: there is no such layout"):
+    with pytest.raises(UsageError, match="--baseline three"):
         campaign_of(path, Flags(None, None, None, "three"), NOTHING)

@@ -1,12 +1,12 @@
 """Presets: each has a source, and fio accepts its options."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from poolproof.campaign.presets import PRESETS
 from poolproof.process import run
+from tests.unit.load.fio.needs_fio import needs_fio
 
 
 def test_the_presets_are_in_alphabetical_order() -> None:
@@ -22,7 +22,7 @@ def test_a_preset_has_a_short_summary_and_a_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: presets were not checked against it")
+@needs_fio
 def test_fio_knows_every_option_of_a_preset(name: str, tmp_path: Path) -> None:
     jobs = tmp_path / "preset.fio"
     sections = [

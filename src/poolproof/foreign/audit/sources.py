@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from poolproof.errors import PoolproofError
@@ -47,8 +48,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
         else:
             _audit_path(audit, Path(name), context, logs)
     for prefix, paths in grouped(logs).items():
-        # mypy cannot type a lambda whose default binds the loop variable.
-        _add(audit, prefix, lambda paths=paths: (_audit_logs(paths, context),))  # type: ignore[misc]
+        _add(audit, prefix, partial(_audit_logs, paths, context))
     return audit
 
 
@@ -109,5 +109,6 @@ def _add(audit: Audit, source: str, judge: Callable[[], Sequence[Audited]]) -> N
         audit.unread.append(Unread(source, error.message))
 
 
-def _audit_logs(paths: Sequence[Path], context: Context) -> Audited:
-    return audited(str(paths[0]), judge_result(FoundResult(result_of_logs(paths), 1, 1, "text"), context), context)
+def _audit_logs(paths: Sequence[Path], context: Context) -> tuple[Audited]:
+    found = FoundResult(result_of_logs(paths), 1, 1, "text")
+    return (audited(str(paths[0]), judge_result(found, context), context),)

@@ -1,6 +1,5 @@
 """All formats of one run have the same values, as far as they print them. Cut-off output has fewer values."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import read_text
 from poolproof.load.outcome import Outcome
 from tests.unit.load.fio.flat_numbers import Numbers, job_numbers, numbers_of
+from tests.unit.load.fio.needs_fio import needs_fio
 
 CAPTURED = Path(__file__).parent / "captured"
 ALL_FORMATS = [
@@ -175,7 +175,7 @@ def test_a_damaged_terse_field_raises_nothing(place: int, field: str) -> None:
     assert result is None or len(result.parts) == 1
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: no fresh run in all formats")
+@needs_fio
 def test_all_formats_of_a_new_run_agree(tmp_path: Path) -> None:
     job = ["--name=fresh", "--rw=randrw", "--bs=4k", "--size=4m", "--numjobs=2", "--fdatasync=16"]
     command = ["fio", *job, f"--directory={tmp_path}", "--output-format=normal,terse,json+", "--terse-version=5"]

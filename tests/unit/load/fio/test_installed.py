@@ -1,7 +1,5 @@
 """The installed fio: its version, and checks of options and values against it."""
 
-import shutil
-
 import pytest
 
 from poolproof.campaign.model import JobSpec
@@ -16,8 +14,8 @@ from poolproof.load.fio.installed import (
 )
 from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.parse_only import check_values
+from tests.unit.load.fio.needs_fio import needs_fio
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
 HOST = LocalHost()
 
 

@@ -1,6 +1,5 @@
 """Queries of the installed fio in the background."""
 
-import shutil
 from collections.abc import Sequence
 
 import pytest
@@ -9,8 +8,7 @@ from poolproof.errors import FioError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.installed import ask_ahead, known_options
 from poolproof.process import Completed
-
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `apt-get install fio`")
+from tests.unit.load.fio.needs_fio import needs_fio
 
 
 class _Counting(LocalHost):

@@ -1,7 +1,6 @@
 """Parsing of fio's job files."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from poolproof.load.fio.job import render
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import part_of
+from tests.unit.load.fio.needs_fio import needs_fio
 
 
 def test_global_options_apply_to_the_sections_below() -> None:
@@ -96,7 +96,7 @@ LINES = [
 ]
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: its own reading cannot be asked for")
+@needs_fio
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=10))
 def test_the_installed_fio_reads_the_same_options(lines: list[str]) -> None:

@@ -1,7 +1,6 @@
 """Values as fio reads them. The tables are from `fio --debug=parse --parse-only` of fio 3.33, which prints `out=`."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from poolproof.load.fio import quantity
 from poolproof.load.fio.quantity import BlockSizes, SizeRange
+from tests.unit.load.fio.needs_fio import needs_fio
 
 BYTES = {
     "4k": 4096, "4kb": 4096, "4KB": 4096, "4KiB": 4000, "4kib": 4000, "1Mi": 1048576, "1gi": 1073741824, "4kx": 4096,
@@ -122,7 +122,7 @@ def test_arbitrary_expressions_raise_only_value_errors(text: str) -> None:
         return
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: its own reading cannot be asked for")
+@needs_fio
 @settings(max_examples=40, deadline=None)
 @given(st.from_regex(r"[0-9]{1,4}(x|X|[kKmMgGtp]?(i?[bB]?)[a-z0-9:,+./]{0,2})?", fullmatch=True))
 def test_the_installed_fio_reads_the_same_values(text: str) -> None:
