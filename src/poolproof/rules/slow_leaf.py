@@ -15,8 +15,7 @@ def _in_result(case: Case) -> Findings:
         signs = [*_busier(leaf, peers), *_slower(leaf, peers)] if peers and _had_equal_work(leaf, peers) else []
         if signs:
             yield notes(
-                f"{leaf.device} limits the layout: {' and '.join(signs)}. The result is valid for a layout with this "
-                "disk",
+                f"{leaf.device} limits the layout: {'; '.join(signs)}. The result is valid for a layout with this disk",
                 weight=75,
                 fix=f"if {leaf.device} is the same kind of disk as the others, it is probably failing: check it with "
                 "smartctl -x (errors, reallocated sectors) and replace it; if it is a slower kind of disk, this is its "
@@ -40,14 +39,14 @@ def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
 def _busier(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most = max(peer.utilisation for peer in peers)
     if leaf.utilisation >= max(_BUSY, 1.5 * most):
-        yield f"it was busy {100 * leaf.utilisation:.0f} % of the time, the others at most {100 * most:.0f} %"
+        yield f"it was busy {100 * leaf.utilisation:.0f} % of the time and each other disk at most {100 * most:.0f} %"
 
 
 def _slower(leaf: LeafUse, peers: Sequence[LeafUse]) -> Iterator[str]:
     most_s = max((peer.latency_s for peer in peers if peer.latency_s), default=None)
     if most_s and leaf.latency_s and leaf.utilisation >= _BUSY and leaf.latency_s >= 5 * most_s:
         yield (
-            f"its requests took {format_duration(leaf.latency_s)} on average, those of the others at most "
+            f"its requests took {format_duration(leaf.latency_s)} on average and those of each other disk at most "
             f"{format_duration(most_s)}"
         )
 
