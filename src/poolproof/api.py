@@ -6,7 +6,7 @@ The commands use this API too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -60,7 +60,8 @@ def load_run(path: str | Path, *, lenient: bool = False) -> Run:
         RunError: the directory has no run, or the run is damaged or has an unsupported schema version.
         CampaignError: this version of poolproof does not understand the run's campaign (not with `lenient`).
     """
-    return Run(**vars(loading.load_run(Path(path), lenient=lenient)))
+    found = loading.load_run(Path(path), lenient=lenient)
+    return Run(**{field.name: getattr(found, field.name) for field in fields(found)})
 
 
 def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack[Known]) -> tuple[Audited, ...]:

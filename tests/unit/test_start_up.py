@@ -82,3 +82,13 @@ def test_a_reader_that_has_enough() -> None:
     with program.stderr:
         said = program.stderr.read()
     assert (program.wait(timeout=_LIMIT_S), said) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [("presentation.export.columns", {"altair", "jinja2"}), ("rules.catalogue", {"altair", "jinja2", "ruamel"})],
+)
+def test_a_module_imports_nothing_heavy(module: str, heavy: set[str]) -> None:
+    script = f"import json, sys, poolproof.{module}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=_LIMIT_S, check=True)
+    assert not set(json.loads(done.stdout)) & heavy

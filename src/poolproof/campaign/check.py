@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.campaign.layout import check_devices_once
-from poolproof.campaign.model import DEFAULT_GENERATOR, Campaign, Measure, Workload
+from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR

@@ -5,6 +5,7 @@ from typing import Literal
 
 from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR, GENERATOR_OPTION
 from poolproof.metrics import MetricId
 from poolproof.stopping.model import Steady
 
@@ -87,11 +88,6 @@ class WorkloadRequest:
     cold: bool | None = None
     fill: bool = True
     spots: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
-
-
-DEFAULT_GENERATOR = "fio"
-GENERATOR_OPTION = "generator"
-"""The workload option that selects the load generator."""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
     done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):
         text = f"{done} of {done + ahead} trials done; to continue: poolproof resume {run.path}"
-        out.print(text, soft_wrap=True)
+        out.print(text, markup=False, soft_wrap=True)
     return run
 
 

@@ -24,7 +24,6 @@ def command(
     but these runs. Runs that can't be read are skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import UsageError
-    from poolproof.presentation.export.columns import csv_lines
     from poolproof.results.query.session import open_runs
     from poolproof.results.query.statement import json_value, table_lines, text_value
 
@@ -37,6 +36,8 @@ def command(
             rows = [[json_value(value) for value in row] for row in answer.rows]
             print_json({"schema": 1, "columns": columns, "rows": rows, "left_out": skipped_objects(session)})
         elif as_csv:
+            from poolproof.presentation.export.columns import csv_lines
+
             texts = ([text_value(value) for value in row] for row in answer.rows)
             typer.echo(csv_lines(answer.columns, texts), nl=False)
         else:

@@ -101,7 +101,7 @@ def command(
 
 def _query_fio_ahead() -> None:
     """Query this machine's fio in the background for what every plan needs, while modules are imported."""
-    from poolproof.campaign.model import DEFAULT_GENERATOR
+    from poolproof.campaign.generator_option import DEFAULT_GENERATOR
     from poolproof.hosts.local import HERE
     from poolproof.load.generator import all_generators
 

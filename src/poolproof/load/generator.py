@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from poolproof import load
-from poolproof.campaign.model import DEFAULT_GENERATOR, GENERATOR_OPTION, Workload
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR, GENERATOR_OPTION
+from poolproof.campaign.model import Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
 from poolproof.load.model import Load, LoadPart

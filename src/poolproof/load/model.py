@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from poolproof.campaign.model import DEFAULT_GENERATOR
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,8 @@ class Load:
     @cached_property
     def end_bytes(self) -> int:
         """The largest known end offset of the load in any file or device, in bytes; 0 if none is known."""
-        return int(max((extent.end for extent in _extents(self.parts) if not math.isinf(extent.end)), default=0))
+        ends = (extent.end for extent in _extents(self.parts) if extent.scale == "bytes")
+        return int(max((end for end in ends if not math.isinf(end)), default=0))
 
     @cached_property
     def sharers(self) -> int:

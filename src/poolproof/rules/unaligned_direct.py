@@ -10,7 +10,11 @@ _PAGE = 4096
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.jobs if job.direct and (job.block_bytes % _SECTOR or _may_split_sectors(job))]
+    jobs = [
+        job
+        for job in case.jobs
+        if job.direct and (job.block_bytes % _SECTOR or fio_job(job).may_break_alignment(_SECTOR))
+    ]
     if case.outcome is None and jobs:
         partial = jobs[0].block_bytes % _SECTOR
         blocks = f"blocks of {jobs[0].block_bytes} bytes" if partial else "bs_unaligned, which allows parts of sectors"
@@ -22,13 +26,8 @@ def _in_job(case: Case) -> Findings:
         )
 
 
-def _may_split_sectors(job: LoadPart) -> bool:
-    """True if bs_unaligned lets fio use sizes other than whole sectors.
-
-    The option has no effect on a single block size.
-    """
-    varies = "bsrange" in fio_job(job).options or job.max_block_bytes % _SECTOR != 0
-    return varies and fio_job(job).flag("bs_unaligned")
+def _may_be_unaligned(job: LoadPart) -> bool:
+    return job.block_bytes % _SECTOR != 0 or fio_job(job).may_break_alignment(_SECTOR)
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:

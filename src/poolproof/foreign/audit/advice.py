@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping
 
-from poolproof.campaign.model import DEFAULT_GENERATOR
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of

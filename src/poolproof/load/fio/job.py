@@ -73,6 +73,21 @@ class Job:
         micros = attempt(quantity.parse_time_us, self.options.get(name, ""))
         return None if micros is None else micros / 1e6
 
+    def may_break_alignment(self, unit_bytes: int) -> bool:
+        """True if `bs_unaligned` lets fio use block sizes that are not multiples of `unit_bytes`.
+
+        Within a range, fio then uses any size. It uses the sizes of `bssplit` as they are, so one of them must be
+        unaligned. The option has no effect on a single block size. Source: fio io_u.c, get_next_buflen.
+        """
+        if not self.flag("bs_unaligned"):
+            return False
+        entries = re.split("[:,]", self.options.get("bssplit", ""))
+        sizes = [size for entry in entries if (size := self.bytes_in("bssplit", entry.partition("/")[0]))]
+        if sizes:
+            return any(size % unit_bytes for size in sizes)
+        found = quantity.block_sizes(self.options, self.kb_base)
+        return any(each.low != each.high for each in (found.read, found.write, found.trim) if each)
+
     def kb_base(self, name: str) -> int:
         """Return what `k` means in an option: 1024 or 1000. Options that fio reads before kb_base ignore it."""
         return self.early_bases.get(name, quantity.kb_base_of(self.options))

@@ -118,7 +118,7 @@ def read_job_file(
     reader = _Reader(environment or {}, machine or {}, include)
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
-    return ReadJobFile(jobs, tuple(reader.problems[:MOST_PROBLEMS]))
+    return ReadJobFile(jobs, tuple(reader.problems))
 
 
 class _Reader:
@@ -161,12 +161,16 @@ class _Reader:
     def _put(self, section: JobDraft, setting: str, number: int) -> None:
         name, equals, value = setting.partition("=")
         name = name.strip()
-        if name not in ALL_NAMES and len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(unknown_option(name, number))
+        if name not in ALL_NAMES:
+            self._add(unknown_option(name, number))
         section.put(canonical(name), self._substituted(value) if equals else "", number)
 
     def _report(self, number: int, message: str) -> None:
-        self.problems.append(Problem(number, message))
+        self._add(Problem(number, message))
+
+    def _add(self, problem: Problem) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
 
     def _read_included(self, path: str, number: int, depth: int) -> None:
         text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.load.fio.job import Job, Jobs
-from poolproof.load.fio.load import load_of, part_of
+from poolproof.load.fio.load import part_of
 from poolproof.load.fio.source_commands import SourceCommand
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
@@ -138,10 +138,13 @@ def _below(
 
 
 def _fits(result: FoundResult, command: SourceCommand) -> bool:
-    jobs, load, parts = command.jobs, load_of(command.jobs), result.result.parts
+    jobs, parts = command.jobs, result.result.parts
     by_name = {job.name: job for job in jobs}
     named = [part for part in parts if part.name and not part.name.startswith("group ")]
-    if not all(part.name in by_name and _has_clones(load, jobs, part.clones) for part in named):
+    if not all(part.name in by_name for part in named):
+        return False
+    load = command.load
+    if not all(_has_clones(load, jobs, part.clones) for part in named):
         return False
     if not _fits_directions(result.result, load, jobs):
         return False

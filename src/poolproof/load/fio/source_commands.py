@@ -3,13 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from poolproof.load.fio.commandline import Command, read_command
 from poolproof.load.fio.job import Jobs
 from poolproof.load.fio.jobfile import read_job_file
+from poolproof.load.fio.load import load_of
 from poolproof.load.fio.option_names import ALL_NAMES
 from poolproof.load.fio.plain_lines import Line, plain_lines
+from poolproof.load.model import Load
 
 Origin = Literal["command", "job file", "printed options", "header"]
 
@@ -38,6 +41,11 @@ class SourceCommand:
     origin: Origin
     line: int
     text: str = ""
+
+    @cached_property
+    def load(self) -> Load:
+        """The load that the jobs ask for. It has a value per clone, so it is computed once."""
+        return load_of(self.jobs)
 
 
 def find_commands(text: str) -> tuple[Command, ...]:

@@ -9,7 +9,7 @@ from poolproof.campaign.model import Measure
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts.model import Column, Row
 from poolproof.presentation.charts.trial_data import short
-from poolproof.presentation.terminal.words import value_text
+from poolproof.presentation.terminal.words import confidence_text, value_text
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 
@@ -85,11 +85,6 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
     if False not in is_own:
         return f"{requested} intervals"
     return f"{requested} intervals for workloads compared by this metric, {usual} for others"
-
-
-def confidence_text(measure: Measure) -> str:
-    """Return the requested confidence, or `95 %` if the campaign does not set one."""
-    return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"
 
 
 def title(metric: MetricId) -> str:

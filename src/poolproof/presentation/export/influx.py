@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from poolproof.metrics import COLUMNS
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.statistics.intervals import Interval
+from poolproof.verdicts import counts, worst
 
 MEASUREMENT = "poolproof"
 REJECTED_MEASUREMENT = "poolproof_rejected"
@@ -24,13 +25,14 @@ def influx_text(table: ExportTable) -> str:
 
 def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     """Yield a line for the cell's valid results and a line for its rejected results, if there are any."""
-    tags = table.labels(row) | {"verdict": row.own.verdict}
-    written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
     for name, intervals, is_own in (
         (MEASUREMENT, row.figures, row.counts),
         (REJECTED_MEASUREMENT, row.rejected, not row.counts),
     ):
         if intervals or is_own:
+            others = (other.verdict for other in row.cell.other_verdicts if counts(other.verdict) is not row.counts)
+            tags = table.labels(row) | {"verdict": row.own.verdict if is_own else worst(others)}
+            written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
             values = _values(intervals) | (_facts(row) if is_own else {})
             fields = ",".join(f"{key}={value}" for key, value in values.items())
             yield f"{name}{written} {fields} {_time_ns(row, table)}"

@@ -11,7 +11,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.load.generator import described
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS, metric_of
-from poolproof.presentation.charts.metrics import confidence_text
+from poolproof.presentation.terminal.words import confidence_text
 from poolproof.results.runs.limit import Limit, limits_of
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import RunRecord

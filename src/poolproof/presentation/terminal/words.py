@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from poolproof.campaign.model import Measure
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Group
-from poolproof.statistics.intervals import Interval
+from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
@@ -90,3 +91,8 @@ def _range(interval: Interval, text: Callable[[float], str]) -> str:
     low = f"<{text(least)}" if interval.low < least else text(interval.low)
     high = f">{text(most)}" if interval.high > most else text(interval.high)
     return f" ({low} … {high})"
+
+
+def confidence_text(measure: Measure) -> str:
+    """Return the requested confidence, or `95 %` if the campaign does not set one."""
+    return f"{100 * (measure.until.confidence if measure.until else CONFIDENCE):.6g} %"

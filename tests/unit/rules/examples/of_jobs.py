@@ -125,6 +125,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             lint_of("rw=write bs=4k bs_unaligned=1 direct=1"),
         ),
+        Example(
+            lint_of("rw=write bssplit=512/30:700/30:1024/40 bs_unaligned=1 direct=1"),
+            "suspects",
+            lint_of("rw=write bssplit=4k/50:64k/50 bsrange=1k-2k bs_unaligned=1 direct=1"),
+        ),
+        Example(
+            lint_of("rw=write bsrange=1k-2k bs_unaligned=1 direct=1"),
+            "suspects",
+            lint_of("rw=write bsrange=4k-4k bs_unaligned=1 direct=1"),
+        ),
     ),
     "verify-cost": (Example(lint_of(f"{_WRITE} verify=crc32c"), "notes", lint_of(f"{_WRITE} verify=0")),),
 }
