@@ -7,6 +7,7 @@ import selectors
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -125,10 +126,10 @@ def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iter
     """
     process = _start(argv, subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
+    if stdin:  # in a thread, because a write to a full pipe waits without a limit
+        args = (os.dup(process.stdin.fileno()), stdin.encode())
+        threading.Thread(target=_write_all, args=args, name="stdin", daemon=True).start()
     try:
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(stdin)
-            process.stdin.flush()
         yield _lines(process)
     finally:
         with contextlib.suppress(BrokenPipeError):
@@ -136,6 +137,13 @@ def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iter
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(grace_s)
         end_group(process)
+
+
+def _write_all(pipe: int, content: bytes) -> None:
+    with contextlib.suppress(OSError), open(pipe, "wb", buffering=0) as file:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[file.write(rest) :]
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,11 @@ def _pidfds() -> int:
         with contextlib.suppress(FileNotFoundError):
             found += "pidfd" in str(entry.readlink())
     return found
+
+
+def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
+    """The input is larger than a pipe, so that writing it would wait forever."""
+    begun = time.monotonic()
+    with process.lines_kept_alive(["sh", "-c", "echo one; exec sleep 60"], stdin="x" * 200_000, grace_s=0.2) as lines:
+        assert next(lines) == "one\n"
+    assert time.monotonic() - begun < 10

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from poolproof.devices.model import Leaf
+from poolproof.errors import CommandError
 from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick, host_named
 
 _JOIN_S = 10.0
@@ -137,7 +138,7 @@ class Sampler:
 
     def _ticks(self) -> Iterator[Tick]:
         """Yield the contents of files on several hosts until the context ends or a host stops responding."""
-        with contextlib.suppress(HostUnreachable):
+        with contextlib.suppress(HostUnreachable, CommandError):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
                 self._stop.wait(self.interval_s)

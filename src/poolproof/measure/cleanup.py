@@ -7,6 +7,7 @@ from pathlib import Path
 from poolproof.errors import PoolproofError, RunError
 from poolproof.facts.machine import mark_of
 from poolproof.hosts.base import Host
+from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
@@ -42,7 +43,7 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     record = run.record()
     if record.lab is not None:
         with run.locked():
-            return end_own_lab(run, record)
+            return end_own_lab(run, record) + undo_leftovers(run, LocalHost(), tell)
     with run.locked(), reach_host(on or record.host) as host:
         check_machine(path, record, host)
         return undo_leftovers(run, host, tell)
@@ -83,12 +84,15 @@ def own_lab_name(label: str) -> str:
 
 
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """Remove the lab that the run started, with everything in it. Returns the number of changes undone."""
+    """Remove the lab that the run started, with everything in it. Returns the number of changes undone.
+
+    Changes on further hosts stay in the journal.
+    """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
     remove(folder)
     journal = Journal(run.journal_path)
-    inside = journal.outstanding()
+    inside = [change for change in journal.outstanding() if not change.host]
     for change in inside:
         journal.mark_undone(change)
     return ended + len(inside)

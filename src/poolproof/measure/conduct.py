@@ -6,7 +6,7 @@ from functools import partial
 
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
-from poolproof.facts.block import loop_facts
+from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable, host_names
 from poolproof.layers.adapt import can_become, core_of
 from poolproof.layers.base import Node
@@ -197,7 +197,7 @@ class _Conductor:
                 return planned
             except BuildError:
                 self._remove_all_but(before)
-                used = {loop.number for loop in loop_facts(self.host)}
+                used = used_loops(self.host)
                 if attempt == _ATTEMPTS or planned.loops.isdisjoint(used):
                     raise
         raise AssertionError("unreachable")

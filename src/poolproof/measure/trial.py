@@ -179,8 +179,8 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
-    zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
     sources_start = read_sources(host)
+    zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
     with sampler, watch:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import PurePath
 
 from poolproof.errors import BuildError, CommandError, HostError
-from poolproof.hosts.base import Host, host_named, text_of
+from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.provision.journal import Change, Journal
 from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree, in_background
 
@@ -62,7 +62,11 @@ def undo_all(
         except HostError:
             continue  # reported for each of its changes
         there = [change for change in changes if change.host == name]
-        unfinished |= await_unfinished(there, partial(_is_made, host), host, tell=tell)
+        try:
+            unfinished |= await_unfinished(there, partial(_is_made, host), host, tell=tell)
+        except HostUnreachable:  # reported for each change of a further host; the main host is needed for all others
+            if not name:
+                raise
     for change in changes:
         tell(f"undo: {change.title}")
         reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host)
@@ -191,7 +195,12 @@ def _undo_change(change: Change, run_host: Host) -> str | None:
         host = host_named(run_host, change.host)
     except HostError as error:
         return error.message
-    return undo_one(change.undo, host)
+    try:
+        return undo_one(change.undo, host)
+    except HostUnreachable as error:
+        if not change.host:
+            raise
+        return error.message
 
 
 def _undo_command(undo: UndoCommand, host: Host) -> str | None:
