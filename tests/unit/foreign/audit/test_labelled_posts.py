@@ -1,0 +1,28 @@
+"""The confusion table of labelled posts: what counts as found, misread and missed."""
+
+import json
+from pathlib import Path
+
+from benchmarks.posts import judged, missed_goals, table
+
+TEXT = """\
+fio --name=a --rw=randread --bs=4k --size=10g --direct=1 --ioengine=libaio --runtime=60 --time_based
+  read: IOPS=250, BW=1000KiB/s (1024kB/s)(58.6MiB/60001msec)
+"""
+
+
+def _label(iops: float, line: int) -> dict[str, object]:
+    figures = {"direction": "read", "iops": iops, "bw": 1024000.0}
+    return {"line": line, "kind": "control", "expect": ["sound", "unproven"], "figures": figures}
+
+
+def test_each_label_is_found_misread_or_missed(tmp_path: Path) -> None:
+    labels = [_label(250.0, 2), _label(300.0, 2), _label(250.0, 40)]
+    (tmp_path / "1.txt").write_text(TEXT)
+    (tmp_path / "expected.json").write_text(json.dumps({"1.txt": {"kind": "control", "results": labels}}))
+
+    found = judged(tmp_path)
+
+    assert [each.said for each in found] == ["unproven", "misread", "missed"]
+    assert table(found)[1].split() == ["control", "0", "1", "0", "0", "0", "1", "1", "3"]
+    assert missed_goals(found) == ["a value is misread or missed"]
