@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
+from poolproof.campaign.emulation import emulated_model
 from poolproof.campaign.model import Device, Disk
 from poolproof.devices.guard import check_disk
 from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
@@ -80,7 +81,7 @@ def plan(
     disk = find_disk(device.name, source.identity, disks)
     require(site, f"{device.name} (the disk {disk.identity})", *PROGRAMS)
     check_disk(disk, permitted)
-    leaf = Leaf(device.name, disk.stable_path, disk.counter)
+    leaf = Leaf(device.name, disk.stable_path, disk.counter, model=emulated_model(source))
     volume = Volume(disk.stable_path, True, (leaf,), disk.size_bytes)
     return DevicePlan((_claim(device.name, disk, site),), volume, _script(_IS_IT, disk))
 

@@ -59,7 +59,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
         *attach_export(loop, socket, name, site),
         set_rotational(loop, model.rotational, name),
     )
-    return DevicePlan(steps, block_volume(f"loop{loop}", name, source.size_bytes, None))
+    return DevicePlan(steps, block_volume(f"loop{loop}", name, source.size_bytes, None, model.name))
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:

@@ -56,7 +56,10 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
     )
 
 
-def block_volume(node: str, name: str, size_bytes: int, below: Below | None) -> Volume:
-    """Return the volume for the block device /dev/`node`, whose name in the campaign is `name`."""
-    leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below)
+def block_volume(node: str, name: str, size_bytes: int, below: Below | None, model: str = "") -> Volume:
+    """Return the volume for the block device /dev/`node`, whose name in the campaign is `name`.
+
+    `model`: the disk model of an emulated disk.
+    """
+    leaf = Leaf(name, f"/dev/{node}", f"/sys/class/block/{node}/stat", below, model=model)
     return Volume(leaf.path, True, (leaf,), size_bytes)

@@ -11,7 +11,8 @@ class Leaf:
     """A disk at the bottom of a layout, where bytes are counted.
 
     `name` is the disk's name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat) and `host` the name of its host (empty: the run's main host).
+    (/sys/class/block/loop40/stat) and `host` the name of its host (empty: the run's main host). `model` is the disk
+    model of an emulated disk (`hdd-7200`), empty for any other disk.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Leaf:
     counter: str
     below: Below | None = None
     host: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True)

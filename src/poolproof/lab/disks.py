@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from poolproof.campaign.emulation import LAB_PREFIX
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
 from poolproof.devices import emulate
 from poolproof.errors import CampaignError, HostError
@@ -19,7 +20,6 @@ PIPELINE_S = 500e-6
 """Seconds that a request takes from the guest's driver to the plugin and back, emulated on two cores; docs/lab.md has
 the measurements."""
 
-VENDOR = "LAB"
 _THREADS = 16  # QEMU sends at most 16 requests at once over one connection
 _LONGEST_SOCKET = 107
 _LONGEST_SERIAL = 36
@@ -52,7 +52,7 @@ class LabDisk:
     @property
     def identity(self) -> str:
         """Return the disk's name in the guest's /dev/disk/by-id."""
-        return f"scsi-0{VENDOR}_{self.product}_{self.name}"
+        return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
         """Return the QEMU options that attach the disk under this number."""
@@ -63,7 +63,7 @@ class LabDisk:
             "scsi-id": number,
             "drive": node,
             "serial": self.name,
-            "vendor": VENDOR,
+            "vendor": LAB_PREFIX.removeprefix("scsi-0").removesuffix("_"),
             "product": self.product,
             "rotation_rate": self.rotation_rate,
             "logical_block_size": 512,

@@ -43,17 +43,18 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 def _is_of_the_machine(leaf: Leaf) -> bool:
     """True if the leaf device's bytes are on a real disk; an emulated disk's bytes go through poolproof's model."""
-    return leaf.below is not None or not leaf.path.startswith("/dev/loop")
+    return not leaf.model and (leaf.below is not None or not leaf.path.startswith("/dev/loop"))
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices if each is known to be a separate physical disk; otherwise None.
+    """Return the number of leaf devices if each is known to be a separate disk; otherwise None.
 
-    In a guest this is unknown: `rotational` is the hypervisor's default, and its cache is below the guest's counters.
-    A loop device takes the flag from the disk with its file, and the host may cache that file.
+    An emulated disk is one disk, whose model sets `rotational`. For the other disks of a guest this is unknown:
+    `rotational` is the hypervisor's default, and its cache is below the guest's counters. A loop device takes the flag
+    from the disk with its file, and the host may cache that file.
     """
-    own = not machine.is_guest and not any(leaf.path.startswith("/dev/loop") for leaf in leaves)
-    return len(leaves) if own else None
+    is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
+    return len(leaves) if leaves and all(is_known) else None
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:

@@ -11,9 +11,10 @@ from poolproof.facts.machine import Machine
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import load_of
 from poolproof.measure.target import target_of
-from poolproof.rules.judge import lint
+from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case
 from tests.unit.facts.told import ToldHost
+from tests.unit.rules.making import direction, said
 
 _MOUNTS = "40 1 8:1 / /srv rw,relatime shared:1 - ext4 /dev/sda rw\n"
 _SATA = "/sys/devices/pci0000:00/0000:00:17.0/ata{}/host0/target0:0:0/0:0:0:0/block/sd{}"
@@ -21,8 +22,8 @@ _SECTORS = {"sda": "4096\n", "sdb": "512\n"}
 _BELOW = Below("vda", "/sys/class/block/vda/stat")
 
 
-def leaf(device: str, below: Below | None = None) -> Leaf:
-    return Leaf("d", f"/dev/{device}", f"/sys/class/block/{device}/stat", below)
+def leaf(device: str, below: Below | None = None, model: str = "") -> Leaf:
+    return Leaf("d", f"/dev/{device}", f"/sys/class/block/{device}/stat", below, model=model)
 
 
 def target(*leaves: Leaf, files: dict[str, str] | None = None, guest: bool | None = None) -> Target:
@@ -83,10 +84,32 @@ def test_a_pool_with_an_ashift_below_the_sector_size_is_reported() -> None:
         ((leaf("sda"), leaf("sdb")), False, 2),
         ((leaf("sda"),), True, None),
         ((leaf("loop0", _BELOW),), False, None),
+        ((leaf("loop0", model="hdd-7200"), leaf("loop1", model="hdd-7200")), True, 2),
+        ((leaf("loop0", model="hdd-7200"), leaf("sda")), False, 2),
+        ((leaf("loop0", model="hdd-7200"), leaf("sda")), True, None),
+        ((), False, None),
     ],
-    ids=["real disks", "a disk of a guest", "a file on a loop device"],
+    ids=[
+        "real disks",
+        "a disk of a guest",
+        "a file on a loop device",
+        "emulated disks of a guest",
+        "one of each",
+        "one of each in a guest",
+        "no known disk",
+    ],
 )
 def test_disks_are_counted_only_if_their_seek_time_is_known(
     leaves: tuple[Leaf, ...], guest: bool, disks: int | None
 ) -> None:
     assert target(*leaves, guest=guest).disks == disks
+
+
+def test_a_seek_limit_applies_to_emulated_disks() -> None:
+    files = {"/sys/class/block/loop0/queue/rotational": "1\n"}
+    found = target(leaf("loop0", model="hdd-7200"), files=files, guest=True)
+    assert (found.rotational, found.disks) == (True, 1)
+    job = load_of(read_job_file("[r]\nrw=randread\nbs=4k\nsize=2m\ndirect=1\ndirectory=/srv\n").jobs)
+    reads = direction(26_000 * 4096, 1.0)
+    effects = {each.rule: each.effect for each in judge(Case(job, said(read=reads, name="r"), target=found)).findings}
+    assert (effects["physical-ceiling"], effects["disk-buffer"]) == ("refutes", "suspects")

@@ -28,6 +28,7 @@ _PITFALLS = {
     "default-buffer-compressible": "#9, A3",
     "device-in-name": "#34",
     "direct-refused": "#17, #18",
+    "disk-buffer": "A5, #26",
     "drop-caches-without-sync": "#45",
     "few-samples": "#31",
     "figures-disagree": "A11",

@@ -56,6 +56,31 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of(f"{_WRITE} direct=1", BTRFS), "notes", lint_of(f"{_WRITE} direct=1", replace(BTRFS, kernel=(6, 1)))
         ),
     ),
+    "disk-buffer": (
+        Example(
+            lint_of("rw=randread bs=4k size=8m direct=1", replace(EXT4, rotational=True, disks=1)),
+            "suspects",
+            lint_of("rw=randread bs=4k size=8m direct=1", replace(EXT4, rotational=True, disks=None)),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k size=128m direct=1 time_based=1", replace(EXT4, rotational=True, disks=1)),
+            "notes",
+            lint_of("rw=randread bs=4k size=1g direct=1 time_based=1", replace(EXT4, rotational=True, disks=1)),
+        ),
+        Example(
+            uncounted(
+                "rw=randread bs=4k size=8m direct=1",
+                replace(EXT4, rotational=True, disks=1),
+                read=direction(350 * 4096 * 10, 10.0),
+            ),
+            "suspects",
+            uncounted(
+                "rw=randread bs=4k size=8m direct=1",
+                replace(EXT4, rotational=False, disks=1),
+                read=direction(350 * 4096 * 10, 10.0),
+            ),
+        ),
+    ),
     "mirror-of-files": (
         Example(unlike_mirror(is_file=True), "notes", unlike_mirror(is_file=False)),
         Example(unlike_mirror(is_file=True), "notes", unlike_mirror(is_file=True, turns=(True, True))),
