@@ -33,7 +33,7 @@ _OF_CONTENT = frozenset(
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
 """Options that are removed for bare disks: those about files, the page cache and the data.
 
-They do not apply to a bare disk, or make no difference to its results.
+They do not apply to a bare disk or do not affect its results.
 """
 
 
@@ -42,8 +42,8 @@ class Calibration:
     """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
     `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run in its
-    place.
-    `left_out` maps the name of each workload that cannot run on a bare disk to the reason, worded to follow that name.
+    place. `left_out` maps the name of each workload that cannot run on a bare disk to the reason, which completes a
+    sentence that begins with the name.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -106,7 +106,10 @@ def _shape(workload: Workload) -> tuple[JobSpec, ...]:
 
 
 def _unfit(workload: Workload) -> str:
-    """Return why the workload cannot run on a bare disk, worded to follow its name; empty if it can."""
+    """Return why the workload cannot run on a bare disk; empty if it can.
+
+    The reason is the rest of a sentence that begins with the workload's name.
+    """
     if not workload.fill:
         return "uses existing files (fill: false)"
     for job in workload.jobs:

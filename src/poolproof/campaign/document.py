@@ -44,7 +44,8 @@ class Spot:
 class Scalar:
     """A single value as written.
 
-    `plain` means that the value has no quotes. Only a plain `true` is a flag, and only a plain `~` is nothing.
+    `plain` means that the value has no quotes. Only a plain `true` is a flag, and only a plain `~` means that there is
+    no value.
     """
 
     text: str
@@ -136,9 +137,9 @@ def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
 
 
 def expect_flag(node: Node, key: str, expected: str = "true or false") -> bool:
-    """Return the node's boolean value. Raises a CampaignError if the node is not true or false.
+    """Return the node's boolean value.
 
-    The message says that `expected` was expected after `key`.
+    Raises a CampaignError if the node is not true or false. The error message says that `expected` must follow `key`.
     """
     flag = node.as_flag if isinstance(node, Scalar) else None
     if flag is None:

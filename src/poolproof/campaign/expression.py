@@ -127,7 +127,7 @@ def parse_expression(text: str, origin: str = "") -> Expression:
 
     source = Expression((), text, origin)
     unfit = _UNFIT.search(text)
-    if unfit:  # no command line can contain it
+    if unfit:  # a command line cannot contain this character
         raise mistake_in(source, TextSpan(*unfit.span()), f"expected words, found the character {unfit[0]!r}", _EXAMPLE)
     depth = 0
     for match in re.finditer(r'"[^"]*"|[()]', text):

@@ -124,7 +124,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
     if baseline is not None and baseline not in {layout.name for layout in campaign.layouts}:
         names = ", ".join(layout.name for layout in campaign.layouts)
         raise UsageError(f"--baseline {baseline}: no layout has this name", f"the layouts are {names}")
-    # The file's budget belongs to its `until`, so both are dropped if `--time` is given.
+    # The budget in the file belongs to `until`, so both are dropped if `--time` is given.
     budget_s = None if overrides.time is not None else campaign.budget_s
     if overrides.budget is not None:
         budget_s = duration(overrides.budget, Spot("--budget"), "budget")
@@ -273,7 +273,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Return a name made from the preset and the options that have one value: `randread-16k-iodepth8`, or `etcd`."""
+    """Return a name made from the preset and the options with a single value: `randread-16k-iodepth8`, or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

@@ -1,4 +1,7 @@
-"""The option that names a workload's load generator. The neutral load needs it too, without the parser of campaigns."""
+"""The option that selects a workload's load generator.
+
+It has its own module, because `load` needs it without the campaign parser.
+"""
 
 DEFAULT_GENERATOR = "fio"
 GENERATOR_OPTION = "generator"

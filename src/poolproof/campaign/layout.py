@@ -24,7 +24,7 @@ from poolproof.campaign.expression import (
 from poolproof.campaign.model import Layout
 from poolproof.campaign.names import NAME_RULE, is_name, matrix_name
 
-_PATH_LAYER = "dir"  # its words are directories, never devices
+_PATH_LAYER = "dir"  # the words of a `dir` layout are directories, never devices
 MOST_VARIANTS = 10_000
 _DEEPEST = 32
 _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
@@ -119,7 +119,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Return the texts that a text with braces describes. A text without braces describes only itself.
+    """Expand a text with braces into all texts that it describes. A text without braces describes only itself.
 
     Raises:
         BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many

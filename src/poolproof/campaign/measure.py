@@ -152,8 +152,8 @@ def _tolerance(node: Node) -> float:
 def _confidence(node: Node) -> float:
     """Return the confidence as a fraction: 0.95 for `95%`. The confidence must be at least 0.5 and less than 1.
 
-    Values that are too close to 100% for floating point are refused: the confidence or its upper quantile would round
-    to 1.
+    Values that are too close to 100% for floating point are refused: the confidence or the upper quantile would be
+    rounded to 1.
     """
     text, share = _percentage(node, "confidence: 95%")
     if share is None or not _HALF <= share < 1 or (1 + float(share)) / 2 == 1:

@@ -182,7 +182,7 @@ class Quick:
 
 
 HEALTHY = "healthy"
-"""The state of a layout in which nothing has failed. No other state exists so far."""
+"""The state of a layout in which nothing has failed. So far, there is no other state."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Names in a campaign: which are valid, what the cells of a matrix are called, and what a mistyped name may mean."""
+"""Names in a campaign: valid names, the names of the cells of a matrix, and suggestions for mistyped names."""
 
 import difflib
 import re
@@ -21,7 +21,7 @@ def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
 
 
 def slug(text: str) -> str:
-    """Return a valid part of a name, made from any text: `btrfs-raid1-a-b` for `btrfs raid1 a b`.
+    """Turn any text into a valid part of a name: `btrfs-raid1-a-b` for `btrfs raid1 a b`.
 
     Empty if no character of the text is allowed in a name.
     """

@@ -143,8 +143,8 @@ def check_option_name(key: Scalar) -> None:
 def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ...]:
     """Return every workload of the matrix; the last list in the request varies fastest.
 
-    In `varies`, an option of a single job section is called `section.option`. The preset and the sections that the
-    request names must exist; the functions that read requests check this.
+    In `varies`, an option of a single job section is called `section.option`. The preset and the sections in the
+    request must exist, which the functions that read requests check.
     """
     axes = tuple(_axes(request))
     return tuple(
@@ -251,7 +251,7 @@ def _streams(options: Mapping[str, str]) -> bool:
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     if direction not in _SEQUENTIAL or "bssplit" in options:
         return False
-    blocks = options.get("bs", options.get("blocksize", "4k"))  # fio allows commas and ranges
+    blocks = options.get("bs", options.get("blocksize", "4k"))  # fio also allows commas and ranges here
     try:
         return min(parse_size(part) for part in re.split(r"[,-]", blocks) if part) >= LARGE_BLOCK_BYTES
     except (ValueError, OverflowError):

@@ -38,7 +38,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` whose lines the checks of the whole campaign may name in errors."""
+"""The keys of `measure` whose lines may appear in errors about the whole campaign."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"

@@ -62,7 +62,7 @@ def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: 
     """Write the results to a new run directory. Files that can't be read are reported, and the exit code is then 8."""
     from poolproof.foreign.importing.run import import_results
 
-    gc.disable()  # thousands of values that all live until the process ends
+    gc.disable()  # thousands of values are created, and all of them live until the process ends
     done = import_results([Path(source) for source in sources], out, context, layout_from=layout_from)
     layouts = dict.fromkeys(trial.layout for trial in done.trials)
     workloads = dict.fromkeys(trial.workload for trial in done.trials)

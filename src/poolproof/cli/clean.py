@@ -22,8 +22,8 @@ def command(
     """Remove what a crashed run left on the system. The run's results are kept.
 
     Without a run directory, clean up after every crashed run in the work directory, and remove the labs of crashed
-    runs. What is left alone is listed: runs that are still running, runs of other users, and directories without a
-    journal.
+    runs. The output also lists what was not touched: runs that are still running, runs of other users, and directories
+    without a journal.
     """
     if run is None:
         _clean_all(on or LOCAL, work, as_json=as_json)

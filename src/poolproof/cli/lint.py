@@ -38,7 +38,7 @@ def command(
 
     The job can be a job file, a command line or a shell script. The checks use the options below and what can be found
     out about the job's paths, on this machine or on the host given with --on. If fio is installed there, fio also
-    parses the values. Nothing is run.
+    parses the values. The job is not run.
 
     The exit code is 1 if there is an error (with --strict, also if there is a warning), otherwise 0.
     """

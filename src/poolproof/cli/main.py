@@ -22,7 +22,8 @@ _NEW_OBJECTS = 50_000
 
 def main() -> None:
     """Run the command line and end the process with one of the documented exit codes."""
-    gc.set_threshold(_NEW_OBJECTS)  # collecting took 8 % of the start, and 60 ms at exit; modules are not garbage
+    # garbage collection took 8 % of the start-up time, and 60 ms at exit; modules are not garbage
+    gc.set_threshold(_NEW_OBJECTS)
     atexit.register(_skip_last_collection)
     try:
         arguments = sys.argv[1:] or ["--help"]
@@ -36,7 +37,7 @@ def main() -> None:
         code = Interrupted.exit_code
     except BrokenPipeError:
         _end_quietly()
-    except SystemExit as ended:  # rich and typer end like this if the reader has closed the pipe, as `head` does
+    except SystemExit as ended:  # rich and typer exit in this way if the reader, such as `head`, has closed the pipe
         if isinstance(ended.__context__, BrokenPipeError):
             _end_quietly()
         raise
@@ -50,7 +51,7 @@ def main() -> None:
         )
     except Exception as error:
         _fail_with_bug(error)
-    if code == Interrupted.exit_code:  # how typer reports a Ctrl-C that our code did not catch
+    if code == Interrupted.exit_code:  # typer's way to report a Ctrl-C that our code did not catch
         _fail("interrupted before anything was started", "", code)
     raise SystemExit(code or 0)
 

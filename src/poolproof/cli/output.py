@@ -85,7 +85,7 @@ def following(
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
     """Yield the run as far as it can be read, and list what is missing on standard error.
 
-    With `as_json` the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
+    With `as_json`, the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
     if trials, or the record of how they were made, could not be read.
     """
     from poolproof.api import load_run
@@ -111,7 +111,7 @@ def exit_if_incomplete(run: "Run") -> None:
 def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
     """Print all results of a run that can be read, list the rest on standard error, and return the loaded run.
 
-    With `leaves`, also print each disk's share for layouts with a single disk.
+    With `leaves`, also print the disk's share for layouts with a single disk.
 
     Raises a RunError if this is not a run directory.
     """

@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Query all runs below a folder with SQL.
 
-    The views are runs, trials, cells, leaves and findings (docs/query.md). Queries are read-only and see nothing
-    but these runs. Runs that can't be read are skipped with a message; the exit code is then 7.
+    The views are runs, trials, cells, leaves and findings (docs/query.md). Queries are read-only and can access only
+    these runs. Runs that can't be read are skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import UsageError
     from poolproof.results.query.session import open_runs
@@ -42,7 +42,7 @@ def command(
             typer.echo(csv_lines(answer.columns, texts), nl=False)
         else:
             typer.echo("\n".join(table_lines(answer)))
-        if session.is_worth_copies:  # after the answer, so that nobody waits for the copy
+        if session.is_worth_copies:  # after the answer has been printed, so that the user does not wait for the copy
             say("writing a columnar copy, so that the next query is fast; Ctrl-C does no harm")
             session.keep_copies()
         exit_if_skipped(session, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What `run`, `demo` and `resume` share: functions that start a run, resume a run, or print a run's plan."""
+"""Functions that start a run, resume a run or print a run's plan, for `run`, `demo` and `resume`."""
 
 from pathlib import Path
 

@@ -18,7 +18,7 @@ def stop_if_asked() -> None:
     """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
 
     Python discards an exception raised in the callback of a weak reference, and importing a module runs such callbacks.
-    While modules were imported during planning, we saw a Ctrl-C lost in this way about once in several hundred runs.
+    When modules were imported during planning, a Ctrl-C was lost in this way about once in several hundred runs.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt

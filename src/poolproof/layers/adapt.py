@@ -1,4 +1,4 @@
-"""Plans how a built layout becomes another layout without being rebuilt.
+"""Plans how to turn a built layout into another layout without rebuilding it.
 
 A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
 changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above the pool stay.
@@ -65,7 +65,7 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 @dataclass
 class _Adaptation:
-    """Walks the built and the new layout in parallel and collects the steps that lead from one to the other."""
+    """Traverses the built and the new layout in parallel and collects the steps that turn one into the other."""
 
     volumes: Mapping[str, Volume]
     site: Site

@@ -17,7 +17,7 @@ Input = tuple[Argument | None, Node]
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the set of words in `text`. A long list of names is easier to read as one string."""
+    """Return the set of words in `text`. This is for long lists of names, which are easier to read as one string."""
     return frozenset(text.split())
 
 

@@ -155,9 +155,9 @@ class AutotierLayer(Layer[Autotier]):
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
         """Return which of autotier's quotas differ from the layout; None if all are the same.
 
-        If autotier does not report its quotas, the result says so.
+        If autotier does not report its quotas, the text says so.
 
-        autotier takes an invalid quota for 100 %, and `20` without a percent sign for 2000 %.
+        autotier treats an invalid quota as 100 %, and `20` without a percent sign as 2000 %.
         """
         configuration, *_ = _files(built.volume.path)
         try:

@@ -119,8 +119,8 @@ class OpenLayer(Generic[Spec]):
 class Layer(ABC, Generic[Spec]):
     """A storage technology. Layer objects are stateless.
 
-    Methods that take an `OpenLayer` may run commands on its host. If `inputs` has numbers, each number is the result of
-    the same method for that input. For an input that is a device, the number is the device's size (capacity, file
+    Methods that take an `OpenLayer` may run commands on its host. If `inputs` contains numbers, each number is the
+    result of the same method for that input. If an input is a device, the number is the device's size (capacity, file
     size), 1 (write factor) or 0 (redundancy).
     """
 
@@ -263,7 +263,7 @@ class Layer(ABC, Generic[Spec]):
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
         """Return how often the layer writes back data with this host's settings; None if the layer buffers nothing.
 
-        This is about data that the layer buffers even for direct I/O, not about the page cache.
+        This covers data that the layer buffers even for direct I/O, not the page cache.
         """
         return self.write_back_forecast(built.spec)
 
@@ -329,8 +329,8 @@ class AdaptableLayer(Layer[Spec]):
 def survives(inputs: Sequence[int], losses: int) -> int:
     """Return how many leaves may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
 
-    `inputs` has the number of leaves that may fail in each input. The inputs that survive the fewest failures decide: a
-    mirror of two two-way mirrors survives the failure of any three disks, not just one.
+    `inputs` has the number of leaves that may fail in each input. The result depends on the inputs that survive the
+    fewest failures: a mirror of two two-way mirrors survives the failure of any three disks, not just one.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1

@@ -122,7 +122,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def plan(self, spec: Btrfs, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount_point(site, name)
         paths = [device.path for device in inputs]
-        # naming every device avoids a scan, which a host without udev would need
+        # if every device is named, a host without udev does not need to scan for devices
         members = [f"device={path}" for path in paths[1:]]
         mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
         argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *long_options(spec.format), *paths)
@@ -162,7 +162,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return how many bytes are left for data after mkfs.btrfs 6.2 and the kernel have allocated metadata.
+        """Return how many bytes remain for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
         Metadata takes 15 % of each device, but at least 48 MiB (96 MiB on a single device, where it is stored twice)
         and at most 2 GiB.

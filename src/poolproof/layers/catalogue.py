@@ -34,8 +34,8 @@ def recorded_settings() -> Mapping[str, str]:
 def device_under(host: Host, path: str) -> tuple[Below, ...]:
     """Return the block devices that store the file system of `path`. Raises CommandFailed if `path` does not exist.
 
-    A file system can be on several devices or on none (tmpfs, network file systems, FUSE, ZFS). A partition is returned
-    instead of its disk, because the partition's counters exclude the other partitions.
+    A file system can be on several devices or on none (tmpfs, network file systems, FUSE, ZFS). If it is on a
+    partition, the partition is returned, because its counters exclude the disk's other partitions.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))

@@ -49,7 +49,8 @@ _WORDS = Vocabulary(
 _LAZY_OFF = {"lazy_itable_init": "0", "lazy_journal_init": "0"}
 _MIB = 1024**2
 _LIMIT_S = 20.0
-_LAZY_S = 2 * 86400  # it uses a tenth of the disk's time and writes a few GiB on the largest disks, which takes hours
+# lazy initialization uses a tenth of the disk's time; on the largest disks, it writes a few GiB, which takes hours
+_LAZY_S = 2 * 86400
 
 
 class Ext4Layer(FileSystemLayer):

@@ -33,7 +33,7 @@ _LEVELS: Mapping[str, str] = {
     **dict.fromkeys(("raid10", "10"), "raid10"),
     "linear": "linear",
 }
-# mdadm also accepts two devices for raid4 and raid5, but the result is a mirror, which is surely a mistake
+# mdadm also accepts two devices for raid4 and raid5, but the result is a mirror, which is hardly what the user wants
 _FEWEST: Mapping[str, int] = {"linear": 2, "raid0": 2, "raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
 _PARITY: Mapping[str, int] = {"raid4": 1, "raid5": 1, "raid6": 2}
 _WORDS = Vocabulary(

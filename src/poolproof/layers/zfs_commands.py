@@ -9,7 +9,8 @@ from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
 _PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
-# zpool partitions a disk, and udev rereads the table: for a moment the partition is gone. libzfs prints this for ENXIO.
+# When zpool has partitioned a disk, udev rereads the table, and the partition disappears for a moment. libzfs then
+# prints this for ENXIO.
 _NOT_THERE_YET = "currently unavailable"
 
 _C_MAX = 'c_max() { while read -r n _ v; do [ "$n" = c_max ] && echo "$v"; done </proc/spl/kstat/zfs/arcstats; }; '
@@ -97,9 +98,9 @@ def detach(pool: str, device: str) -> Step:
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
     """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each of these vdevs.
 
-    The undo removes the vdevs. Of each mirror, the undo first detaches all devices but one, so that the remaining
-    device can be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed
-    undo can be repeated.
+    The undo removes the vdevs. The undo first detaches all devices but one of each mirror, so that the remaining device
+    can be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can
+    be repeated.
     """
     devices = [device for vdev in removable for device in vdev]
     commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]

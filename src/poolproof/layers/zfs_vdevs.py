@@ -220,7 +220,7 @@ def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument
     Raises a CampaignError if not, because zpool would refuse the pool.
     """
     for (first, _), (second, place) in itertools.pairwise(vdevs):
-        # a disk goes only with disks
+        # a single disk can only be combined with single disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
             message = f"zpool refuses {second} together with {first} in one pool"
             raise reading.mistake(place, f"{message}; write `-f` to force it, as for zpool")
@@ -253,7 +253,7 @@ def _vdev(reading: StageReader, keyword: Word, members: tuple[int, ...]) -> Vdev
     spares = parts.get("s", 0)
     check_count(parity + 1 + spares)
     if parts.get("c", count) != count:
-        raise reading.mistake(keyword, f"{keyword.text} names {parts['c']} children, found {count} devices")
+        raise reading.mistake(keyword, f"{keyword.text} specifies {parts['c']} children, found {count} devices")
     data = parts.get("d", min(8, count - spares - parity))
     if not 0 < data <= count - spares - parity:
         message = f"{data} data, {parity} parity and {spares} spare devices do not fit on {count} devices"

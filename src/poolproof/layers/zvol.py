@@ -80,7 +80,7 @@ class ZvolLayer(Layer[Zvol]):
 
     def plan(self, spec: Zvol, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         (pool,) = inputs
-        # the estimate for the pool may be 5 % too low: refuse only what certainly does not fit
+        # the estimate for the pool may be 5 % too low, so refuse only a volume that certainly does not fit
         reserved = 0 if spec.sparse else spec.size_bytes * spec.copies_over_pool
         if pool.size_bytes is not None and reserved > pool.size_bytes * 100 // 95:
             raise HostError(

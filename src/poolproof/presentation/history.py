@@ -56,7 +56,7 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """How a result compares with an earlier one. `speed` is the speed ratio, `since` the number of the earlier run."""
+    """A change from an earlier result. `speed` is the speed ratio, `since` the number of the earlier run."""
 
     decision: ComparisonDecision
     speed: Interval
@@ -215,7 +215,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS` as a tuple: as objects, thousands of points would take much more space."""
+    """Return the values of `_COLUMNS` as a tuple. As objects, thousands of points would take much more space."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

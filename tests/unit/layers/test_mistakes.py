@@ -56,7 +56,7 @@ from .ground import resolve
         ("zfs raidz2 a b c mirror d e", "mirror", "a 2-way mirror together with a raidz2 of 3"),
         ("zfs mirrr a b", "mirrr", "did you mean `mirror`?"),
         ("zfs draid1:4d a b c", "draid1:4d", "do not fit on 3 devices"),
-        ("zfs draid1:5c a b c", "draid1:5c", "names 5 children, found 3 devices"),
+        ("zfs draid1:5c a b c", "draid1:5c", "specifies 5 children, found 3 devices"),
         ("zfs draid:3x a b c", "draid:3x", "draid is written"),
         ("zfs a ashift=20", "ashift=20", "9 to 16"),
         ("zfs a compresion=off", "compresion=off", "did you mean `compression`?"),

@@ -115,7 +115,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
         groupby=["layout", "panel", "rest"],
         frame=[None, 0],
     )
-    # Vega's `invalid` would not do: without any line its axis begins at null, which is 0, and breaks a log scale.
+    # Vega's `invalid` does not help: if there is no line, the axis begins at null, which is 0 and breaks a log scale.
     return (
         segments.transform_filter("datum.line !== null")
         .mark_line(strokeWidth=2)

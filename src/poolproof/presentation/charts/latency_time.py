@@ -1,7 +1,7 @@
 """Latency percentiles over time.
 
-Neighbouring intervals are joined until ten of their I/Os are slower than the percentile, as the rule few-samples
-requires.
+Neighbouring intervals are joined until ten of their I/Os are slower than the percentile, the number that the rule
+few-samples requires.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _POINTS_PER_STEP = 5
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile to draw: of the latencies of I/Os (`bins`) or of fsync and fdatasync calls (`sync_bins`)."""
+    """A percentile to draw, of the latencies of I/Os (`bins`) or of fsync and fdatasync calls (`sync_bins`)."""
 
     name: str
     per_cent: float
@@ -50,7 +50,7 @@ def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps
     """
     if not reported:
         return []
-    clock_s = min(each.at_s - each.ran_s for each in reported) - start_s  # a report may be late, but never early
+    clock_s = min(each.at_s - each.ran_s for each in reported) - start_s  # a report can be late, but never early
     size = max(1, -(-len(reported) // most_steps))
     groups = [reported[start : start + size] for start in range(0, len(reported), size)]
     bounds = [groups[0][0].from_s, *(group[-1].ran_s for group in groups)]

@@ -64,7 +64,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 def interval_text(interval: Interval, metric: MetricId) -> str:
     """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    If there was only one trial, a note takes the place of the interval.
+    For a single trial, the text says that there is no interval.
     """
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:
@@ -75,8 +75,8 @@ def interval_text(interval: Interval, metric: MetricId) -> str:
 def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) -> str:
     """Return the confidence of a metric's intervals as text, such as `95 % intervals`.
 
-    Workloads that are compared by this metric have the requested confidence. All others have 95 % (Student's t). If
-    there are workloads of both kinds, the text names both values.
+    The intervals of workloads that are compared by this metric have the requested confidence. All others have 95 %
+    (Student's t). If a run has both kinds of workloads, the text contains both values.
     """
     requested, usual = confidence_text(measure), f"{100 * CONFIDENCE:g} %"
     is_own = {cell.metric == metric for cell in cells if cell.values(metric)}
@@ -102,7 +102,7 @@ def label_expression(metric: MetricId) -> str:
 def latency_axis(channel: type[alt.X] | type[alt.Y], **axis: Any) -> Any:
     """Return a logarithmic axis of the field `seconds`, labelled at 1 and 3 in each decade.
 
-    Vega by itself drops labels that do not fit, and may keep a 9 rather than the 10 next to it.
+    By default, Vega drops labels that do not fit, and may keep a 9 rather than the 10 next to it.
     """
     labels = f"test(/^[13]0*[^0-9.]?$/, format(datum.value, '~s')) ? {label_expression('p99')} : ''"
     scale = alt.Scale(type="log")

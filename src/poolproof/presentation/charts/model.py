@@ -1,4 +1,4 @@
-"""What a chart is: where it is shown, what rows it has and how it is drawn.
+"""The definition of a chart: where it is shown, which rows it has and how it is drawn.
 
 Every module of this package that defines `CHART` adds a chart to the report, to the exported pictures and to notebooks.
 """
@@ -19,7 +19,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 Section = Literal["curves", "time", "disks", "limit"]
-"""The section of the report: a metric in all cells, a cell over time, a cell's disks, results versus limits."""
+"""The sections of the report: a metric in all cells, a cell over time, a cell's disks, and results versus limits."""
 Unit = Literal["", "s", "MB/s", "%", "share"]
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -44,7 +44,7 @@ class Column:
 class Lines:
     """Rows of three columns in a compact form: named lines that share their positions.
 
-    Each value stands for a row (position, name, value). None stands for no row: the line stays at its previous value.
+    Each value is a row (position, name, value). None means that there is no row: the line stays at its previous value.
     """
 
     at: Sequence[float | None]
@@ -144,7 +144,7 @@ def charts_of(kind: type[Kind]) -> tuple[Kind, ...]:
 
 
 def chart_named(name: str) -> Chart:
-    """Return the chart with this name. Meant for notebooks.
+    """Return the chart with this name, for notebooks.
 
     Raises:
         KeyError: there is no such chart.

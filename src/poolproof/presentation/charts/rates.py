@@ -16,7 +16,7 @@ _FIO, _READS, _WRITES = _SOURCES = ("fio", "disks, reads", "disks, writes")
 _MEGA = 1e6
 _DIGITS = 3
 _SHORTEST_INTERVAL = 0.5
-"""As a fraction of the preceding interval."""
+"""The minimum length of the last interval, as a fraction of the interval before it."""
 
 
 def _lines(trial: TrialData) -> list[Lines]:

@@ -1,6 +1,6 @@
-"""The look of every chart: colours that colour-blind readers can distinguish, in a light and a dark theme.
+"""The appearance of all charts: colours that colour-blind readers can distinguish, in a light and a dark theme.
 
-Layout colours: Okabe and Ito (2008), Color Universal Design, without its yellow, which is invisible on white.
+Layout colours: Okabe and Ito (2008), Color Universal Design, without the yellow, which is invisible on white.
 Colours of the map: the ends of ColorBrewer's RdYlBu (Brewer 2003), which remain distinct in all common kinds of colour
 blindness.
 """
@@ -116,7 +116,8 @@ def bare(chart: Any) -> dict[str, Any]:
 
     The rows are in `data.values`, where the page's script replaces them.
     """
-    made: dict[str, Any] = chart.to_dict(validate=False)  # validating takes half the time of a page; tests do it
+    # validation would take half of the time for a page; the tests validate instead
+    made: dict[str, Any] = chart.to_dict(validate=False)
     made.pop("config", None)
     if sets := made.pop("datasets", {}):
         made["data"] = {"values": sets[made["data"]["name"]]}

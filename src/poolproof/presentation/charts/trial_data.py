@@ -78,7 +78,7 @@ class TrialData:
     """The data of one trial. `start_s` is when the window began, in seconds since 1970.
 
     Charts have at most `most_points` intervals. If the trial has more than `most_points` + 1 samples, `samples` is a
-    selection at even intervals. The selection loses no bytes, because counters are totals.
+    selection at even intervals. No bytes are lost, because counters are totals.
     """
 
     directory: Path

@@ -63,7 +63,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
         specification["spec"].update(picture.size)
     facet = specification.get("facet", {})
     if facet.get("field") in ("panel", "workload"):
-        facet["header"] = {"labels": False}  # the title has the name
+        facet["header"] = {"labels": False}  # the title contains the name
     specification["padding"] = _PADDING
     if kind == "svg":
         text: str = vl_convert.vegalite_to_svg(specification)

@@ -26,7 +26,7 @@ class Headline:
 
     `rest` has sentences on the runner-up, the layouts left out, and the cost of the trials.
 
-    Without a goal, `workloads` pairs each workload with its best layout. `tone` says how far the question is answered:
+    Without a goal, `workloads` pairs each workload with its best layout. `tone` says whether the question is answered:
     `known`, `open` or `nothing`.
     """
 

@@ -29,8 +29,8 @@ def rendered(
 ) -> str:
     """Return a page made from its template.
 
-    Text from the run is escaped. A name that is missing from `values` raises an error. The page's scripts read `data`.
-    Vega is included only if the page `draws` charts.
+    Text from the run is escaped. A name in the template that is missing from `values` raises an error. The page's
+    scripts read `data`. Vega is included only if the page `draws` charts.
     """
     environment = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -98,7 +98,8 @@ def vega_script() -> str:
 def _bundled() -> str:
     import vl_convert
 
-    script = "(() => {" + vl_convert.javascript_bundle(_SNIPPET) + "})();"  # its globals are single letters
+    # the script's global names are single letters
+    script = "(() => {" + vl_convert.javascript_bundle(_SNIPPET) + "})();"
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

@@ -29,7 +29,8 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _COLUMNS = 5
-"""The number of values per point besides one per disk: the time, two rates, and about two for fio and latencies."""
+"""The number of values per point in addition to one per disk: the time, two rates, and about two for fio and
+latencies."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
@@ -115,7 +116,7 @@ def shown_findings(cell: Cell) -> Iterator[Finding]:
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
-    """Return a key that is equal for findings that read the same."""
+    """Return a key that is the same for findings with the same text."""
     return finding.rule, finding.effect, finding.message, finding.fix
 
 
@@ -180,8 +181,8 @@ class Tile:
     """A cell of the map. `share` is its result as a share of the workload's best result, from 0 to 1 (the best).
 
     `share` is None if the cell has no valid result, or if its result is unsettled but at least as good as the best
-    settled result. `depth` is by how many powers of ten the result is below the best, at most `look.HEAT_DECADES`.
-    `ink` is the colour of the mark.
+    settled result. `depth` is the number of powers of ten by which the result is below the best, at most
+    `look.HEAT_DECADES`. `ink` is the colour of the mark.
     """
 
     share: float | None

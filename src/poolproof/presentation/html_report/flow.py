@@ -38,7 +38,8 @@ class ByteFlow:
     """The flow in one direction.
 
     `fio_bytes` = `lost_bytes` + `kept_bytes`. The disks moved `kept_bytes` × `factor` + `extra_bytes`. `lost`, `extra`
-    and `late` describe the lost, extra and late bytes, without a full stop. Each is empty if there are no such bytes.
+    and `late` describe the lost, extra and late bytes in words, without a full stop. Each is empty if there are no such
+    bytes.
     """
 
     direction: Direction
@@ -107,7 +108,10 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return what a disk moved. For a loop file, `below` reveals a cache that the file's own counters do not show."""
+    """Return what a disk moved.
+
+    For a loop file, `below` can reveal a cache that the file's own counters do not show.
+    """
     if direction == "read":
         verb, moved, late = "read", sum(leaf.read_bytes for leaf in uses), 0
         below = sum(leaf.below_read_bytes or 0 for leaf in uses)

@@ -35,7 +35,7 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
 
 
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Return what each rule found, most serious first. The cells must be in the order of the report.
+    """Return the findings of each rule, most serious first. The cells must be in the order of the report.
 
     `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name.
     """

@@ -1,4 +1,4 @@
-"""Follow a run through its files, and report its events to a listener as the measuring process itself would."""
+"""Follow a run through its files, and report its events to a listener, as the measuring process does."""
 
 import bisect
 from contextlib import AbstractContextManager
@@ -37,7 +37,7 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Update:
-    """What an update has found out. `running` is true if a poolproof process is working on the run.
+    """The result of an update. `running` is true if a poolproof process is working on the run.
 
     `since_s` is when the current step began, in seconds since 1970; None if unknown.
     """

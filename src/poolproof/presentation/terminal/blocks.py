@@ -41,7 +41,7 @@ def print_fitted(console: Console, table: Table) -> None:
     first, *others = table.columns
     room = console.width - _NARROWEST_NAME
     if _width(others) > room:
-        for column in others:  # a layout's name in a header must not take room from values
+        for column in others:  # a layout name in a header must not take up space that values need
             header, most = str(column.header), max(_longest(column), _NARROWEST_HEADER)
             column.header = f"{header[: most - 1]}…" if cell_len(header) > most else header
     if _width(others) > room:

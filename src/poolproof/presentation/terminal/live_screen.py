@@ -33,7 +33,7 @@ _SHORTEST_WITH_END = 8
 def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iterator[Live]:
     """Draw a run's progress on the terminal's alternate screen. `hint` says how to stop the run.
 
-    On exit the terminal is restored, and everything that was written to standard error meanwhile is printed. The
+    On exit, the terminal is restored, and everything that was written to standard error in the meantime is printed. The
     console must write to the terminal itself, not to `sys.stderr`, which is redirected.
     """
     live = Live(

@@ -87,7 +87,8 @@ class RunProgress(Listener):
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
         cell = (layout, workload)
-        if cell in self._planned:  # a resumed run, or a run followed late, does not report the trials added before
+        # if a run was resumed, or is followed from the middle, trials that were added earlier are not reported
+        if cell in self._planned:
             self._added[cell] = max(self._added[cell], number - self._planned[cell])
         self.layout, self.running, self.activity = layout, (*cell, number), "waiting for the disks to be idle"
         self.set_start(self._clock())

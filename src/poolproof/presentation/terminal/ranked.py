@@ -1,4 +1,5 @@
-"""A ranking as text: places with ties, speed relative to the leader, and what each layout offers besides speed."""
+"""A ranking as text: places with ties, speed relative to the leader, and each layout's redundancy, capacity and write
+amplification."""
 
 from collections.abc import Iterator
 

@@ -72,7 +72,7 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey,
         own = [cell for cell in cells if cell.workload == workload]
         metric, base = own[0].metric, bases.get(workload)
         title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
-        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # there is room in the last column
+        table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column has enough space
         for cell in own:
             row = _row(cell)
             if limits:

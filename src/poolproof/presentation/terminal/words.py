@@ -70,8 +70,8 @@ def per_cent_whole(share: float) -> str:
 def factor_text(factor: Interval) -> str:
     """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
 
-    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. A bound
-    that differs from the mean by more than a factor of 100 is shown as that limit: `4× (<0.04 … >400)`.
+    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. If a
+    bound differs from the mean by more than a factor of 100, the text only says so: `4× (<0.04 … >400)`.
     """
     if factor.mean >= 3:
         return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"

@@ -20,9 +20,9 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two things that are compared: a run, or one layout of a run.
+    """One side of a comparison: a run, or one layout of a run.
 
-    Creating a side raises a UsageError if the run does not have the layout.
+    Raises a UsageError if the run does not have the layout.
     """
 
     run: LoadedRun
@@ -99,8 +99,8 @@ class Gate:
 class Comparison:
     """The comparison of A and B.
 
-    `only_a` and `only_b` have the cells that only the campaign of A or only that of B contains. If two layouts are
-    compared, the layout name in all keys is empty.
+    `only_a` has the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
+    layouts are compared, the layout name in all keys is empty.
     """
 
     a: Side
@@ -120,9 +120,9 @@ def compare(
     """Compare B with A. Each workload is compared by its own metric, or all workloads by `metric` if it is given.
 
     `limit` is the largest slowdown that `--fail-if-slower` allows. Raises a UsageError if no trial measured `metric`,
-    and a RunError if A and B have no cell in common or no common cell has usable values. With `limit`, cells whose
-    value is lost in B are a result rather than an error. If no cell was lost, a RunError is raised if no cell can be
-    tested for a slowdown.
+    and a RunError if A and B have no cell in common or no common cell has usable values. With `limit`, a cell whose
+    value is lost in B is reported in the result. If no cell was lost and no cell can be tested for a slowdown, a
+    RunError is raised.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -188,7 +188,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Raise a UsageError if a metric was requested that no trial of the cells measured."""
+    """Raise a UsageError if no trial of the cells measured the requested metric."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(

@@ -18,10 +18,11 @@ _MOST_REASONS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """A cell's value, ready to be compared. Significance tests use `log`.
+    """A cell's value for comparisons.
 
-    If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists why (`drift`, `step` …). If
-    the rate changed between known extremes, the true value may be anywhere between them, and `changing` lists why.
+    Significance tests use `log`. If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists
+    why (`drift`, `step` …). If the rate changed between known extremes, the true value may be anywhere between them,
+    and `changing` lists why.
     """
 
     cell: Cell
@@ -61,7 +62,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:
-        # trials of one length may agree although the rate still changes: nothing can be tested
+        # trials of the same length may agree although the rate still changes, so nothing can be tested
         return Measured(cell, metric, LogMean(log.mean, None), count, cell.unsteady)
     return Measured(cell, metric, extended, count, changing=cell.unsteady)
 

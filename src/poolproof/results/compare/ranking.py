@@ -59,7 +59,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def parse_weights(text: str) -> dict[str, float]:
-    """Parse weights such as `etcd=2,media=1`. Returns the weights by name.
+    """Parse weights such as `etcd=2,media=1` and return them by name.
 
     Raises a UsageError if a name is given twice or has no weight above 0.
     """
@@ -159,7 +159,8 @@ class Entry:
 class Ranked:
     """A layout and its place: a range from `first` to `last`, which are equal if the layout is not tied with others.
 
-    `to_leader` compares the layout's speed with that of the layout that has the best mean; None for the latter.
+    `to_leader` compares the layout's speed with that of the leader, the layout with the best mean; None for the leader
+    itself.
     """
 
     entry: Entry
@@ -171,7 +172,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two layouts, of which `better` has the better mean. The decision is `faster` if they differ significantly."""
+    """A pair of layouts. `better` has the better mean. The decision is `faster` if the two differ significantly."""
 
     better: str
     worse: str

@@ -12,7 +12,7 @@ from poolproof.units import format_size
 ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""The facts that every run has. Other facts were added later or are settings of a kernel module."""
+"""The facts that every run has. The others were added later or are settings of a kernel module."""
 _PROGRAMS = ("poolproof", "fio")
 
 
@@ -102,7 +102,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. With `in_both`, facts that only one of the runs has are left out."""
+    """Yield the facts that differ. With `in_both`, leave out facts that only one of the runs has."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

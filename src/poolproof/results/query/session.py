@@ -105,7 +105,7 @@ class Session:
     def _answer(self, sql: str) -> QueryResult:
         """Create the views that the query names, then run the query.
 
-        Other views are not created, because DuckDB opens every file for each view.
+        The others are not created, because DuckDB opens every file for each view.
         """
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:

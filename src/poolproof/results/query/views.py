@@ -1,7 +1,7 @@
 """The SQL of the views for queries.
 
 docs/query.md describes each column, and a test compares the page with the views. As in exports, refuted and failed
-results are only in the `rejected_…` columns.
+results appear only in the `rejected_…` columns.
 """
 
 import dataclasses
@@ -128,7 +128,7 @@ def macros() -> Iterator[str]:
 
 
 def views() -> dict[str, str]:
-    """Return the SQL definition of each view, by name. The views read `placed_trials` and `run_files`."""
+    """Return the SQL definitions of the views by name. The views read `placed_trials` and `run_files`."""
     named = f"run, layout, workload, number, {_verdict_of()} as verdict"
     leaves = "unnest(leaves, recursive := true)"
     return {

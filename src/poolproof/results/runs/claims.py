@@ -43,7 +43,7 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 class ClaimResult:
     """A claim and its result. `measured` is the value of the claim's left-hand side; None if that value is missing.
 
-    `why` says why a value is missing, or why the result is undecided although no value is missing.
+    `why` says why a value is missing or, if all values are present, why the result is undecided.
     """
 
     claim: Claim
@@ -112,7 +112,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
     Otherwise, return `undecided`.
     """
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
-    is_share = that.tolerance.is_percent and not in_points  # of a percentage, the tolerance is percentage points
+    is_share = that.tolerance.is_percent and not in_points  # the tolerance of a percentage is in percentage points
     slack = that.tolerance.value * right.mean if is_share else that.tolerance.value
     low, high = _bounds(left)
     least, most = _bounds(right)

@@ -1,8 +1,8 @@
 """Check whether the trials of a cell have converged, and how far off the result of a changing rate may be.
 
-The interval over trials is valid for steady rates. If a rate drifts, steps or bursts, trials of the same length may
-agree and all be wrong. Then the true value is assumed to be anywhere between the lowest and the highest tenth of any of
-the trials, widened by the interval over trials. docs/stopping.md shows how often this range covered the true value in
+The interval over trials is valid for steady rates. If the rate drifts, steps or bursts, trials of the same length may
+agree and all be wrong. The true value is then assumed to be anywhere between the lowest and the highest tenth of any
+trial, widened by the interval over trials. docs/stopping.md shows how often this range covered the true value in
 recorded runs.
 """
 
@@ -42,9 +42,10 @@ class VariancePriors:
 class CellConvergence:
     """The convergence of a cell in a campaign with `until`.
 
-    `done`: no further trial is needed or allowed. `converged`: the mean of the trials is precise to within the
-    tolerance and every trial converged; if not, `reasons` says why. `across_trials` is None if no trial has a value.
-    `fixed_s` is the time that fio would have needed for the minimum number of trials, each of the maximum length.
+    `done` is true if no further trial is needed or allowed. `converged` is true if the mean of the trials is precise to
+    within the tolerance and every trial converged; if not, `reasons` says why. `across_trials` is None if no trial has
+    a value. `fixed_s` is the time that fio would have needed for the minimum number of trials, each of the maximum
+    length.
     """
 
     done: bool
@@ -151,7 +152,7 @@ def convergence_of(
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
-    """Return how long a trial with a fixed time would run fio, in seconds.
+    """Return how long fio would run in a trial with a fixed time, in seconds.
 
     For a workload that ends by itself, this is the longest time that one of these trials took.
     """
@@ -161,7 +162,10 @@ def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
 
 
 def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Return the names of the reasons why the rate changed within trials. Such trials may agree and all be wrong."""
+    """Return the names of the reasons why the rate changed within trials.
+
+    Such trials may agree and still all be wrong.
+    """
     return tuple(each.name for each in _reasons_within(trials) if each.name not in IMPRECISE)
 
 
@@ -204,7 +208,7 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
     """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    None if the lowest value is 0, or if a trial whose rate changes has no extremes. Trials have extremes only for the
+    None if the lowest value is 0, or if the rate changed in a trial without extremes. Trials have extremes only for the
     metric that their workload is compared by.
     """
     bounds: list[float] = []

@@ -18,7 +18,7 @@ from poolproof.load.outcome import Outcome
 from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
-if TYPE_CHECKING:  # importing it would import everything that reads a host
+if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
     from poolproof.evidence.counters import CounterReading
 
 _TRIES = 5

@@ -25,7 +25,9 @@ GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 
 @dataclass(frozen=True)
 class EliminatedLayout:
-    """A layout that gets no further trials. After `trials` trials of each workload, the leader was `times` as fast.
+    """A layout that gets no further trials.
+
+    After `trials` trials of each workload, the leader was `times` times as fast.
 
     `least` is a lower confidence bound of `times`, at the risk of one test.
     """
@@ -62,7 +64,7 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may be the best and can be told apart by further trials."""
+        """Return the layouts that may be the best and that further trials can distinguish."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 

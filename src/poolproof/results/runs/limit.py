@@ -30,7 +30,7 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""Above this share, a value exceeds its limit by more than trials usually differ."""
+"""If the share is above this, the value exceeds its limit by more than trials usually differ."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1
@@ -164,7 +164,7 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
     """Return why the limit can be exceeded: bytes that stayed in RAM, merged requests, or neither of the two.
 
-    RAM is the reason if more than a tenth of the expected bytes never reached or left a disk. Requests count as merged
+    The reason is RAM if more than a tenth of the expected bytes never reached or left a disk. Requests count as merged
     if their mean size is at least 1.5 times the mean size on the bare disks.
     """
     missing = _missing(cell)

@@ -50,7 +50,7 @@ class LiveNotes:
 
     @property
     def are_wanted(self) -> bool:
-        """True if another process is watching. Tries to lock run.json for a moment to find out."""
+        """True if another process is watching. To find out, tries to lock run.json for a moment."""
         try:
             with self._record.open("r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -183,8 +183,8 @@ class Trial:
 class TrialEvidence(Evidence):
     """The content of evidence.json: the evidence, the storage under the test files, and what was requested.
 
-    Together with the job and fio's report, it is enough to judge the trial again. Runs made before 0.1.0 have only the
-    evidence; the other fields are then None.
+    With this, the job and fio's report, the trial can be judged again. Runs made before 0.1.0 have only the
+    evidence, and the other fields are None.
     """
 
     target: Target | None = None

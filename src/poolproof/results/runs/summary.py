@@ -23,7 +23,7 @@ from poolproof.verdicts import Verdict, counts, has_values, worst
 
 _EFFECTS = ("fails", "refutes", "suspects", "notes")
 _LEAST_IN_GROUPS = 3
-_APART = 3.0  # if trials spread by 20 % in a normal distribution, 1 cell of 3 trials in 1,000 is so far apart
+_APART = 3.0  # with a normal deviation of 20 %, the 3 trials of 1 cell in 1,000 are this far apart
 _OVER_WITHIN = 4.0
 _OVER_SWING = 3.0
 
@@ -32,8 +32,8 @@ _OVER_SWING = 3.0
 class LeafShare:
     """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation.
 
-    All of these are from 0 to 1. `latency_s` is the mean latency per request at the disk, including the queue; None if
-    the disk had no requests.
+    All of these are between 0 and 1. `latency_s` is the mean latency per request at the disk, including the queue; None
+    if the disk had no requests.
     """
 
     device: str

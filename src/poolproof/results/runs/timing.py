@@ -29,9 +29,9 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """Return the durations of a run. `trials` are in the order in which they ended.
 
     `begun_s` is when the first build began, in seconds since 1970. If `begun_s` is between two trials, it is the time
-    when the run was resumed. A gap between two trials of one layout is the time to save the result. A gap between
-    trials of two layouts is the time to build the second layout, unless the gap is so long that the run was probably
-    stopped and resumed. If a layout could not be built, its build lasted until its trials failed.
+    when the run was resumed. The gap between two trials of the same layout is the time for saving the result. The gap
+    between trials of two layouts is the time for building the second one, unless it is so long that the run was
+    probably stopped and resumed. The build of a layout that could not be built lasted until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -52,9 +52,9 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return the seconds of the budget that builds and these trials used.
+    """Return how many seconds of the budget builds and these trials used.
 
-    Time while the run was stopped does not count.
+    Time during which the run was stopped does not count.
     """
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
