@@ -1,4 +1,4 @@
-"""The errors that a user can see. Each says what happened, to what, and what to type next.
+"""The errors that a user can see. Each error says what happened, to what, and what to type next.
 
 Each class has its own exit code; docs/exit-codes.md is generated from this file. A traceback that reaches a user is a
 bug.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The error numbers of a write that failed for lack of space, which is not a bug in poolproof."""
+"""The error numbers of writes that failed because space ran out, which is not a bug in poolproof."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
 """The modules that each optional extra of the package installs."""
@@ -55,7 +55,8 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk must not be overwritten: it is not named by its identity, not permitted, in use, or not empty."""
+    """A disk must not be overwritten: it is not named by its identity, not permitted by --wipe, in use, or not
+    empty."""
 
     exit_code = 5
 

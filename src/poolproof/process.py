@@ -16,7 +16,7 @@ from typing import NoReturn, TypeVar
 from poolproof.errors import CommandError
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
-_SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # for losetup and mkfs; a user's PATH may lack these
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # for losetup and mkfs; a user's PATH may lack these directories
 _GRACE_S = 2.0
 _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
@@ -245,7 +245,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text and return the rest. Return an empty rest if the program has closed its input."""
+        """Send part of the text and return the rest. The rest is empty if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -288,7 +288,7 @@ def become(argv: Sequence[str]) -> NoReturn:
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Return the results of `work` for all items, in the order of the items. Each processor runs one forked process.
+    """Return the results of `work` for all items, in the order of the items. There is one forked process per processor.
 
     Each process gets `chunk` items at a time. `work`, the items and the results must be picklable.
     """

@@ -2,7 +2,7 @@
 
 Layers and devices plan steps. `provision/` checks the steps, writes them to the journal and runs them.
 
-An undo never assumes that its change was made. A run can die after the change was written to the journal and before it
+An undo never assumes that its change was made. A run can die after the change was written to the journal but before it
 was made. By the time the undo runs, the name (a loop number, a mount point) may belong to something else. So each undo
 has a condition and does nothing if that condition is false.
 """
@@ -20,8 +20,8 @@ _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 class Holds(msgspec.Struct, frozen=True):
     """The condition that the file at `path` exists and contains `text`.
 
-    With an empty `text`, it is enough that anything exists at `path`. Nothing is read then, so `path` may be a device
-    node.
+    If `text` is empty, the condition is only that something exists at `path`. Nothing is read then, so `path` may be a
+    device node.
     """
 
     path: str
@@ -50,8 +50,7 @@ class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
 class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
     """End every process of these programs (`comm` names) whose command line contains `marker`.
 
-    This also finds a program that was started by a poolproof process which was killed before the program wrote its pid
-    file.
+    This also finds a program if the poolproof process that started it was killed before the program wrote its pid file.
     """
 
     programs: tuple[str, ...]
@@ -131,6 +130,6 @@ def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the argv that was passed to `daemon`, given the result of `daemon`; None for any other argv."""
+    """Return the argv that was passed to `daemon` if `argv` is a result of `daemon`; otherwise None."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

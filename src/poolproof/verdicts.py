@@ -1,4 +1,4 @@
-"""The five verdicts from worst to best, and what a result with each verdict may be used for."""
+"""The five verdicts, from worst to best, and how a result with each verdict may be used."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args

@@ -75,7 +75,7 @@ def plan(
 ) -> DevicePlan:
     """Return the plan for a real disk, without writing anything yet. The plan's undo erases the layers' signatures.
 
-    `disks` is a recent result of `facts.block.block_devices`. Raises the errors of `find_disk`, `require` and
+    `disks` is a recent result of `facts.block.block_devices`. Raises the same errors as `find_disk`, `require` and
     `check_disk`.
     """
     disk = find_disk(device.name, source.identity, disks)
@@ -87,7 +87,7 @@ def plan(
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
-    """Return the step that checks that the disk is still the right disk and still empty, and then writes a note file.
+    """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
 
     While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot the
     undo refuses, because the data may belong to someone else by then.

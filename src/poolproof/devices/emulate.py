@@ -65,8 +65,8 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
     """Return the plugin's path on another machine, and the steps that copy the plugin and its imports to that machine.
 
-    The copies keep their package path, because the plugin looks for its imports relative to its own file. Python needs
-    no `__init__.py` there.
+    The copies keep their package path, because the plugin looks for its imports relative to its own file. They work
+    without `__init__.py`.
     """
     folder = f"{site.state_dir}/model/{'/'.join(_PACKAGE)}"
     write = 'mkdir -p "${0%/*}" && cat >"$0"'

@@ -11,7 +11,7 @@ def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
     Without direct I/O, the page cache would contain every block twice and serve reads without using the disk. losetup
-    creates a missing device node and fails if the number is in use.
+    creates the device node if it is missing, and fails if the number is in use.
     """
     path = f"/dev/loop{number}"
     return Step(

@@ -1,4 +1,4 @@
-"""What all kinds of devices share: programs with their packages and versions, and file names."""
+"""Shared by all kinds of devices: programs with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ VERSIONS: Mapping[str, ProgramVersion] = {
 def require(site: Site, what: str, *programs: str) -> None:
     """Check that commands run as root and that the host has the programs.
 
-    Raises a HostError that says what `what` needs.
+    Raises a HostError if not. The message begins with `what`, which needs them.
     """
     if not site.is_root:
         raise HostError(
@@ -49,7 +49,7 @@ def require(site: Site, what: str, *programs: str) -> None:
 def clear(name: str, *files: str) -> Step:
     """Return the step that removes the files that an earlier device of the same name left.
 
-    Every layout builds its devices under the same names. An old pid file would be mistaken for that of the new daemon,
+    Every layout builds its devices under the same names. An old pid file could be mistaken for that of the new daemon,
     and an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))

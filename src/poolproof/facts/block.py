@@ -55,13 +55,13 @@ class BlockFacts:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk in any slot, most readable first."""
+        """All names that identify this disk whatever its slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path that still leads to this disk after a reboot, or the current path if the disk has no by-id name."""
+        """A path that remains valid after a reboot, or the current path if the disk has no by-id name."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
@@ -176,7 +176,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
     pcie, nvme, _ = path.partition("/nvme/")
     if not nvme:
         return _SATA_BYTES_PER_S if _SATA.search(path) else None
-    # the maximum of the device, because an idle link may run slower
+    # the device's maximum, because an idle link may run slower
     speed = _SPEED.match(text_of(host, f"{pcie}/max_link_speed"))
     lanes = text_of(host, f"{pcie}/max_link_width").strip()
     if speed is None or not lanes.isdigit():

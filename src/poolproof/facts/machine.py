@@ -20,7 +20,7 @@ _VENDORS = (
     *("Oracle Corporation", "Xen", "Bochs", "Parallels", "BHYVE", "Hyper-V", "Apple Virtualization"),
     "Google Compute Engine",
 )
-# how much data stays in RAM, and for how long (Documentation/admin-guide/sysctl/vm.rst)
+# these settings limit how much data stays in RAM, and for how long (Documentation/admin-guide/sysctl/vm.rst)
 _VM = ("dirty_ratio", "dirty_bytes", "dirty_background_ratio", "dirty_background_bytes", "dirty_expire_centisecs")
 _VM_FILES = {f"/proc/sys/vm/{name}": f"vm.{name}" for name in _VM}
 
@@ -152,7 +152,7 @@ def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return the modules that are loaded, built in or available. No module is loaded to find out."""
+    """Return the modules that are loaded, built in or available. This loads no module."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 

@@ -51,7 +51,9 @@ class Host(Protocol):
         """
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        """Return the current contents of small files in /proc or /sys, read by one command. Not for files in /proc/sys.
+        """Return the current contents of small files in /proc or /sys, read by one command.
+
+        Files in /proc/sys are not supported.
 
         Raises a HostUnreachable if the connection broke.
         """

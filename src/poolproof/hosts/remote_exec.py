@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Not every shell's built-in kill accepts `kill -TERM -- -PID` or `kill -s`; all accept this form.
-# If the input ends after the supervisor did, nothing is killed: a daemon may still be leaving the group.
+# If the input ends after the supervisor has ended, nothing is killed, because a daemon may still be leaving the group.
 # The shell that leads the group ignores SIGTERM, so that it can report the exit code of the program.
 _SUPERVISOR = r"""
 mark=$1 limit=$2 fed=$3; shift 3
@@ -46,7 +46,8 @@ esac
 echo "
 $mark $code" >&4
 """
-_LONGEST_COMMAND_BYTES = 100_000  # Linux takes 131072 in one argument, and the login shell gets all in one
+# Linux limits an argument to 131072 bytes, and the login shell gets the whole command as one argument
+_LONGEST_COMMAND_BYTES = 100_000
 _CODE = re.compile(r"(absent)?(\d+)\s*\Z")
 
 

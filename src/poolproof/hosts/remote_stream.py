@@ -3,7 +3,7 @@
 A shell loop on that host prints them, and this module parses its output.
 
 The loop uses the shell's built-in `read`, so it starts only one `sleep` per interval and does not disturb the
-measurement. It runs `date` once. After that, its clock is /proc/uptime, with a resolution of 10 ms.
+measurement. It runs `date` once. Later times come from /proc/uptime, which has a resolution of 10 ms.
 """
 
 import io

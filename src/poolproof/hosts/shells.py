@@ -59,8 +59,8 @@ class Shells:
     def ask(self, request: remote_shell.ShellRequest, deadline: float) -> remote_shell.CommandResult | None:
         """Run a request. Return None if no shell can run it, or if the maximum number of shells is already in use.
 
-        A shell that turns out to be broken before it gets the request is replaced, but a request never runs twice. For
-        5 s after a shell broke, every other shell is checked before use, because all shells share one connection.
+        If a shell turns out to be broken before it gets the request, it is replaced, but a request never runs twice.
+        For 5 s after a shell broke, every other shell is checked before use, because all shells share one connection.
 
         Raises:
             ShellBroke: the connection broke or could not be established.

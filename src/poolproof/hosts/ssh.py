@@ -26,7 +26,7 @@ _CONNECT_S = 15
 _FIRST_COMMAND_S = 60.0
 _GRACE_S = 5.0
 _READ_S = 60.0
-# Files that the shell itself reads exactly: text that can be read byte by byte (/proc/sys can't).
+# The shell itself can read these files correctly: text that can be read byte by byte (/proc/sys can't).
 _SMALL_FILES = ("/sys/", "/proc/spl/", "/proc/self/mount", "/proc/meminfo", "/proc/mdstat", "/proc/filesystems")
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400
@@ -39,7 +39,7 @@ _OPTIONS = (
     *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),
     # After a minute of silence the connection is broken; a busy machine may be silent for some seconds.
     *("ServerAliveInterval=15", "ServerAliveCountMax=4"),
-    # Options in the user's configuration that make sense in a terminal but would disturb here.
+    # These options override settings in the user's configuration that make sense in a terminal but not here.
     *("RemoteCommand=none", "RequestTTY=no", "ClearAllForwardings=yes", "ForwardX11=no", "PermitLocalCommand=no"),
 )
 
@@ -129,7 +129,7 @@ class SshHost:
             yield readings
         finally:
             stop.set()
-            with contextlib.suppress(ValueError):  # another thread is reading and will see `stop`
+            with contextlib.suppress(ValueError):  # another thread is reading, and ends when it sees `stop`
                 readings.close()
 
     def _ticks(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:

@@ -1,6 +1,6 @@
 """apt for the lab's image: the sources from this machine's configuration, and an apt in a private folder.
 
-The mirrors are those of the machine, and its apt is not changed.
+The mirrors are those of this machine, whose apt is not changed.
 """
 
 import contextlib
@@ -67,7 +67,7 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
         lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
         fields = message_from_string(
             "\n".join(lines)
-        )  # email headers have the same syntax: names in any case, continuation lines
+        )  # parsed as email headers, which have the same syntax: names in any case, continuation lines
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").strip().lower() == "no":
             continue
         key, components = fields.get("signed-by", "").strip(), tuple(fields.get("components", "").split())

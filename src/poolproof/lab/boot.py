@@ -27,7 +27,10 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""Under a working KVM a guest is ready within a few seconds. If it takes more seconds than this, KVM does not work."""
+"""Under a working KVM, a guest is ready within a few seconds.
+
+If it takes longer than this many seconds, KVM does not work.
+"""
 
 READY = "poolproof-lab: ready"
 """The line that the guest prints on its console when sshd is listening and the disks exist."""
@@ -175,7 +178,8 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)
     while True:
-        alive = is_running(target.folder)  # before the console is read: a guest that is ready may end at once
+        # checked before the console is read, because a guest that is ready may end at once
+        alive = is_running(target.folder)
         if READY in (target.folder / "console.log").read_text(encoding="utf-8", errors="replace"):
             return port
         if not alive or time.monotonic() > deadline:
@@ -187,7 +191,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes a free port first, try another port."""
+    """Start QEMU and return the port. If another program takes the free port first, try another one."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

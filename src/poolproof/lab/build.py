@@ -35,7 +35,7 @@ _ROOM_BYTES = 4 << 30
 _POLL_S = 0.5
 _TAIL_CHARACTERS = 1500
 
-# Without a journal: writes to the disk are discarded with the lab anyway, and it boots faster.
+# Without a journal, because writes to the disk are discarded with the lab anyway. The lab then boots faster.
 _WRITE_DISK = """
 set -eu
 tree=$(mktemp -d "$1/tree.XXXXXX")

@@ -1,8 +1,8 @@
 """The disks of a lab: each device of the campaign becomes a disk of the guest.
 
 nbdkit serves `emulate:` devices over a socket that QEMU connects to. `file:` and `qcow2:` devices are images that QEMU
-opens with O_DIRECT, so that this machine's page cache serves no reads. All are attached to a virtio-scsi adapter, with
-the device's name as their serial number.
+opens with O_DIRECT, so that this machine's page cache serves no reads. All disks are attached to a virtio-scsi adapter,
+with the device's name as the serial number.
 """
 
 import json
@@ -31,7 +31,9 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder of a lab's files, and a folder in RAM for the data of emulated disks; None if it does not fit."""
+    """The folder of a lab's files, and a folder in RAM for the data of emulated disks; None if the data does not fit in
+    RAM.
+    """
 
     folder: str
     ram_folder: str | None
@@ -88,7 +90,7 @@ def plan_disks(
 
 
 def check_devices(devices: Sequence[Device]) -> None:
-    """Raise a CampaignError if a device can't be a disk of a lab."""
+    """Raise a CampaignError if a lab can't have one of these devices as a disk."""
     plan_disks(devices, LabDirectories("", None))
 
 

@@ -51,7 +51,10 @@ START = ("qemu-system-x86_64", "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The process whose end makes a lab an orphan: its PID and its start time (field 22 of /proc/PID/stat)."""
+    """The process that owns a lab: its PID and its start time (field 22 of /proc/PID/stat).
+
+    When it ends, the lab is an orphan.
+    """
 
     pid: int
     begun: str
@@ -296,10 +299,10 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Lock out other poolproof processes of this user until the context ends.
+    """Hold a lock against other poolproof processes of this user until the context ends.
 
-    Raises a HostError if another process has the lock for more than `wait_s` seconds. `activity`: what that process
-    is doing, for the message.
+    Raises a HostError if another process has the lock for more than `wait_s` seconds. `activity` says in the message
+    what that process is doing.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -342,7 +345,7 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs. `purpose`: what needs them, for the message."""
+    """Raise a HostError if this machine lacks one of the programs. `purpose` says in the message what needs them."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

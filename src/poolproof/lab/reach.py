@@ -151,7 +151,7 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has died, report its last console lines instead of a broken connection.
+    """If the lab's machine has crashed, report its last console lines instead of a broken connection.
 
     The hint consists of the commands in `first` and of the command that the original hint ends with.
     """

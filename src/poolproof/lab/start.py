@@ -26,7 +26,7 @@ from poolproof.units import format_size, parse_size
 _RAM_FILES = Path("/dev/shm")
 _LEAST_RAM_BYTES = 512 << 20
 _MOST_PROCESSORS = 64
-_LOCK_S = 20.0  # the lock is only taken for a moment
+_LOCK_S = 20.0  # the lock is held only for a moment
 _LEAST_DISK_BYTES = 512 << 20
 
 _SSH_CONFIG = """\
@@ -105,7 +105,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:
     _check_room(request, folder)
     ram_folder = f"{_RAM_FILES}/poolproof-lab-{folder.name}-{os.getuid()}"
-    # disks may use half of the RAM that the guest leaves free
+    # the disks may use half of the RAM that the guest leaves free
     free = shutil.disk_usage(_RAM_FILES).free if _RAM_FILES.is_dir() else 0
     ram_bytes = min((_available() - request.ram_bytes) // 2, free)
     directories = LabDirectories(str(folder), ram_folder if in_ram(request.devices, ram_bytes) else None)

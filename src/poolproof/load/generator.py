@@ -66,7 +66,7 @@ class LiveReport(Protocol):
         """Read what the generator has written since the last call."""
 
     def read_all(self) -> None:
-        """Read the whole report at once, so that later calls need not ask the host. Meant for short reports."""
+        """Read the whole report at once, so that later calls need not ask the host. Use this for short reports."""
 
     def documents(self, statuses: Sequence[Status]) -> str:
         """Return the complete reports from which these statuses were read, joined into one text."""
@@ -98,7 +98,7 @@ class LoadGenerator(Protocol):
         """
 
     def ask_ahead(self, host: Host) -> None:
-        """Start to fetch what `prepare` needs from the host, in the background. May do nothing."""
+        """Start fetching what `prepare` needs from the host, in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
         """Return the load for a workload, not yet placed in a directory or on a device.
@@ -151,7 +151,10 @@ class LoadGenerator(Protocol):
         """Return a load that writes the first `size_bytes` of a device once, with incompressible data."""
 
     def fill(self, host: Host, load: Load, scratch: str, size_bytes: int) -> None:
-        """Run a load that fills files. Raises HostError if the space runs out, FioError if filling fails otherwise."""
+        """Run a load that fills files.
+
+        Raises HostError if the space runs out, and FioError if filling fails for another reason.
+        """
 
     def cleanup_step(self, scratch: str) -> Step:
         """Return the journal step whose undo ends a generator that a crash left running."""
@@ -241,5 +244,5 @@ def generator_of_trial(directory: Path) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the load generators' versions, taken from the program versions that a run recorded."""
+    """Return the load generators' versions from the program versions that a run recorded."""
     return [versions[name] for name in all_generators() if name in versions]

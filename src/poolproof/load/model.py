@@ -30,7 +30,7 @@ class LoadPart:
     Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. Block sizes range from
     `block_bytes` to `max_block_bytes`.
 
-    Amount: each clone works on `size_bytes` of its files (None if unknown). If `io_size_bytes` is set, the clone moves
+    Amount: each clone works on `size_bytes` of its files (None if unknown). If `io_size_bytes` is set, each clone moves
     that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the measurement. A
     `time_based` part starts over when it has moved all bytes, until the time is up. A part that `waits_for_previous`
     starts when all parts before it have ended.
@@ -42,13 +42,13 @@ class LoadPart:
     Files: each clone uses `files` files. `extents` has the bytes that each clone covers in each file.
     `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
 
-    Sync: `syncs` is True if the part requests durability in any way. `sync_every` is the number of writes between two
-    fsync or fdatasync calls.
+    Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes
+    between two fsync or fdatasync calls.
 
     Data: if `refills_buffers`, every write has new data. `compress_percentage` is the share of each buffer that is
     meant to be compressible; None if not set.
 
-    `source` is the part in the generator's format, which the generator itself and the rules about its options use.
+    `source` is the part in the generator's format, for the generator itself and for rules about its options.
     """
 
     name: str

@@ -27,8 +27,8 @@ class Latency:
 class Direction:
     """The I/O of one part or group in one direction. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
-    `slat` is the time to submit an I/O, `clat` is the time from submission to completion, and `lat` is the total time.
-    `samples` is the number of rate samples behind the minimum, maximum, mean and standard deviation.
+    `slat` is the time to submit an I/O, `clat` is the time from submission to completion, and `lat` is the sum of the
+    two. `samples` is the number of rate samples behind the minimum, maximum, mean and standard deviation.
     """
 
     io_bytes: int | None = None
@@ -52,8 +52,8 @@ class PartOutcome:
     """The outcome of one part of a load: a fio job, or a group of its clones.
 
     `clones` is the number of clones that the values include. A direction without I/O is None. `mixed` is the total of
-    all directions, which some sources contain instead of the separate directions. `syncs` is the number of fsync and
-    fdatasync calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
+    all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
+    calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
     Parts with the same `group` ran at the same time. Groups usually ran one after the other. `options` are the options
     as the generator printed them. fio omits switches without a value (`time_based`).

@@ -52,8 +52,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
     """Clean up every crashed run that has a state directory in the work directory.
 
-    Returns the runs cleaned up, and what is left behind with the reasons. A failure does not stop the others. Runs
-    with mounts outside the work directory are only reported.
+    Returns the runs that were cleaned up, and what is left behind, with the reasons. If one run fails, the others are
+    still cleaned up. Runs with mounts outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found

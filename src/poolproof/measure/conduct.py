@@ -68,7 +68,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
             if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
                 break
     finally:
-        # Also after Ctrl-C: an error about what is left on the host is more urgent.
+        # Also after Ctrl-C, because an error about what is left on the host is more urgent.
         complain(undo_all(journal, host, tell=listener.step), str(run.path))
 
 
@@ -107,7 +107,7 @@ def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> 
         return False
     if before != after:
         return can_become(before, after)
-    # the same layout twice, with nothing to add: the user wants two builds
+    # the same layout twice, with nothing to add, means that the user wants two builds
     return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 

@@ -23,7 +23,8 @@ from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
 from poolproof.stopping.window import LEAST_SAMPLES
 
-_STATUS_S = ((4, 0.25), (16, 0.5))  # for at most this many clones, the interval of reports: more clones, longer reports
+# interval between reports for at most this many clones; more clones make reports longer
+_STATUS_S = ((4, 0.25), (16, 0.5))
 _SLOWEST_S = 1.0
 _FASTEST_S = 0.1
 
@@ -91,7 +92,9 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return the interval between fio's reports in seconds; with few clones, short enough for trials of `shortest_s`.
+    """Return the interval between fio's reports in seconds.
+
+    With few clones, it is short enough for trials of `shortest_s`.
 
     Each report costs fio a few milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
@@ -126,7 +129,7 @@ def _uses_page_cache(part: LoadPart) -> bool:
 def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
     """Return the page cache's write-back cycle (Documentation/admin-guide/sysctl/vm.rst).
 
-    Every dirty_writeback_centisecs, the kernel writes pages older than dirty_expire_centisecs. It also writes when
+    Every dirty_writeback_centisecs, the kernel writes pages older than dirty_expire_centisecs. It also writes them when
     the dirty limit makes writers wait.
     """
     usual = {"dirty_expire": 3000, "dirty_writeback": 500}
@@ -149,7 +152,7 @@ def with_percentile(
     results = report.outcomes(bounds) if len(bounds) > 1 else ()
     if not results or len(results) != len(bounds):
         return decision
-    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first would be the warm-up
+    intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first interval would be the warm-up
     assert percentile.percent is not None
     found = estimate(histograms_of(percentile, intervals), percentile.percent, rule.confidence)
     if found is None:

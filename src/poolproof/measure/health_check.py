@@ -1,4 +1,7 @@
-"""Health checks of file systems that run as programs: if one hangs, every process that touches it hangs too."""
+"""Health checks of file systems that run as programs.
+
+If such a program hangs, every process that uses the file system hangs too.
+"""
 
 import contextlib
 import threading
@@ -24,7 +27,9 @@ def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
 
 @contextlib.contextmanager
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
-    """Check the layout's programs from a thread. A program that hangs is killed, so that whatever waits for it fails.
+    """Check the layout's programs from a thread.
+
+    A program that hangs is killed, so that the processes that wait for it fail.
 
     Yields a function that raises a BuildError if a program has been killed. The BuildError also replaces any
     PoolproofError that leaves the context after that.

@@ -24,12 +24,12 @@ from poolproof.stopping.model import StoppingDecision
 from poolproof.units import format_duration
 
 _EVERY_S = 1.0
-_JOIN_S = 70.0  # one read from the host may take as long as its time limit
+_JOIN_S = 70.0  # a read from the host may take as long as its time limit
 _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""A busy disk moves at least one byte in this many seconds, even while it flushes its cache."""
+"""In this many seconds, a busy disk moves at least one byte, even while it flushes its cache."""
 
 
 class FioStuck(FioError):
@@ -91,9 +91,9 @@ class RatePublisher:
 class FioWatch:
     """Watches a running fio from its own thread, from `begins` until the context ends.
 
-    `report`: fio's reports so far. `decision`: the decision that ended fio; None if none did. `stuck`: what the threads
-    of a hanging fio were waiting for when it was killed; None if it did not hang. `most_s`: the time after which fio
-    should have ended, in seconds from its start; with None, a hanging fio is not detected.
+    `report`: fio's reports so far. `decision`: the decision that ended fio; None if fio ended on its own. `stuck`: what
+    the threads of a hanging fio were waiting for when it was killed; None if it did not hang. `most_s`: the time after
+    which fio should have ended, in seconds from its start; with None, a hanging fio is not detected.
     """
 
     def __init__(

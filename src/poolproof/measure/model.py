@@ -1,4 +1,5 @@
-"""The data that a run is measured with: cells, built layouts, prepared workloads; and the listener to its events."""
+"""The values of a run while it is measured: cells, built layouts and prepared workloads; and the listener for its
+events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ class Listener:
     """
 
     wants_live = False
-    """True if `live` should be called; processes that watch the run get the rates in any case."""
+    """True if `live` should be called. Processes that watch the run get the rates in either case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         """The run starts; `trials_done` trials were finished before it was resumed."""
@@ -134,7 +135,7 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The input that all trials of a layout share. `idle`: the disks' background I/O while fio is not running."""
+    """The values that all trials of a layout share. `idle` is the disks' background I/O while fio is not running."""
 
     host: Host
     run: RunDirectory

@@ -13,9 +13,10 @@ from poolproof.results.runs.model import Trial
 class TrialOrder:
     """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
 
-    So drift of the machine affects all workloads equally. The same seed gives the same order. A workload that has
-    converged skips later rounds; it catches up if later trials show that trials differ more. So pass each trial to
-    `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much trials differ in the run.
+    If the machine's speed drifts, all workloads are affected equally. The same seed gives the same order. A workload
+    that has converged skips later rounds; it catches up if later trials show that trials differ more. So each trial
+    must be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much trials
+    differ in the run.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class TrialOrder:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return the number of trials that are certain now. `is_new` is True for all others."""
+        """Return the number of trials that are certain now. From then on, `is_new` is true for all others."""
         self._announced = frozenset((workload.name, number) for workload, number in self.certain())
         return len(self._announced)
 
@@ -66,7 +67,9 @@ class TrialOrder:
         return (workload.name, number) not in self._announced
 
     def ahead(self, among: Collection[str] | None = None) -> Iterator[tuple[Workload, int]]:
-        """Yield the next trial until none is needed. Pass each trial to `add` before the next one.
+        """Yield the next trial until none is needed.
+
+        Each trial must be passed to `add` before the next one is requested.
 
         The workload with the fewest trials is next; the order of the round breaks ties.
 

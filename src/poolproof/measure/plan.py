@@ -121,7 +121,7 @@ def make_plan(
             site = site_of(machine, places.label, places.state_dir, places.ram_dir, is_here=is_here)
             plan = RunPlan(campaign, machine, site, nodes, cells, seed, allowed_disks, calibration, bare_cells)
             _check_layouts(plan, host)
-            # imported while fio checks the jobs, so that the first trial does not wait for it
+            # imported while fio checks the jobs, so that the first trial does not have to wait for the import
             importlib.import_module("poolproof.measure.trial")
             all_rules()
         except PoolproofError:

@@ -113,7 +113,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create the directories, empty, on every branch of a union, so that it can choose a branch for each file."""
+    """Create the empty directories on every branch of a union, so that the union can choose a branch for each file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:

@@ -1,4 +1,4 @@
-"""How a time budget is spent: the minimum on every cell, the rest on the layouts that may be the best."""
+"""How a time budget is spent: every cell gets its minimum, and the layouts that may be the best get the rest."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.intervals import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A round of adaptive sampling may cost this many times what the first layouts suggest."""
+"""A round of adaptive sampling may take this many times as long as the first layouts suggest."""
 _MOST_RESERVED = 0.75
 """The maximum share of the spare time that is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""Cells of each kind that get a second trial if the minimum is one. Half of them may fail."""
+"""The number of cells of each kind that get a second trial if the minimum is one. Half of them may fail."""
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
@@ -43,8 +43,8 @@ def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
     """Yield the cells that get a second trial. It shows how much trials differ, so that single trials get an interval.
 
     The cells are spread evenly over those with a rate and over those with a percentile; a kind with too few cells gets
-    none. The goal's cells are included unless they are all cells: one trial decides nothing, and a second one is
-    cheaper now than after the layout has been removed.
+    none. The goal's cells are included unless the goal covers all cells: a single trial decides nothing, and a second
+    one is cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from ((layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
@@ -79,7 +79,7 @@ class Schedule:
         return self._ends - time.monotonic()
 
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
-        """Record how long a layout's files outside the goal took to fill: adaptive sampling does not fill them."""
+        """Record how long it took to fill a layout's files outside the goal, which adaptive sampling does not fill."""
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
@@ -136,7 +136,7 @@ class Schedule:
         A layout that skipped an earlier round may catch up. So there are at most as many rounds as a cell may have
         trials beyond its minimum, and at most as many checkpoints as `eliminate` divides its risk by.
         """
-        self._reserved_s = 0.0  # this round spends it
+        self._reserved_s = 0.0  # this round spends the reserve
         had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
         self._most = min(self._campaign.measure.trials_max, had + 1)
         for name in candidates:

@@ -36,7 +36,7 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
     """Return the rate in equal intervals since the start of fio's clock, in bytes or I/Os per second.
 
-    Each report is a few milliseconds late, so totals at the interval bounds are interpolated linearly.
+    Each report is a few milliseconds late, so the totals at the ends of the intervals are interpolated linearly.
     """
     times, totals = [0.0], [0.0]
     for status in statuses:

@@ -9,7 +9,7 @@ from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
 
-_ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk says "none", like any other disk
+_ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk reports "none", like any other disk
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")
 _BARE = Mount("", "", "block device", "", ())
 
@@ -50,8 +50,8 @@ def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
     """Return the number of leaf devices if each is known to be a separate disk; otherwise None.
 
     An emulated disk is one disk, whose model sets `rotational`. For the other disks of a guest this is unknown:
-    `rotational` is the hypervisor's default, and its cache is below the guest's counters. A loop device takes the flag
-    from the disk with its file, and the host may cache that file.
+    `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. A loop device
+    takes the flag from the disk with its file, and the host may cache that file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None
@@ -76,7 +76,10 @@ def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> boo
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number among the leaf devices; None if none has one. A single disk can slow small I/Os."""
+    """Return the largest number among the leaf devices; None if none has one.
+
+    A single disk with large sectors can slow down small I/Os.
+    """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return max((int(text) for text in texts if text and text.isdigit()), default=None)
 

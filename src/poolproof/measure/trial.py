@@ -75,7 +75,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     """
     layout, workload = context.layout.name, prepared.workload
     begun = _now()
-    LiveNotes(context.run).clear()  # they may be left over from a session that was killed
+    LiveNotes(context.run).clear()  # the files may be left over from a session that was killed
     context.listener.trial_begins(layout, workload.name, number)
     directory = context.run.trial_directory(layout, workload.name, number)
     broken = None
@@ -150,7 +150,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
         return None, time.monotonic() - begun
     context.listener.step("drop caches")
     if context.layout.found is not None or not context.layout.tree.close:
-        flush(context.host, context.layout)  # otherwise closing writes everything out; a directory only drops its pages
+        flush(context.host, context.layout)  # a `dir` is never closed, so it is flushed here
     resident = drop_caches(context.host, context.layout, prepared.paths)
     return resident, time.monotonic() - begun
 

@@ -2,7 +2,7 @@
 
 Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
 search is read-only. It also returns state directories that must not be cleaned up: those of runs that are still
-running, of other users, and of runs without a journal.
+running, those of other users, and those without a journal.
 """
 
 import os

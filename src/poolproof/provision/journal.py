@@ -2,7 +2,7 @@
 
 The file is JSON Lines, and each line is synced. A line is either a change (`number`, `title`, `argv`, `undo`, `host`)
 or says that the change with this `number` has been undone. A crash can cut off only the last line. The change in an
-incomplete line was never made, because a change starts only after its line is complete.
+incomplete line was never made, because a change is made only once its line is complete.
 """
 
 import os

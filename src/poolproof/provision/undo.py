@@ -1,7 +1,7 @@
 """Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
 
-Commands of a killed poolproof process may still be running. They are awaited first, because a command may make its
-change only shortly before it ends.
+Commands of a killed poolproof process may still be running. The undo waits for them first, because a command may make
+its change only shortly before it ends.
 """
 
 import contextlib
@@ -60,11 +60,11 @@ def undo_all(
         try:
             host = host_named(run_host, name)
         except HostError:
-            continue  # reported for each of its changes
+            continue  # reported for each change on that host
         there = [change for change in changes if change.host == name]
         try:
             unfinished |= await_unfinished(there, partial(_is_made, host), host, tell=tell)
-        except HostUnreachable:  # reported for each change of a further host; the main host is needed for all others
+        except HostUnreachable:  # reported for each change on that host; without the main host, nothing can be undone
             if not name:
                 raise
     for change in changes:
@@ -73,7 +73,7 @@ def undo_all(
         if reason:
             failed.append(FailedUndo(change, reason))
         else:
-            # A full disk must not prevent the other undos; a second undo of the same change does no harm.
+            # A full disk must not prevent the other undos, and undoing the same change twice does no harm.
             with contextlib.suppress(OSError):
                 journal.mark_undone(change)
     return tuple(failed)

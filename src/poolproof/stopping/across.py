@@ -16,7 +16,7 @@ from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 
 _SIGNIFICANCE = 0.01
 _WITHIN_FREEDOM = 30
-_LEAST_FREEDOM = 0.25  # with so few degrees of freedom, t is already forty thousand
+_LEAST_FREEDOM = 0.25  # with this many degrees of freedom, t is already forty thousand
 
 
 def across(
@@ -39,7 +39,7 @@ def across(
     if disagree and prior is not None and prior.is_exceeded((deviation / mean) ** 2, count - 1):
         prior = None
     variance = deviation**2 if prior is None else prior.pooled(deviation**2, count - 1, mean)
-    error = max(math.sqrt(variance), within or 0.0) / math.sqrt(count)  # at least that of the trials' own samples
+    error = max(math.sqrt(variance), within or 0.0) / math.sqrt(count)  # at least the error of the trials' own samples
     half = _half_in_errors(count, rule, prior) * max(error, resolution * mean)
     is_precise = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
     return AcrossTrials(
@@ -64,7 +64,8 @@ def least_half(rule: StoppingRule, resolution: float) -> float:
 def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:
     """Return the half width in standard errors.
 
-    The interval is wider after the minimum number of trials, because every further trial is another chance to stop.
+    The interval is wider if there are more trials than the minimum, because every further trial is another chance to
+    stop.
     """
     freedom = count - 1 + (prior.freedom if prior is not None else 0.0)
     half = quantile((1 + rule.confidence) / 2, max(_LEAST_FREEDOM, freedom))

@@ -1,4 +1,4 @@
-"""The stopping rule for a trial: when the rule is checked, and whether the trial has converged.
+"""The stopping rule for a trial: when to apply it, and how it decides whether the trial has converged.
 
 An interval that is checked all the time and used as soon as it is narrow covers the truth less often than it claims
 (Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to check rarely, at
@@ -85,7 +85,7 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     """Remove the interval if it is based on too few fio reports, because values between two reports are interpolated.
 
-    fio does not report while its queue is stuck, for example for seconds behind a ZFS transaction group.
+    fio does not report while its queue is stuck, which can take seconds behind a ZFS transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)

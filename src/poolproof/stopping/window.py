@@ -97,7 +97,7 @@ def estimate_window(
     tenths = [math.fsum(window.values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
     lowest, highest = min(tenths), max(tenths)
     if run.effective < LEAST_EFFECTIVE and highest - lowest <= rule.until * run.mean:
-        # strongly correlated, but the range is too small for that to matter
+        # the samples are strongly correlated, but their range is too small for that to matter
         half, run = max(half, highest - lowest), replace(run, effective=LEAST_EFFECTIVE)
     return WindowEstimate(
         mean=run.mean,
@@ -160,7 +160,10 @@ def _changing(found: Change, seconds: float) -> NotConverged:
 
 
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
-    """Return the reason `burst`. A few bursts give no mean: the relative error of a count of k events is 1/√k."""
+    """Return the reason `burst`.
+
+    A few bursts do not determine a mean: the relative error of a count of k events is 1/√k.
+    """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"
     sentence = f"{found.episodes} {name} ({seconds:.2g} s in total) {verb} the mean by {abs(found.moved):.1%}"

@@ -203,7 +203,7 @@ class Hdd:
                 return 0.0
             return self._position(tail, offset, len(self._cache)) + self._p.write_settle_s
         if offset == self._head and self._front is None:
-            # the next sector passed under the head while the disk was idle, so it takes a turn to come back
+            # the next sector passed under the head while the disk was idle, and comes back after one rotation
             return self._p.rotation_s - max(0.0, now_s - self._free_at) % self._p.rotation_s
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 

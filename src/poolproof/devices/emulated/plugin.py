@@ -131,7 +131,7 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store. This takes no service time, because a real disk only updates its tables."""
+    """Punch a hole in the store. The service time is 0, because a real disk only updates its tables."""
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -33,7 +33,7 @@ class Ssd:
     rotational = False
 
     def __init__(self, size_bytes: int, parameters: SsdParameters, seed: int) -> None:
-        del size_bytes, seed  # all addresses cost the same, and nothing is random
+        del size_bytes, seed  # all addresses take the same time, and nothing is random
         self._p = parameters
         self._channels = [0.0] * parameters.channels
         self._link_free_at = 0.0

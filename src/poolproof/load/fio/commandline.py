@@ -80,7 +80,9 @@ def read_command(text: str, line: int = 1) -> Command | None:
 def read_arguments(
     arguments: Sequence[str], line: int = 1, *, text: str = "", lines: Sequence[int] | None = None
 ) -> Command:
-    """Parse fio's arguments, without the program name. Raises nothing: invalid arguments are listed in `problems`.
+    """Parse fio's arguments, without the program name.
+
+    Invalid arguments are listed in `problems` and never raise an error.
 
     `lines` has the line number of each argument. Without `lines`, all arguments are on `line`.
     """
@@ -101,7 +103,7 @@ def read_arguments(
             current = JobDraft(option.value, number)
             drafts.append((current, shared))
         else:
-            if option.name == "kb_base":  # on a command line it affects only the options after it
+            if option.name == "kb_base":  # on a command line, kb_base affects only the options after it
                 current.early |= current.options.keys()
             current.put(option.name, option.value, number)
     return Command(

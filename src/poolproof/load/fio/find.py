@@ -4,7 +4,7 @@ Each result comes with the nearest command or job file that fits the result, or 
 Values are never guessed: a value that is not in the text is None.
 
 With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last report
-counts. Separate reports of clones look similar, but the clones end at about the same time.
+counts. Separate reports of clones look similar, but clones end at about the same time.
 """
 
 from bisect import bisect_right
@@ -27,7 +27,10 @@ _GROWTH = 1.05  # of run time, from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order. A run in several formats counts once, in the most detailed format."""
+    """Return all fio results in line order.
+
+    If a run is printed in several formats, only the most detailed one counts.
+    """
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)
@@ -183,8 +186,8 @@ def _last_reports(parts: Sequence[PartOutcome]) -> tuple[PartOutcome, ...]:
 def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
     """True if the parts are successive reports of `width` parts each.
 
-    Every part must have run clearly longer in the last report than in the first, because the runtimes of clones differ
-    slightly too.
+    Every part must have run clearly longer in the last report than in the first, because the runtimes of clones also
+    differ slightly.
     """
     return all(
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)

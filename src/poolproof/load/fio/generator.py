@@ -37,7 +37,7 @@ _NO_SPACE = "No space left on device"
 
 
 class Fio:
-    """fio as a `LoadGenerator`. The methods are documented in the protocol."""
+    """fio as a `LoadGenerator`. The protocol documents the methods."""
 
     name = "fio"
     programs: tuple[str, ...] = ("fio",)
@@ -110,8 +110,8 @@ class Fio:
             raise FioError(f"{failed}: fio printed: {output}")
 
     def cleanup_step(self, scratch: str) -> Step:
-        # Undone before the steps that build the layout, because a layout in use can't be removed. If poolproof crashed
-        # early, the shell has not yet become fio.
+        # This is undone before the steps that build the layout, because a layout in use can't be removed. If poolproof
+        # crashed early, the shell may not have become fio yet.
         return Step("run fio", ("true",), UndoPrograms(("fio", "sh"), marker=f"{scratch}/"))
 
     def run(
@@ -127,7 +127,7 @@ class Fio:
         text, report = self.text(load), _report_path(scratch)
         argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
         argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
-        argv += ["--readonly"] if read_only else []  # also refuses to rewrite a file that is too short
+        argv += ["--readonly"] if read_only else []  # fio then also refuses to rewrite a file that is too short
         before()
         command = _fio_command(scratch, f"{scratch}/{self.load_file}", argv, clear=report)
         return text, host.run(command, stdin=text, timeout_s=_limit_s(load), check=False)
@@ -179,7 +179,7 @@ def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/
 
 
 def _limit_s(load: Load) -> float:
-    """Return a time limit in seconds that is far above the requested time, and long enough for a very slow disk."""
+    """Return a time limit in seconds that is far above the requested time and long enough for a very slow disk."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

@@ -36,7 +36,7 @@ def count_bins(latencies: Sequence[int]) -> Counter[int]:
 
     This is several times faster than calling `bin_of` for each latency. The upper half of a 32-bit float holds the
     exponent and the first seven bits of the mantissa, one more than a bin needs. A float holds integers below 2^24
-    exactly. Larger latencies are rare and are counted one by one.
+    exactly. Larger latencies are rare, so they are counted one by one.
     """
     large = [latency for latency in latencies if latency >= _EXACT_IN_FLOAT or latency < 0]
     small = [latency for latency in latencies if 0 <= latency < _EXACT_IN_FLOAT] if large else latencies

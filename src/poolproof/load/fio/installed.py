@@ -45,7 +45,10 @@ class FioVersion:
 
 
 OLDEST_TO_RUN = FioVersion(3, 6)
-"""The first release whose JSON contains fsync latency (`sync`), which the etcd preset needs. json+ is older."""
+"""The first release whose JSON contains fsync latency (`sync`), which the etcd preset needs.
+
+Older releases already have json+.
+"""
 
 
 def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Concatenate[Host, P], Answer]:
@@ -177,7 +180,7 @@ def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: S
     elif near:
         hint = f"did you mean `{near[0]}`? `fio --cmdhelp={near[0]}` explains it"
     else:
-        hint = "`fio --cmdhelp=all` lists fio's options, `fio --enghelp=ENGINE` those of an engine"
+        hint = "to list fio's options: fio --cmdhelp=all; to list those of an engine: fio --enghelp=ENGINE"
     return CampaignError(f"job {job!r}: fio has no option {given!r} with the engine {engine}", hint).concerning(given)
 
 

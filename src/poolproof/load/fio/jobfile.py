@@ -27,7 +27,7 @@ _COMMENT = re.compile(r"[#;]")
 _DEEPEST_INCLUDE = 8
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
-_MISSPELT = 0.75  # two swapped letters of four: `nmae`
+_MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`
 _SIMILAR = 0.5
 MOST_PROBLEMS = 100
 """The maximum number of problems reported for one source."""
@@ -109,7 +109,7 @@ def read_job_file(
     include: Callable[[str], str | None] | None = None,
     first_line: int = 1,
 ) -> ReadJobFile:
-    """Parse a job file. Raises nothing: everything that fio would refuse is listed in the problems.
+    """Parse a job file. Everything that fio would refuse is listed in the problems and raises no error.
 
     A variable that is not in `environment` stays as written. `machine` may contain `ncpus`, `pagesize` and `mb_memory`.
     `include` returns the text of an included file, or None if the file cannot be read. All lines of an included file

@@ -47,7 +47,8 @@ _FILL_BLOCK_BYTES = 1 << 20
 _SECTOR_BYTES = 512
 _PAGE_BYTES = 4096
 _GRAIN_BYTES = 1024**2
-_SIZE = re.compile(r"(?<![/\w.])[\w.]+")  # in bs=4k,8k, bsrange=1k-8k, bssplit=4k/40:8k/60; after `/` is a percentage
+# the sizes in bs=4k,8k, bsrange=1k-8k and bssplit=4k/40:8k/60; a percentage follows `/`
+_SIZE = re.compile(r"(?<![/\w.])[\w.]+")
 _REPLACED = frozenset({"directory", "filename", "size", "offset", "offset_increment", "direct", "bs_unaligned"})
 
 
@@ -225,7 +226,10 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files. `numjobs` is left out, because fewer clones use the same files."""
+    """Return the options that define the files.
+
+    `numjobs` is left out, because fewer clones use a subset of the same files.
+    """
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
@@ -238,9 +242,10 @@ def _changes_data(job: Job) -> bool:
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     """Return the jobs, changed to run on a bare disk of `size_bytes`. None means that the disk is large enough.
 
-    As with the files of a layout, each clone has a separate region. The regions follow each other from the start of the
-    disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes that are
-    not multiples of a sector are rounded up to whole pages (4 KiB), which is also what a file system would write.
+    As with the files of a layout, each clone has a separate region. The regions are next to each other, from the start
+    of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes
+    that are not multiples of a sector are rounded up to whole pages (4 KiB), which is also what a file system would
+    write.
     """
     aligned = [_in_whole_sectors(job) for job in jobs]
     start, regions = 0, []

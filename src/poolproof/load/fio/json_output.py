@@ -22,10 +22,10 @@ _KIB = 1024
 _SECTOR = 512
 _LARGEST = 10**24
 _MOST_NOTES = 200
-_MOST_FAILURES = 50  # damaged documents in a text; each one makes the search start again
+_MOST_FAILURES = 50  # limits the damaged documents in a text, because the search starts again after each
 _VERSION_KEY = '"fio version"'
 _START = re.compile(r'\{\s*"fio version"')
-_SORTED_START = re.compile(r"^\{", re.MULTILINE)  # if another program has sorted the keys
+_SORTED_START = re.compile(r"^\{", re.MULTILINE)  # needed if another program has sorted the keys
 _NO_NUMBER = re.compile(r":\s*[-+]?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 _JSON_LINE = re.compile(r'\s*(?:["{}\[\],]|$)')
 _CLOSING_LINE = re.compile(r"^\}", re.MULTILINE)
@@ -252,7 +252,7 @@ def _lines(text: str) -> list[str]:
 
 def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
     every = raw.jobs or raw.client_stats or []
-    jobs = [job for job in every if job.jobname != "All clients"] or every  # without a client's totals
+    jobs = [job for job in every if job.jobname != "All clients"] or every  # without the totals of all clients
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
     return Outcome(
@@ -280,7 +280,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
     is_group = entries == 1 and numjobs.isascii() and numjobs.isdecimal() and len(numjobs) < 6  # group_reporting
     sync, syncs = (raw.sync.lat_ns, raw.sync.total_ios or 0) if raw.sync else (None, None)
     if syncs is not None and sync:
-        syncs = max(syncs, sync.N or 0)  # fio's synchronous engines count only here
+        syncs = max(syncs, sync.N or 0)  # synchronous engines are counted only here
     return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,

@@ -2,7 +2,8 @@
 
 Extents follow these rules, as measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size).
 `size` is divided evenly among the files of a job, and is limited to `filesize` times the number of files. With
-`offset_increment`, clone i starts i increments later. `io_size` changes how many bytes are moved, but not where.
+`offset_increment`, clone i starts i increments later. `io_size` changes how many bytes are moved, but not which range
+they are in.
 """
 
 import math
@@ -27,7 +28,7 @@ def jobs_of(load: Load) -> Jobs:
 
 
 def job_of(part: LoadPart) -> Job:
-    """Return the fio job of a part; a job without options if another generator created the part."""
+    """Return the fio job of a part; for a part of another generator, a job without options."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
 
 
@@ -124,7 +125,7 @@ def _files_each(job: Job) -> int:
 
 def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
     scale, offset, increment, length = _region(job)
-    starts = [offset, *(offset + clone * increment for clone in range(1, clones))]  # not offset + 0 * infinity
+    starts = [offset, *(offset + clone * increment for clone in range(1, clones))]  # avoids 0 * infinity
     return tuple(
         Extent(file, start, start + length, scale) for clone, start in enumerate(starts) for file in _files(job, clone)
     )

@@ -6,10 +6,10 @@ size, count, count, …`. Source: HOWTO "Log file formats". A 100 MB log is read
 object for each line.
 
 With `log_avg_msec`, a line covers a window: its value is the mean over the window, and its block size is 0. Without
-`log_avg_msec`, a line covers one I/O and has the block size of that I/O. The value of such a line says nothing about
-the rate of the job: in an IOPS log it is always 1, and in a bandwidth log it is the I/O's bytes divided by the I/O's
-latency (`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote a line at most every half second. The value
-of such a line is the rate since the previous line, but the block size is that of one I/O.
+`log_avg_msec`, a line covers one I/O and has the block size of that I/O. The value of such a line is not the rate of
+the job: in an IOPS log it is always 1, and in a bandwidth log it is the I/O's bytes divided by the I/O's latency
+(`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote a line at most every half second. The value of such
+a line is the rate since the previous line, but the block size is that of one I/O.
 """
 
 import math
@@ -34,10 +34,10 @@ RateKind = Literal["bw", "iops"]
 
 READ, WRITE = 0, 1
 _KIB = 1024
-_PIECE_BYTES = 256 << 10  # larger pieces do not fit in the CPU's cache
+_PIECE_BYTES = 256 << 10  # larger pieces would not fit in the CPU's cache
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
-_LONGEST_NS = 10**18  # 31 years; a longer latency is damage
+_LONGEST_NS = 10**18  # 31 years; a longer latency means that the log is damaged
 _MOST_COUNT = 10**15  # I/Os; a larger count is damage
 _CHECKED_LINES = 20  # of each piece
 _LEAST_QUEUE = 0.5  # I/Os in flight; if the unit were µs, there would be 500
@@ -48,7 +48,7 @@ _HEX = re.compile(rb"0x([0-9a-fA-F]{1,16})")
 _ROW = re.compile(rb"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)[^\n]*\n")
 _MOST_DIGITS = 18  # always fits in 64 bits
 _SHORTEST_MS = 1000
-_OLD_WINDOW_MS = 450  # bwavgtime is 500 ms by default, and fio 2 wakes a little early
+_OLD_WINDOW_MS = 450  # bwavgtime is 500 ms by default, and fio 2 wakes up slightly early
 _LONGEST_MS = 366 * 86_400_000  # a longer run means that a time is damaged
 
 _Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]"]
@@ -164,7 +164,7 @@ def latency_of(log: SeriesLog, direction: int, unit_ns: int = 1) -> Latency:
 
 
 def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
-    """Return the rates in a log that has only one direction. If the log is too short, no value is set.
+    """Return the rates in a log that has only one direction. If the log is too short, all values are None.
 
     A second or a window without a line counts as 0. Raises FioError if the log spans more than a year.
     """

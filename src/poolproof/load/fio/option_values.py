@@ -62,7 +62,7 @@ def refusal(name: str, value: str) -> str | None:
         # fio ignores an invalid second size (`bs=4k,zebra`), but it is always a mistake.
         accepted, is_valid = "sizes such as 4k", attempt(parse_block_sizes, value) is not None
     elif name in _COUNTS:
-        # Some options accept a negative number; only fio knows which.
+        # Some options accept a negative number, but which ones is known only to fio.
         number = value.split(",")[0].strip().lstrip("-")
         accepted, is_valid = "a whole number", attempt(parse_bytes, number) is not None
     elif name in _SIZES:
@@ -88,7 +88,8 @@ def _word_refusal(word: str) -> str | None:
 
 def _engine_refusal(value: str, shown: str) -> str | None:
     word = value.partition(":")[0].partition(",")[0].rstrip()
-    if word in ENGINE_WORDS or "/" in value or value.endswith(".so"):  # a path loads the user's own engine
+    # the value can also be the path of an external engine
+    if word in ENGINE_WORDS or "/" in value or value.endswith(".so"):
         return None
     near = nearest(word.lower()[:_LONGEST], ENGINE_WORDS, _SIMILAR)
     return f"{shown}: fio has no such engine; " + (

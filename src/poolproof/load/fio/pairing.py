@@ -23,7 +23,7 @@ Format = Literal["json", "terse", "text"]
 
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
-_FEWEST_IOPS = 20  # below this, the integer that fio prints is too coarse
+_FEWEST_IOPS = 20  # below this, IOPS as an integer are too coarse
 _ROUNDING = 0.03
 _SHORT_LAST = 0.1  # the last block of a file may be short
 _LONGER = 1.5  # when time is up, a slow disk still has to finish the I/O in flight
@@ -105,7 +105,7 @@ def _at_same_position(
 ) -> SourceCommand | None:
     """Return the nth command of the block if the result is the nth result below the block.
 
-    Return None if there are more or fewer results than commands, or if a command does not fit the result at the same
+    Return None if the numbers of results and commands differ, or if a command does not fit the result at the same
     position.
     """
     end = min((command.line for command in commands if command.line > block[-1].line), default=float("inf"))
@@ -202,7 +202,7 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
     if any(printed.options.get(name, value) != value for name, value in given.options.items() if name in _IDENTIFYING):
         return False
     part, other = part_of(printed), part_of(given)
-    # A text may quote only some of the clones that report one by one.
+    # A text may quote only some of the clones if each clone reports separately.
     same_clones = part.clones == other.clones or (is_header and part.clones < other.clones)
     if "numjobs" in printed.options and not same_clones:
         return False

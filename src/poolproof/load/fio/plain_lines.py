@@ -5,8 +5,8 @@ decoded. A `<br>`, the end of an HTML block, or a result within a sentence start
 Curly quotes become straight quotes.
 
 A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
-Margins are only removed from successive lines with the same kind of margin, and only if a line of fio output is among
-them.
+Margins are removed only from successive lines with the same kind of margin, and only if one of these lines is fio
+output.
 
 fio's output and commands may be wrapped at the width of a window. Two lines are joined if the first is an incomplete
 line of fio output and both together are complete. The end of a command cannot be recognized, so a command is joined if
@@ -69,7 +69,7 @@ _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
 _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 
 
-@lru_cache(maxsize=1)  # the same text is searched for results, commands, tables and iostat
+@lru_cache(maxsize=1)  # cached, because the same text is searched for results, commands, tables and iostat
 def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 

@@ -27,7 +27,7 @@ _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _TOO_LARGE = 1 << 63
-_cached = lru_cache(maxsize=4096)  # thousands of results have the same few values
+_cached = lru_cache(maxsize=4096)  # cached, because thousands of results have the same few values
 
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
 _LONGEST_EXPRESSION = 200

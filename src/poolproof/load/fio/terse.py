@@ -2,7 +2,7 @@
 
 Sizes are in KiB, rates in KiB/s, and latencies in microseconds, some of them with decimals. From version 3 on, the
 second field is fio's version (`fio-3.33`). Versions 4 and 5 have trims, and version 5 has the numbers of bandwidth and
-IOPS samples. In version 2, only some releases of fio print trims, so directions are recognized by the format of their
+IOPS samples. In version 2, only some releases of fio print trims, so directions are recognized from the format of their
 fields. `unified_rw_reporting=both` adds the total of all directions after the separate directions. Sources: HOWTO
 "Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
 """

@@ -114,7 +114,7 @@ class _RunDraft:
 
 
 def read_text(text: str) -> tuple[Outcome, ...]:
-    """Return all runs in the text, in order. Raises nothing: lines that fio did not print are ignored."""
+    """Return all runs in the text, in order. Lines that fio did not print are ignored."""
     return tuple(found.result for found in find_runs(plain_lines(text)))
 
 
@@ -195,7 +195,9 @@ class _Reader:
         if values := lines.percentiles(line):
             return job is not None and self._percentiles(job, values)
         if job is not None:
-            job.head = None  # percentiles are right below their head; `high prio … percentiles` are not the direction's
+            # percentiles follow directly below their heading; `high prio … percentiles` do not cover the whole
+            # direction
+            job.head = None
         if head := lines.percentile_head(line):
             self._job_for(lambda _: True).head = head
         elif rate := lines.rate(line):
@@ -244,7 +246,8 @@ class _Reader:
             for name, count in counts.items():
                 if name in job.directions:
                     job.directions[name] = replace(job.directions[name], ios=count)
-            job.part = replace(job.part, syncs=syncs or None)  # fio prints 0 if the engine's syncs are not counted here
+            # fio prints 0 here for engines whose syncs it counts elsewhere
+            job.part = replace(job.part, syncs=syncs or None)
         else:
             return lines.is_depths(line)
         return True

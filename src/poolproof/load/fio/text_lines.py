@@ -82,7 +82,7 @@ _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
-_LARGEST = 1e24  # more than fio can count
+_LARGEST = 1e24  # larger than any value that fio can count
 _SECTOR = 512
 _SAME_RATE = 0.05
 
@@ -104,10 +104,10 @@ def number(text: str) -> float:
 
 
 def amount(text: str, kilo: int) -> float:
-    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`. Units without an `i` are powers of `kilo`.
+    """Return the bytes in `800GiB`, `1024.0MB` or `3556Mbit`.
 
-    Raises ValueError if fio prints no such amount. A number without a unit is only accepted if it is 0, because the
-    unit of any other number may have been cut off.
+    Units without an `i` are powers of `kilo`. Raises ValueError if fio never prints such an amount. A number without a
+    unit is only accepted if it is 0, because the unit of any other number may have been cut off.
     """
     match = _AMOUNT.match(text)
     if match is None:
@@ -323,7 +323,7 @@ def without_cut_number(line: str) -> str:
 
 
 def is_filler(line: str) -> bool:
-    """True for ellipses and the like, and for lines of fio from which no value is read."""
+    """True for ellipses and similar lines, and for lines of fio from which no value is read."""
     return _FILLER.match(line) is not None
 
 
@@ -334,8 +334,8 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
     """Return the bandwidth in bytes per second. Raises ValueError if the text is not a rate as printed by fio.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The second rate is returned: poolproof prints rates in powers of
-    1000 too, so readers find the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. The second rate is returned: poolproof also prints rates in powers
+    of 1000, so readers find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
