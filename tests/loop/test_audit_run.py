@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.loop.command import ask
 from tests.loop.testbed import Testbed
 
@@ -15,6 +17,7 @@ measure: {trials: 1, time: 1s}
 """
 
 
+@pytest.mark.slow
 def test_auditing_a_run_gives_the_same_verdicts(testbed: Testbed) -> None:
     testbed.ask(_CAMPAIGN)
     run = testbed.runs / "run"

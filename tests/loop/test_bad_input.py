@@ -12,6 +12,8 @@ import pytest
 from tests.loop.command import Answer, ask
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _READS = "workloads: {reads: {rw: randread, size: 16m}}"
 _FINE = f"""
 devices: {{a: {{file: 256M}}, b: {{file: 256M}}}}

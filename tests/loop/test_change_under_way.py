@@ -11,6 +11,8 @@ import pytest
 from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _CAMPAIGN = """
 devices: {a: {file: 256M}}
 layouts: {one: a | ext4}

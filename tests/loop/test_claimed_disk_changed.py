@@ -26,6 +26,8 @@ from poolproof.provision.undo import undo_all
 from poolproof.steps import Step, UndoCommand
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 HOST = LocalHost()
 _SIZE = 64 << 20
 

@@ -14,6 +14,8 @@ from tests.loop.command import Answer, Started, ask
 from tests.loop.leftovers import leftovers_of
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _EMULATED = """
 devices: {a: {emulate: nvme, size: 512M}}
 layouts: {one: a | ext4}

@@ -13,6 +13,8 @@ from tests.loop.command import Answer, ask
 from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value
 
+pytestmark = pytest.mark.parallel
+
 _BY_ID = Path("/dev/disk/by-id")
 _NAME = "poolproof-test-disk"
 _GUARD = 5

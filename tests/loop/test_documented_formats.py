@@ -9,6 +9,8 @@ import pytest
 from tests.loop.testbed import Testbed
 from tests.unit.docs.pages import documented, keys_of_value, optional_parents
 
+pytestmark = pytest.mark.parallel
+
 CAMPAIGN = """
 name: formats
 devices:

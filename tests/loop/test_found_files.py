@@ -8,6 +8,8 @@ import pytest
 
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _CAMPAIGN = """
 layouts: {found: dir {data}}
 workloads: {case: {rw: randread, bs: 4k, filename: mine.db, fill: false, JOB}}

@@ -11,6 +11,8 @@ import pytest
 from tests.loop.command import POOLPROOF, Answer, Started
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _CAMPAIGN = """
 devices: {a: {emulate: sata-ssd, size: 512M}, b: {file: 512M}}
 layouts: {both: btrfs raid1 a b, found: 'dir {data}'}

@@ -19,6 +19,8 @@ import pytest
 from tests.loop.command import POOLPROOF
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _CAMPAIGN = """
 question: Which is it?
 devices: {a: {file: 512M}}

@@ -10,6 +10,8 @@ from tests.loop.command import Answer, ask
 from tests.loop.leftovers import leftovers_of
 from tests.loop.testbed import SLOW_S, Testbed
 
+pytestmark = pytest.mark.parallel
+
 _WORKLOADS = """
 workloads:
   reads: {rw: randread, bs: 16k, size: 128m, iodepth: 4}

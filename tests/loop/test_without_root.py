@@ -7,6 +7,8 @@ import pytest
 from tests.loop.command import Answer, ask
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _NOBODY = "65534"
 _READ = "+dac_read_search"
 _AS_NOBODY = (

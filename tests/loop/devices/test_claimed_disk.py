@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from poolproof.campaign.model import Device, Disk, LoopFile
 from poolproof.devices.model import Site
 from poolproof.devices.plan import DeviceFacts, plan_devices
@@ -11,6 +13,8 @@ from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
 from .real_devices import HOST, created
+
+pytestmark = pytest.mark.parallel
 
 
 def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:

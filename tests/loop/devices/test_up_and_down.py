@@ -14,6 +14,8 @@ from poolproof.layers.catalogue import device_under
 
 from .real_devices import HOST, created
 
+pytestmark = pytest.mark.parallel
+
 _SIZE = 256 << 20
 _SOURCES = [LoopFile(_SIZE), Qcow2(_SIZE), *(Emulated(name, _SIZE) for name in MODELS)]
 

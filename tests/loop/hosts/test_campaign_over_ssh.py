@@ -47,6 +47,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
         yield running_one
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("server")
 def test_a_campaign_over_ssh_finds_the_same_as_here(testbed: Testbed) -> None:
     there = _run(testbed, _CAMPAIGN, "far")

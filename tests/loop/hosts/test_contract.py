@@ -16,6 +16,8 @@ from poolproof.process import CommandFailed, CommandTimedOut, ProgramMissing
 from poolproof.steps import daemon
 from tests.loop.hosts.processes import running, wait_until_true
 
+pytestmark = pytest.mark.parallel
+
 _LIMIT_S = 120.0
 _CLOCKS_S = 1.0  # a `date` over there may wait for a processor
 _WORDS = [

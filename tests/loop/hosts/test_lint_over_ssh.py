@@ -19,6 +19,8 @@ from tests.loop.command import ask
 from tests.loop.hosts.sshd import Sshd, sshd
 from tests.loop.testbed import Testbed
 
+pytestmark = pytest.mark.parallel
+
 _FLAGS = ("rw=randread", "bs=4k", "ioengine=libaio", "iodepth=8", "size=64m")
 
 

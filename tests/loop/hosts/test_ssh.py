@@ -21,6 +21,8 @@ from poolproof.process import CommandFailed, CommandTimedOut
 from tests.loop.hosts.processes import running, wait_until_true
 from tests.loop.hosts.sshd import Sshd, sshd, user_without_root
 
+pytestmark = pytest.mark.parallel
+
 _LIMIT_S = 120.0
 
 

@@ -11,6 +11,8 @@ from tests.unit.layers.toys import toy_layers
 
 from .conftest import Bench
 
+pytestmark = pytest.mark.parallel
+
 _MIB = 1024**2
 
 
