@@ -119,6 +119,7 @@ def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
         syncs=_known(sum, [job.syncs for job in jobs if job.syncs is not None]),
         job_runtime_ms=_known(sum, [job.job_runtime_ms for job in jobs]),
         job_start_ms=_known(min, [job.job_start_ms for job in jobs]),
+        latency_shares={},
         user_cpu_percent=_weighted([(job.user_cpu_percent, job.job_runtime_ms) for job in jobs]),
         system_cpu_percent=_weighted([(job.system_cpu_percent, job.job_runtime_ms) for job in jobs]),
     )
@@ -134,7 +135,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
     """Return the I/O of the entire run in one direction; None if the run had no I/O in this direction."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
-    if merged is None or len(groups) == 1 or _at_once(result):
+    if merged is None or len(groups) == 1 or groups_ran_at_once(result):
         return merged
     runtime_ms = _known(sum, [each.runtime_ms for each in groups])
     return replace(
@@ -172,7 +173,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
     )
 
 
-def _at_once(result: Outcome) -> bool:
+def groups_ran_at_once(result: Outcome) -> bool:
     """True if a group began before the previous one was half over; False if a start time or a runtime is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:

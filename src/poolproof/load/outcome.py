@@ -57,6 +57,9 @@ class PartOutcome:
 
     Parts with the same `group` ran at the same time. Groups usually ran one after the other. `options` are the options
     as the generator printed them. fio omits switches without a value (`time_based`).
+
+    `latency_shares` is the distribution of completion latencies, of all directions together: it maps the upper bound of
+    each bin, in nanoseconds, to the percentage of I/Os in the bin. Empty if the source does not contain it.
     """
 
     name: str
@@ -75,6 +78,7 @@ class PartOutcome:
     system_cpu_percent: float | None = None
     host: str | None = None
     group: int = 0
+    latency_shares: Mapping[float, float] = field(default_factory=dict)
 
     @property
     def directions(self) -> dict[str, Direction]:
@@ -85,7 +89,11 @@ class PartOutcome:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout."""
+    """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.
+
+    Merges are requests that the kernel joined with another request. `is_component` is True for a disk below a device
+    mapper or md device whose own counts are also among the disks.
+    """
 
     name: str
     read_requests: int | None = None
@@ -93,6 +101,9 @@ class DiskUse:
     utilisation_percent: float | None = None
     read_bytes: int | None = None
     write_bytes: int | None = None
+    read_merges: int | None = None
+    write_merges: int | None = None
+    is_component: bool = False
 
 
 @dataclass(frozen=True)

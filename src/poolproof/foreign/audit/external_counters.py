@@ -8,13 +8,13 @@ reached every disk.
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account, Evidence, LeafUse
 from poolproof.foreign.audit.iostat import DiskRates
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.outcome import Outcome
-from poolproof.rules.reported import lasted_s, moved_bytes
+from poolproof.rules.reported import lasted_s, moved_bytes, parts
 from poolproof.units import format_duration, format_rate, format_size
 
 _NEAR_LINES = 60
@@ -72,6 +72,20 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
     place = f"{block.program}, lines {block.line}–{block.last_line}"
     words = f"{place}: {subject} {rates} ({reports}), which is {amounts}"
     return ExternalCounters(_evidence(block.name, (read, wrote), (int(over[0]), int(over[1])), seconds), words)
+
+
+def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
+    """Return the counters of a whole run without the directions in which the group moved nothing."""
+    account = counters.evidence.account
+    if account is None:
+        return counters
+    moved = {part.kind for part in parts(group)}
+    kept = replace(
+        account,
+        fio_read_bytes=account.fio_read_bytes if "read" in moved else 0,
+        fio_write_bytes=account.fio_write_bytes if "write" in moved else 0,
+    )
+    return replace(counters, evidence=replace(counters.evidence, account=kept))
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:

@@ -7,7 +7,8 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
-from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, from_block, from_disk_use
+from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
+from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.missing import jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
@@ -69,7 +70,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     """Judge every result in the text, in line order. Text that is not part of a result is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
-        return (judge_result(runs[0], context),)
+        return tuple(judge_result(group.found, context, whole=group.whole) for group in groups_of(runs[0]))
     tables = find_tables(text, [(found.line, found.last_line) for found in runs])
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
@@ -81,15 +82,23 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
         frozenset(command.line for command in commands if not command.jobs),
     )
-    return tuple(judge_result(found, context, surroundings) for found in results)
+    groups = [group for found in results for group in groups_of(found)]
+    return tuple(judge_result(group.found, context, surroundings, group.whole) for group in groups)
 
 
-def judge_result(found: FoundResult, context: Context, surroundings: _Surroundings = _ALONE) -> Judged:
-    """Judge one result, using the facts in the text around it."""
-    statement = largest_above(surroundings.statements, found.line) if context.devices is None else None
-    next_start = min((start for start in surroundings.starts if start > found.last_line), default=float("inf"))
-    block = block_of(found, surroundings.blocks, next_start)
-    counters = (from_block(found, block) if block else None) or from_disk_use(found.result)
+def judge_result(
+    found: FoundResult, context: Context, surroundings: _Surroundings = _ALONE, whole: FoundResult | None = None
+) -> Judged:
+    """Judge one result, using the facts in the text around it.
+
+    If the result is one group of a run, `whole` is the result of the run.
+    """
+    whole = whole or found
+    statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
+    next_start = min((start for start in surroundings.starts if start > whole.last_line), default=float("inf"))
+    block = block_of(whole, surroundings.blocks, next_start)
+    counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
+    counters = counters and for_group(counters, found.result)
     case = Case(
         load=load_of(jobs_of(found.made, found.result)),
         outcome=found.result,

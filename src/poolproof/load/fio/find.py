@@ -7,6 +7,7 @@ With `--status-interval`, fio prints several reports of the same run, each with 
 counts. Separate reports of clones look similar, but clones end at about the same time.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import find_runs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
+_JOB_NAME = re.compile(r'\s*"jobname"\s*:')
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # of run time, from the first report to the last
 
@@ -53,7 +55,18 @@ def _lone_document(text: str) -> FoundResult | None:
     if text[:start].strip() or text[end:].strip():
         return None
     first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
-    return _found_document(documents[0].result, first, last)
+    found = _found_document(documents[0].result, first, last)
+    return _with_part_lines(found, enumerate(text.split("\n"), start=1)) if _has_groups(found) else found
+
+
+def _has_groups(found: FoundResult) -> bool:
+    return len({part.group for part in found.result.parts}) > 1
+
+
+def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
+    """Return the document's result with the line of each job, if each job's name is on a line of its own."""
+    lines = [number for number, line in numbered if _JOB_NAME.match(line)]
+    return replace(found, part_lines=tuple(lines)) if len(lines) == len(found.result.parts) else found
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
@@ -86,7 +99,8 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
         if found and _is_interim(found[-1].result, document.result):
             found.pop()
         lines = numbered[first][0], numbered[last][0]
-        found.append(_found_document(document.result, *lines, is_cut_off=document.is_cut_off))
+        result = _found_document(document.result, *lines, is_cut_off=document.is_cut_off)
+        found.append(_with_part_lines(result, numbered[first : last + 1]) if _has_groups(result) else result)
     return found, [line for at, line in enumerate(numbered) if at not in inside]
 
 
@@ -119,7 +133,7 @@ def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
             before = found.pop()
             line, made = before.line, before.made
         pids = run.pids
-        found.append(FoundResult(run.result, line, run.last_line, "text", made))
+        found.append(FoundResult(run.result, line, run.last_line, "text", made, part_lines=run.part_lines))
     return found
 
 

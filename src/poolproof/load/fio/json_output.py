@@ -90,6 +90,9 @@ class _RawJob(msgspec.Struct):
     job_start: Number | None = None
     usr_cpu: Number | None = None
     sys_cpu: Number | None = None
+    latency_ns: dict[str, Number] | None = None
+    latency_us: dict[str, Number] | None = None
+    latency_ms: dict[str, Number] | None = None
 
 
 class _RawDisk(msgspec.Struct):
@@ -99,6 +102,9 @@ class _RawDisk(msgspec.Struct):
     read_sectors: Number | None = None
     write_sectors: Number | None = None
     util: Number | None = None
+    read_merges: Number | None = None
+    write_merges: Number | None = None
+    aggr_read_ios: Number | None = None
 
 
 class _RawResult(msgspec.Struct):
@@ -255,6 +261,7 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
     jobs = [job for job in every if job.jobname != "All clients"] or every  # without the totals of all clients
     entries = Counter((job.jobname, job.groupid, job.hostname) for job in jobs)
     common = raw.global_options or {}
+    has_components = any(disk.aggr_read_ios is not None for disk in raw.disk_util or [])
     return Outcome(
         version=raw.version,
         parts=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
@@ -266,6 +273,9 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
                 utilisation_percent=_real(disk.util),
                 read_bytes=_whole(_real(disk.read_sectors, _SECTOR)),
                 write_bytes=_whole(_real(disk.write_sectors, _SECTOR)),
+                read_merges=_whole(disk.read_merges),
+                write_merges=_whole(disk.write_merges),
+                is_component=has_components and disk.aggr_read_ios is None,
             )
             for disk in raw.disk_util or []
         ),
@@ -298,7 +308,19 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
         system_cpu_percent=_real(raw.sys_cpu),
         host=raw.hostname,
         group=_whole(raw.groupid) or 0,
+        latency_shares=_shares(raw),
     )
+
+
+def _shares(raw: _RawJob) -> dict[float, float]:
+    """Return the percentage of I/Os by the upper bound of their latency in nanoseconds."""
+    units = ((raw.latency_ns, 1.0), (raw.latency_us, 1e3), (raw.latency_ms, 1e6))
+    return {
+        float("inf") if bound.startswith(">=") else int(bound) * unit_ns: percent
+        for bins, unit_ns in units
+        for bound, share in (bins or {}).items()
+        if (bound.startswith(">=") or _is_bin(bound)) and (percent := _real(share))
+    }
 
 
 def _direction(raw: _RawDirection | None) -> Direction | None:

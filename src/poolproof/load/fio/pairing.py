@@ -36,7 +36,7 @@ class FoundResult:
 
     `line` and `last_line` are the first and last line number (1-based). If `is_cut_off`, values after the cut are
     missing. If `is_assumed`, another command in the text could have produced the result too, or the command is below
-    the result.
+    the result. `part_lines` are the first lines of the result's parts, in the order of the parts; empty if unknown.
     """
 
     result: Outcome
@@ -46,6 +46,7 @@ class FoundResult:
     made: SourceCommand | None = None
     is_cut_off: bool = False
     is_assumed: bool = False
+    part_lines: tuple[int, ...] = ()
 
 
 def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> tuple[FoundResult, ...]:

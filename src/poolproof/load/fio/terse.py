@@ -110,8 +110,10 @@ def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
     """Parse disks: groups of nine fields that end in a percentage. An error and a description may follow."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
-        name, reads, writes = fields[at : at + 3]
-        disks.append(DiskUse(name, int(reads), int(writes), _percent(fields[at + _DISK_FIELDS - 1])))
+        name, *counts = fields[at : at + 5]
+        reads, writes, read_merges, write_merges = map(int, counts)
+        busy = _percent(fields[at + _DISK_FIELDS - 1])
+        disks.append(DiskUse(name, reads, writes, busy, read_merges=read_merges, write_merges=write_merges))
         at += _DISK_FIELDS
     return tuple(disks)
 

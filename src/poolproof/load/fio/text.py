@@ -26,6 +26,7 @@ class TextResult:
     """A result, with its first and last line number (1-based).
 
     `headers` are the jobs that fio listed before it started them. `pids` are the process ids in the job blocks.
+    `part_lines` are the first lines of the result's parts, in the order of the parts.
     """
 
     result: Outcome
@@ -33,6 +34,7 @@ class TextResult:
     last_line: int
     headers: tuple[Job, ...] = ()
     pids: tuple[str, ...] = ()
+    part_lines: tuple[int, ...] = ()
 
 
 @dataclass
@@ -46,6 +48,7 @@ class _JobDraft:
 
     part: PartOutcome
     pid: str = ""
+    line: int = 0
     directions: dict[str, Direction] = field(default_factory=dict)
     latest: str = _NO_DIRECTION
     kilo: int | None = None
@@ -92,6 +95,7 @@ class _RunDraft:
     jobs: list[_JobDraft] = field(default_factory=list)
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
     disks: list[DiskUse] = field(default_factory=list)
+    has_components: bool = False
     last_group: int = -1
     first_line: int = 0
     last_line: int = 0
@@ -142,6 +146,8 @@ class _Reader:
         kinds = (self._head, self._job_line, self._values, self._totals)
         if len(line) <= _LONGEST_LINE and any(kind(line) for kind in kinds):
             self._run.first_line = self._run.first_line or number
+            if self._run.jobs and not self._run.jobs[-1].line:
+                self._run.jobs[-1].line = number
             self._run.last_line = number
             self._foreign = 0
         elif not lines.is_filler(line):
@@ -153,7 +159,10 @@ class _Reader:
         self._foreign = 0
         if run.has_values:
             pids = tuple(job.pid for job in run.jobs if job.pid.strip("0"))
-            self.found.append(TextResult(run.finished(), run.first_line, run.last_line, tuple(run.headers), pids))
+            result = run.finished()
+            drafts = run.jobs if len(run.jobs) == len(result.parts) else []
+            begins = tuple(job.line or run.first_line for job in drafts)
+            self.found.append(TextResult(result, run.first_line, run.last_line, tuple(run.headers), pids, begins))
 
     def _head(self, line: str) -> bool:
         header, version = lines.header(line), lines.version(line)
@@ -248,6 +257,8 @@ class _Reader:
                     job.directions[name] = replace(job.directions[name], ios=count)
             # fio prints 0 here for engines whose syncs it counts elsewhere
             job.part = replace(job.part, syncs=syncs or None)
+        elif shares := lines.latency_shares(line):
+            job.part = replace(job.part, latency_shares={**job.part.latency_shares, **shares})
         else:
             return lines.is_depths(line)
         return True
@@ -263,7 +274,9 @@ class _Reader:
         elif group := lines.group(line):
             self._group(group)
         elif (disk := lines.disk(line)) and (run.jobs or run.groups):
-            run.disks.append(disk)
+            is_component = run.has_components and not lines.has_components(line)
+            run.disks.append(replace(disk, is_component=is_component))
+            run.has_components = run.has_components or lines.has_components(line)
         else:
             return False
         return True

@@ -68,8 +68,10 @@ _OLD_GROUP = re.compile(
 )
 _DISK = re.compile(
     r"^\s*(?P<name>[\w!.-]+): ios=(?P<reads>\d{1,18})/(?P<writes>\d{1,18})"
-    r"(?:, sectors=(?P<rs>\d{1,18})/(?P<ws>\d{1,18}))?, merge="
+    r"(?:, sectors=(?P<rs>\d{1,18})/(?P<ws>\d{1,18}))?,? merge=(?:(?P<rm>\d{1,18})/(?P<wm>\d{1,18}))?"
 )
+_SHARES = re.compile(r"^\s*lat\s*\((?P<unit>nsec|usec|msec)\)\s*: (?=\s*(?:>=)?\d+=)")
+_SHARE = re.compile(r"(?P<least>>=)?(?P<bound>\d{1,6})=\s*(?P<percent>\d{1,3}\.\d+)%")
 _UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
 _FILLER = re.compile(
@@ -291,7 +293,7 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
     moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
     return Direction(
         bandwidth_bytes=_stated_bandwidth(match, 1000),
-        io_bytes=round(amount(moved["io"], 1000)) if moved else None,
+        io_bytes=attempt(lambda text: round(amount(text, 1000)), moved["io"]) if moved else None,
         runtime_ms=int(lasted["high"]) if lasted else None,
     )
 
@@ -309,7 +311,26 @@ def disk(line: str) -> DiskUse | None:
         utilisation_percent=float(busy[1]) if busy else None,
         read_bytes=int(match["rs"]) * _SECTOR if match["rs"] else None,
         write_bytes=int(match["ws"]) * _SECTOR if match["ws"] else None,
+        read_merges=int(match["rm"]) if match["rm"] else None,
+        write_merges=int(match["wm"]) if match["wm"] else None,
     )
+
+
+def has_components(line: str) -> bool:
+    """True if the statistics of a disk also sum up the disks below it. Lines of these disks follow."""
+    return "aggrios=" in line
+
+
+def latency_shares(line: str) -> dict[float, float]:
+    """Return the percentage of I/Os by the upper bound of their latency in nanoseconds; empty for other lines."""
+    match = _SHARES.match(line)
+    if match is None:
+        return {}
+    unit_ns = _UNIT_NS[match["unit"]]
+    return {
+        float("inf") if share["least"] else int(share["bound"]) * unit_ns: float(share["percent"])
+        for share in _SHARE.finditer(line)
+    }
 
 
 def version(line: str) -> str | None:

@@ -1,15 +1,60 @@
-"""With `stonewall`, each job is compared with what the disks can do, not the sum of the jobs."""
+"""With `stonewall`, each group of jobs is a result of its own, and is compared with what the disks can do."""
 
-import pytest
+import json
 
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.texts import audit_text
 from tests.unit.load.fio.test_merge_groups import _ONE_AFTER_THE_OTHER, _SIDE_BY_SIDE
 
+_COMMAND = (
+    "$ fio --size=50m --direct=1 --name=a --rw=randread --bs=4k --iodepth=64 --ioengine=libaio"
+    " --name=b --stonewall --rw=read --bs=64k\n"
+)
+_BLOCK = """\
+{name}: (groupid={group}, jobs=1): err= 0: pid=1: Thu Aug 13 17:56:57 2020
+  read: IOPS={iops}, BW={bw}/s ({decimal}/s)(5120MiB/{ms}msec)
+"""
+_DISKS = "\nDisk stats (read/write):\n  nvme0n1: ios={reads}/0, merge=0/0, ticks=1/1, in_queue=3, util=95.84%\n"
 
-@pytest.mark.parametrize("text", [_ONE_AFTER_THE_OTHER, _SIDE_BY_SIDE])
-def test_the_rates_of_jobs_are_not_added_beyond_fios_own_sum(text: str) -> None:
-    (audited,) = audit_text("x", text, read_context(devices=["1x 80MB/s"]))
+
+def _two(reads: int = 1_400_000) -> str:
+    first = _BLOCK.format(name="a", group=0, iops="243k", bw="949MiB", decimal="995MB", ms=5393)
+    second = _BLOCK.format(name="b", group=1, iops="26.1k", bw="1633MiB", decimal="1713MB", ms=3135)
+    return f"{_COMMAND}fio-3.7\n{first}{second}{_DISKS.format(reads=reads)}"
+
+
+def test_groups_of_a_stonewalled_run_are_results_with_lines_and_jobs_of_their_own() -> None:
+    first, second = audit_text("x", _two(), Context())
+    assert [each.figures.directions["read"].iops for each in (first, second)] == [243e3, 26.1e3]
+    assert [(each.line, each.job) for each in (first, second)] == [(3, "a"), (5, "b")]
+    assert first.rerun is not None and "--bs=64k" not in first.rerun
+
+
+def test_groups_in_json_are_results_of_their_own() -> None:
+    jobs = [
+        {
+            "jobname": name,
+            "groupid": group,
+            "read": {"io_bytes": 2**20, "bw_bytes": 10 * group + 1, "iops": group + 1.0},
+        }
+        for group, name in enumerate(("a", "b"))
+    ]
+    text = "$ fio x.fio\n" + json.dumps({"fio version": "fio-3.33", "jobs": jobs}, indent=1)
+    found = audit_text("x", text, Context())
+    assert [(each.job, each.line, each.figures.directions["read"].iops) for each in found] == [
+        ("a", text[: text.index('"a"')].count("\n") + 1, 1.0),
+        ("b", text[: text.index('"b"')].count("\n") + 1, 2.0),
+    ]
+
+
+def test_the_rates_of_groups_that_ran_one_after_the_other_are_not_added() -> None:
+    found = audit_text("x", _ONE_AFTER_THE_OTHER, read_context(devices=["1x 80MB/s"]))
+    assert len(found) == 2
+    assert not {finding.rule for each in found for finding in each.findings} & {"physical-ceiling"}
+
+
+def test_the_rates_of_jobs_are_not_added_beyond_fios_own_sum() -> None:
+    (audited,) = audit_text("x", _SIDE_BY_SIDE, read_context(devices=["1x 80MB/s"]))
     assert "physical-ceiling" not in {finding.rule for finding in audited.findings}
 
 
@@ -22,5 +67,5 @@ def test_fios_own_sum_above_the_disks_is_refuted() -> None:
 def test_quoted_counters_cover_all_groups() -> None:
     """iostat shows 53 MB/s read in both groups, as fio reports for each."""
     block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  50.60  0.00  51  0\n"
-    (audited,) = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", Context())
-    assert "read-from-cache" not in {finding.rule for finding in audited.findings}
+    found = audit_text("x", f"{_ONE_AFTER_THE_OTHER}\n$ iostat -m 1\n{block}", Context())
+    assert not {finding.rule for each in found for finding in each.findings} & {"read-from-cache"}

@@ -35,7 +35,7 @@ def _names(text: str) -> list[tuple[str | None, bool]]:
     ]
 
 
-@pytest.mark.parametrize("name", ["clones-apart.txt", "verify.txt", "two-groups.txt", "trim.txt", "steadystate.txt"])
+@pytest.mark.parametrize("name", ["clones-apart.txt", "verify.txt", "trim.txt", "steadystate.txt"])
 def test_the_command_right_above_made_it(name: str) -> None:
     audited = _posted(name)
     assert audited.command is not None and audited.command.startswith("fio --name=")

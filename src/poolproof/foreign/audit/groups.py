@@ -1,0 +1,60 @@
+"""Split the result of a fio run into its groups of jobs.
+
+With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, and each has its
+own rate: 243,000 and 26,100 IOPS are two results, and their mean over the whole run is neither. If fio's start times
+show that the groups ran at the same time, they stay together, because their sum is what the disks had to deliver.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.source_commands import SourceCommand
+from poolproof.load.merge import groups_ran_at_once
+from poolproof.load.outcome import PartOutcome
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of a run, and the result of the whole run. `found` is `whole` if the run has a single group."""
+
+    found: FoundResult
+    whole: FoundResult
+
+
+def groups_of(found: FoundResult) -> Iterator[Group]:
+    """Yield each group of a run as a result of its own, in the order of the groups' numbers.
+
+    The disks' counts stay with each group. They cover the whole run, so they are an upper bound for each group.
+    """
+    numbers = sorted({part.group for part in found.result.parts})
+    if len(numbers) < 2 or groups_ran_at_once(found.result):
+        yield Group(found, found)
+        return
+    begins = dict.fromkeys(numbers, found.line)
+    for part, line in reversed(list(zip(found.result.parts, found.part_lines, strict=False))):
+        begins[part.group] = line
+    for number in numbers:
+        parts = tuple(part for part in found.result.parts if part.group == number)
+        later = [line for line in begins.values() if line > begins[number]]
+        totals = {number: found.result.groups[number]} if number in found.result.groups else {}
+        yield Group(
+            replace(
+                found,
+                result=replace(found.result, parts=parts, groups=totals),
+                line=begins[number],
+                last_line=min(later) - 1 if later else found.last_line,
+                made=_made(found.made, parts),
+                part_lines=(),
+            ),
+            found,
+        )
+
+
+def _made(made: SourceCommand | None, parts: tuple[PartOutcome, ...]) -> SourceCommand | None:
+    """Return the command with only the jobs of the group; all jobs if the group's jobs have other names."""
+    if made is None:
+        return None
+    names = {part.name for part in parts}
+    jobs = tuple(job for job in made.jobs if job.name in names)
+    return replace(made, jobs=jobs) if jobs else made
