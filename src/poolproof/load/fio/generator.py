@@ -171,10 +171,11 @@ def _run_on_fio(host: Host, scratch: str, script: str) -> str:
 def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/null") -> list[str]:
     """Return a shell command that saves its standard input as the job file and then becomes fio.
 
-    The command also empties the file `clear` and saves fio's process id. A single shell does all of this, because
-    starting a process takes time.
+    fio runs in the scratch directory, where it puts every file that a job names without a directory: logs, and the
+    state of `verify`. The command also empties the file `clear` and saves fio's process id. A single shell does all of
+    this, because starting a process takes time.
     """
-    script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && job=$1 && shift 2 && exec "$@" "$job"'
+    script = 'cat >"$1" && : >"$2" && echo $$ >"$0" && cd "${0%/*}" && job=$1 && shift 2 && exec "$@" "$job"'
     return ["sh", "-c", script, f"{scratch}/{_PIDFILE}", job, clear, *argv]
 
 

@@ -26,6 +26,10 @@ _VERSION = re.compile(r"fio[- ]v?(\d+)\.(\d+)(?:\.(\d+))?")
 _LIMIT_S = 60.0
 _INSTALL = "install it: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
 _FEWEST_OPTIONS = 50
+_ENGINE = re.compile(r"\w[\w-]*")
+_LIST_ENGINES = (
+    "`fio --enghelp` lists the available engines; io_uring and libaio are asynchronous, psync is synchronous"
+)
 
 Answer = TypeVar("Answer")
 P = ParamSpec("P")
@@ -111,15 +115,21 @@ def job_options(host: Host) -> frozenset[str]:
 def engine_options(host: Host, engine: str) -> frozenset[str]:
     """Return the options that the host's fio accepts only in jobs with this engine.
 
+    A path is never passed on, because fio would load the file: `--enghelp=PATH` runs the code in it.
+
     Raises CommandError if the host does not answer, and FioError if the host's fio does not have the engine.
     """
     if engine == "external":
         return frozenset()
+    if not _ENGINE.fullmatch(engine):
+        raise FioError(f"`ioengine={engine[:80]}` is not the name of an I/O engine", _LIST_ENGINES).concerning(
+            "ioengine"
+        )
     printed = host.run(["fio", f"--enghelp={engine}"], timeout_s=_LIMIT_S, check=False).stdout
     if "not found" in printed:
         raise FioError(
             f"{fio_version(host)} on {host.name} has no I/O engine `{engine}`{did_you_mean(engine, ENGINE_WORDS)}",
-            "`fio --enghelp` lists the available engines; io_uring and libaio are asynchronous, psync is synchronous",
+            _LIST_ENGINES,
         ).concerning("ioengine")
     return _names_in(printed)
 

@@ -1,11 +1,12 @@
 """Build the fio jobs that run a workload or fill its files, from the workload's options and poolproof's defaults."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError
 from poolproof.hosts.base import Host
+from poolproof.load.fio import permitted
 from poolproof.load.fio.installed import check_options
 from poolproof.load.fio.job import Job, Jobs, split_filenames
 from poolproof.load.fio.load import load_of, part_of
@@ -32,16 +33,6 @@ _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offse
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
 """Engines that change no file if the job only reads. Other engines may delete, truncate or move files."""
 
-_ELSEWHERE = {
-    "opendir": "adds files that are not on the layout",
-    "read_iolog": "replays a log that names other files and devices",
-    "exec_prerun": "starts a program",
-    "exec_postrun": "starts a program",
-    "ioengine=exec": "starts a program",
-    "ioengine=net": "sends its bytes over a network",
-    "ioengine=netsplice": "sends its bytes over a network",
-}
-_LOG = re.compile(r"write_\w+")
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _FILL_BLOCK_BYTES = 1 << 20
 _SECTOR_BYTES = 512
@@ -60,6 +51,8 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
     if the host does not answer.
     """
     specs = [_with_engine(spec) for spec in workload.jobs]
+    for engine in (value for spec in specs for name, value in spec.options if name == "ioengine"):
+        _check_permitted("ioengine", engine, workload)  # before fio is asked about the engine, which may load it
     given = check_options(specs, host)
     names = ["job"] if len(given) == 1 else [job.name for job in given]
     jobs = tuple(_job(name, job.options, workload, longest_s) for name, job in zip(names, given, strict=True))
@@ -137,29 +130,26 @@ def _check_files(given: Mapping[str, str], workload: Workload) -> None:
             "remove the option; `filename` names a file on the layout",
         )
     for option in ("filename", "filename_format"):
-        if any(name.startswith("/") or ".." in name.split("/") for name in split_filenames(given.get(option, ""))):
+        if any(map(_leaves, split_filenames(given.get(option, "")))):
             raise _refusal(
                 workload,
                 option,
                 f"`{option}={given[option]}` is outside the layout",
                 "use a bare file name; to measure an existing directory, use the layout `dir PATH`",
             )
-    for option, effect in _outside(given):
-        raise _refusal(
-            workload,
-            option.partition("=")[0],
-            f"`{option}` {effect}",
-            "remove the option: a workload may use only the files of its layout",
-        )
-
-
-def _outside(given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for option in (*given, f"ioengine={given.get('ioengine', '')}"):
-        if option in _ELSEWHERE:
-            yield option, _ELSEWHERE[option]
     for option, value in given.items():
-        if _LOG.fullmatch(option) and "/" in value:
-            yield option, f"writes {value}, which is outside the layout"
+        _check_permitted(option, value, workload)
+
+
+def _check_permitted(option: str, value: str, workload: Workload) -> None:
+    refused = permitted.refusal(option, value)
+    if refused is not None:
+        raise _refusal(workload, option, *refused)
+
+
+def _leaves(name: str) -> bool:
+    """True if a file of this name is not in the job's directory. fio takes `-` for its standard input and output."""
+    return name.startswith("/") or name == "-" or ".." in name.split("/")
 
 
 def _check_size(job: Job, workload: Workload) -> None:

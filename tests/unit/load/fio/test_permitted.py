@@ -1,0 +1,115 @@
+"""What a campaign's fio jobs may do: no option names a file outside the layout, and unknown options are refused."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poolproof.campaign.flags import parse_workload_flag
+from poolproof.campaign.model import JobSpec, Workload
+from poolproof.errors import CampaignError, FioError
+from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.generator import GENERATOR
+from poolproof.load.fio.installed import engine_options
+from poolproof.load.fio.jobs import jobs_of
+from poolproof.load.fio.load import load_of
+from poolproof.load.fio.option_names import canonical, names_in
+from poolproof.load.fio.permitted import ENGINES, GRAMMARS, PLAIN, REFUSED, refusal
+from tests.unit.load.fio.needs_fio import needs_fio
+
+HOST = LocalHost()
+CAPTURED = Path(__file__).parent / "captured"
+TYPES = [line.split() for line in (CAPTURED / "option-types.txt").read_text().splitlines()[1:]]
+NOT_PERMITTED = names_in("""
+rados rbd http net rdma librpma_fio dfs nfs nbd libhdfs libiscsi glusterfs exec libblkio libcufile xnvme windowsaio
+skeleton_external
+""")
+"""Files in engines/ whose engines no campaign may use, so their options need no list."""
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("mem", "mmapshared:/dev/loop0"), ("mem", "mmap:/etc/passwd"), ("mem", "mmaphuge:/x"), ("iomem", "mmap:x"),
+        ("me", "mmap:/etc/passwd"), ("write_iolog", "/x"), ("write_iolo", "../x"), ("write_lat_log", "/x"),
+        ("write_bw_log", "a/b"), ("write_hist_log", ".."), ("read_iolog", "x"), ("replay_redirect", "/dev/sda"),
+        ("merge_blktrace_file", "x"), ("exec_prerun", "id"), ("exec_postrun", "id"), ("opendir", "/srv"),
+        ("filename", "/etc/passwd"), ("filename", "a:../b"), ("filename", "${HOME}"), ("filename", "-"),
+        ("filename", "a:-"), ("filename_format", "/x/$jobnum"), ("directory", "/srv"), ("cgroup", "x"),
+        ("ioscheduler", "none"), ("profile", "act"), ("buffer_pattern", "'/etc/shadow'"),
+        ("verify_pattern", "0x12'/etc/shadow'"), ("allow_mounted_write", "1"), ("uid", "1000"), ("name", "/dev/sda"),
+        ("ioengine", "external:/tmp/evil.so"), ("ioengine", "/tmp/evil.so"), ("ioengine", "evil.so"),
+        ("ioengine", "exec"), ("ioengine", "net"), ("ioengine", "rbd"), ("ioengine", "http"), ("iodepth", "${DEPTH}"),
+        ("size", "1m*$ncpus"),
+    ],
+)  # fmt: skip
+def test_no_option_leaves_the_layout(option: str, value: str) -> None:
+    workload = Workload("w", "w", (JobSpec("w", (("rw", "read"), ("bs", "4k"), (option, value))),), "iops")
+    with pytest.raises(CampaignError) as caught:
+        jobs_of(workload, 1.0, HOST)
+    assert caught.value.hint
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "options",
+    [
+        "mem=mmaphuge", "mem=shm", "iomem=malloc", "write_lat_log=lat", "bssplit=4k/50:64k/50", "filename=a/b",
+        "random_distribution=zoned:60/10:40/90", "verify=crc32c,verify_pattern=0xdead", "ignore_error=EIO",
+        "steadystate=iops_slope:0.3%", "cpus_allowed=0-1", "filename_format=$jobname.$jobnum", "ioengine=io_uring",
+        "rw=randread:8", "offset_increment=10%", 'buffer_pattern="abc"', "percentile_list=99:99.9",
+    ],
+)  # fmt: skip
+def test_what_an_honest_campaign_sets_is_permitted(options: str) -> None:
+    (workload, *_) = parse_workload_flag(f"rw=randread,bs=4k,{options}" if "rw=" not in options else options)
+    assert jobs_of(workload, 1.0, HOST)
+
+
+def test_every_option_of_every_known_release_is_in_one_list() -> None:
+    names = {canonical(name) for name, where, *_ in TYPES if where not in NOT_PERMITTED}
+    unsorted = {name for name in names if (name in PLAIN) + (name in GRAMMARS) + (name in REFUSED) != 1}
+    unused = {"gpu_dev_id"}  # of libhipfile, which is not permitted
+    assert unsorted <= unused
+    listed = {line.partition(":")[0].strip() for line in (CAPTURED / "3.33-cmdhelp.txt").read_text().splitlines()[1:]}
+    assert listed - {""} <= PLAIN | set(GRAMMARS) | set(REFUSED)
+
+
+@given(option=st.sampled_from(sorted(PLAIN | {"mem", "ioengine", *REFUSED})), path=st.text(max_size=12))
+def test_no_listed_option_takes_a_path(option: str, path: str) -> None:
+    for value in (f"/{path}", f"mmap:/{path}", f"'{path}'", f"x/{path}"):
+        assert refusal(option, value) is not None
+
+
+def test_an_option_of_a_future_fio_is_refused() -> None:
+    refused = refusal("trace_file", "1")
+    assert refused is not None and "does not know" in refused[0]
+
+
+def test_fio_has_no_permitted_engine_that_loads_a_file() -> None:
+    assert not ENGINES & {"external", "exec", "net", "nbd", "rbd", "http", "libblkio"}
+
+
+@needs_fio
+def test_fio_is_never_asked_about_an_engine_in_a_file(tmp_path: Path) -> None:
+    with pytest.raises(FioError, match="not the name"):
+        engine_options(HOST, str(tmp_path / "evil.so"))
+
+
+@needs_fio
+def test_a_log_without_a_directory_is_written_to_the_scratch_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caller, scratch = tmp_path / "caller", tmp_path / "scratch"
+    caller.mkdir()
+    scratch.mkdir()
+    precious = caller / "x_lat.1.log"
+    precious.write_text("mine")
+    monkeypatch.chdir(caller)
+    (workload,) = parse_workload_flag("rw=read,bs=4k,size=64k,time_based=0,ioengine=psync,write_lat_log=x")
+    load = GENERATOR.in_directory(load_of(jobs_of(workload, 1.0, HOST)), str(tmp_path))
+    _, done = GENERATOR.run(HOST, load, str(scratch), status_s=None, before=lambda: None)
+    assert done.returncode == 0, done.stderr
+    assert precious.read_text() == "mine" and [path.name for path in caller.iterdir()] == ["x_lat.1.log"]
+    assert (scratch / "x_lat.1.log").exists()
