@@ -1,9 +1,16 @@
 """Which devices of a campaign are emulated disks. Their results describe a disk model, not a real disk."""
 
-from poolproof.campaign.model import DeviceSource, Disk, Emulated
+from collections.abc import Mapping, Sequence
+
+from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.layout import devices_of
+from poolproof.campaign.model import Campaign, DeviceSource, Disk, Emulated
 
 LAB_PREFIX = "scsi-0LAB_"
 """The start of the by-id name of every disk of a lab. The model and the device's name follow: `hdd-7200_a`."""
+
+SLOWED = frozenset({"sata-ssd", "nvme"})
+"""The models that are ten times slower than the disks that they imitate."""
 
 _IMAGES = ("file", "qcow2")
 
@@ -20,3 +27,25 @@ def emulated_model(source: DeviceSource) -> str:
     _, found, rest = source.identity.partition(LAB_PREFIX)
     product = rest.partition("_")[0]
     return product if found and product not in _IMAGES else ""
+
+
+def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
+    """Return the disk models that each layout uses, by the layout's name. Bare disks of `calibrate` are included."""
+    models = {device.name: emulated_model(device.source) for device in campaign.devices}
+    used = {layout.name: devices_of(layout, models) for layout in campaign.layouts}
+    used |= {
+        layout.name: frozenset({device})
+        for layout in calibration_of(campaign).layouts
+        if (device := calibrated_device(layout.name)) is not None
+    }
+    return {name: tuple(sorted({models[each] for each in own} - {""})) for name, own in used.items()}
+
+
+def emulation_note(models: Sequence[str]) -> str:
+    """Return what results on emulated disks describe; empty without models."""
+    if not models:
+        return ""
+    text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"
+    slowed = sorted(SLOWED.intersection(models))
+    verb = "is" if len(slowed) == 1 else "are"
+    return f"{text}; {' and '.join(slowed)} {verb} ten times slower than a real disk" if slowed else text

@@ -50,15 +50,17 @@ def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
     An unsettled result is shown with the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
+    A result on emulated disks says so.
     """
     result = cell.result(metric)
     if result.interval is None:
         return "no result"
+    emulated = ", emulated disks" if cell.emulated else ""
     if not cell.is_unsettled:
-        return interval_text(result.interval, metric)
+        return interval_text(result.interval, metric) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
     trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"
-    return f"about {value_text(result.interval.mean, metric)} (unsettled, {trials})"
+    return f"about {value_text(result.interval.mean, metric)} (unsettled, {trials}){emulated}"
 
 
 def interval_text(interval: Interval, metric: MetricId) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Column = Callable[[ExportRow], object]
 
 _TEXT = {
-    *("run", "campaign", "layout", "workload", "metric", "verdict"),
+    *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
     *("limit_bound", "rules", "why", "mend", "measured_at"),
 }
 _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
@@ -35,6 +35,7 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "counts": lambda row: row.counts,
         "settled": lambda row: row.settled,
         "trials": lambda row: len(row.cell.trials),
+        "emulated": lambda row: " ".join(row.cell.emulated) or None,
     }
     for name in COLUMNS:
         columns |= {

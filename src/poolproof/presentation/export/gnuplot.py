@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.names import slug
 from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.rows import ExportRow, ExportTable, mode_of, sync_of
@@ -122,7 +123,7 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    If a result was rejected or did not converge, a comment line above its row gives the reason.
+    If a result was rejected, did not converge, or is from emulated disks, a comment line above its row says so.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -141,6 +142,8 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     if why:
         kind, _, text = why.partition(": ")
         yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
+    if row.cell.emulated:
+        yield f"# emulated: {_one_line(row.cell.layout)} {block_size}: {emulation_note(row.cell.emulated)}"
     intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
     fields = [_text(row.cell.layout), block_size]
     fields += [_UNKNOWN if interval is None else _number(interval.mean * scale) for interval, scale in intervals]

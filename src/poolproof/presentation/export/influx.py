@@ -32,6 +32,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
         if intervals or is_own:
             others = (other.verdict for other in row.cell.other_verdicts if counts(other.verdict) is not row.counts)
             tags = table.labels(row) | {"verdict": row.own.verdict if is_own else worst(others)}
+            tags |= {"emulated": " ".join(row.cell.emulated)}
             written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
             values = _values(intervals) | (_facts(row) if is_own else {})
             fields = ",".join(f"{key}={value}" for key, value in values.items())

@@ -7,7 +7,13 @@ from poolproof.load.generator import generator_versions
 from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
-from poolproof.presentation.terminal.words import MARKS, half_width_text, value_text
+from poolproof.presentation.terminal.words import (
+    MARKS,
+    emulated_legend,
+    emulated_mark,
+    half_width_text,
+    value_text,
+)
 from poolproof.statistics.intervals import Interval
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -29,6 +35,7 @@ def markdown_text(table: ExportTable) -> str:
         body,
         *notes.lines(),
         _unsettled(table.rows),
+        _text(emulated_legend(row.cell for row in table.rows)),
         _legend(table),
         _made(table),
     ]
@@ -87,7 +94,8 @@ def _cell(row: ExportRow | None, notes: _Notes) -> str:
     figure = _figure(row.figure, row)
     text = figure if row.counts or row.figure is None else f"~~({figure})~~"
     share = f" {share_text(row.limit)} of limit" if row.limit and row.counts else ""
-    return f"{text} {MARKS[row.own.verdict]}{notes.mark(row)}{share}"
+    emulated = _text(emulated_mark(row.cell))
+    return f"{text}{emulated} {MARKS[row.own.verdict]}{notes.mark(row)}{share}"
 
 
 def _figure(figure: Interval | None, row: ExportRow) -> str:

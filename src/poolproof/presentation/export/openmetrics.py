@@ -82,10 +82,12 @@ def _samples(
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:
     """Return the labels, value and timestamp of a sample.
 
-    Without `until` there is no label `settled`, which Prometheus treats like an empty label.
+    Without `until` there is no label `settled`, and without emulated disks no label `emulated`. Prometheus treats a
+    missing label like an empty one.
     """
     settled = {} if row.settled is None else {"settled": "true" if row.settled else "false"}
-    every = table.labels(row) | settled | dict(labels)
+    emulated = {"emulated": " ".join(row.cell.emulated)} if row.cell.emulated else {}
+    every = table.labels(row) | settled | emulated | dict(labels)
     written = ",".join(f'{name}="{_escaped(text)}"' for name, text in every.items())
     measured_at = table.measured_at(row)
     return f"{{{written}}} {value!r} {0 if measured_at is None else int(measured_at.timestamp())}"

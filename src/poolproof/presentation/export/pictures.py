@@ -22,6 +22,7 @@ from poolproof.presentation.charts.model import (
     specification,
 )
 from poolproof.presentation.export.rows import mode_of, sync_of
+from poolproof.presentation.terminal.words import emulated_legend
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 
 _PNG_SCALE = 2.0
@@ -141,5 +142,6 @@ def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
     made = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
     made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
-    title = f"{run.campaign.name}: {what}"
-    return {"text": title, "subtitle": [how_to_read, made_by], "subtitlePadding": 4, "offset": 12}
+    title, emulated = f"{run.campaign.name}: {what}", emulated_legend(run.cells).removeprefix("* ")
+    subtitle = [how_to_read, made_by, *([emulated] if emulated else [])]
+    return {"text": title, "subtitle": subtitle, "subtitlePadding": 4, "offset": 12}

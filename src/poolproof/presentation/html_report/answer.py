@@ -8,7 +8,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.presentation.terminal.words import factor_text, per_cent_whole
+from poolproof.presentation.terminal.words import emulated_legend, factor_text, per_cent_whole
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
@@ -41,7 +41,8 @@ def answer(run: LoadedRun) -> Headline:
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
-    return replace(found, rest=(*found.rest, *_eliminated(run), *_missing(run), *_cost(run)))
+    rest = (*found.rest, *_emulated(run), *_eliminated(run), *_missing(run), *_cost(run))
+    return replace(found, rest=rest)
 
 
 def _no_layout(run: LoadedRun) -> Headline:
@@ -211,6 +212,12 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
     return f"{counts} of {len(cells)} workloads" if counts else f"no result for some of the {len(cells)} workloads"
+
+
+def _emulated(run: LoadedRun) -> Iterator[str]:
+    """Yield that layouts use emulated disks, if any does."""
+    if note := emulated_legend(run.cells).removeprefix("* "):
+        yield f"{note[0].upper()}{note[1:]}."
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:

@@ -9,7 +9,14 @@ from rich.text import Text
 
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
-from poolproof.presentation.terminal.words import MARKS, factor_text, per_cent_whole, value_text
+from poolproof.presentation.terminal.words import (
+    MARKS,
+    emulated_legend,
+    emulated_mark,
+    factor_text,
+    per_cent_whole,
+    value_text,
+)
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
@@ -43,7 +50,7 @@ def figure_text(each: Measured) -> str:
     if each.unsteady:
         return "unsettled"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
-    return value_text(each.figure.mean, each.metric) + mark
+    return value_text(each.figure.mean, each.metric) + emulated_mark(each.cell) + mark
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
@@ -141,6 +148,8 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
     marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
     if marks:
         yield Text(f"{marks}: see poolproof show RUN")
+    if legend := emulated_legend(side.cell for cell in cells for side in (cell.a, cell.b)):
+        yield Text(legend)
 
 
 def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:

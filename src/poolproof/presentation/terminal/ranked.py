@@ -10,7 +10,7 @@ from rich.text import Text
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
 from poolproof.presentation.terminal.compared import changing_lines, figure_text, marks_text, word_text
-from poolproof.presentation.terminal.words import factor_text, half_width_text, per_cent_whole
+from poolproof.presentation.terminal.words import emulated_legend, factor_text, half_width_text, per_cent_whole
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
 from poolproof.statistics.comparison import CORRECTION, TEST
@@ -105,6 +105,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
         yield Text(f"{marks}: see poolproof show {ranking.run.path}")
+    if legend := emulated_legend(cell.cell for each in ranking.ranked for cell in each.entry.cells.values()):
+        yield Text(legend)
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
         yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))

@@ -13,6 +13,8 @@ from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.words import (
     MARKS,
     STYLES,
+    emulated_legend,
+    emulated_mark,
     factor_text,
     groups_text,
     half_width_text,
@@ -48,6 +50,8 @@ def print_table(
     If there are limits, a column shows each result as a share of its limit.
     """
     print_fitted(console, _table(cells, baseline, limits))
+    if legend := emulated_legend(cells):
+        console.print(Text(f"\n{legend}"))
     for block in (*_reasons(cells), *_not_converged(cells), *_disagreements(cells), *_notes(cells)):
         console.print(block)
     adaptive = [(cell, cell.settling) for cell in cells if cell.settling is not None]
@@ -94,7 +98,7 @@ def _row(cell: Cell) -> list[Text]:
         value = "unsettled"
     else:
         value, half = value_text(cell.figure.mean, cell.metric), half_width_text(cell.figure)
-        value = f"({value})" if cell.verdict == "refuted" else value
+        value = (f"({value})" if cell.verdict == "refuted" else value) + emulated_mark(cell)
     verdict = f"{MARKS[cell.verdict]} {cell.verdict}"
     return [Text(f"  {cell.layout}"), Text(value, style=style), Text(half), Text(verdict, style=style)]
 

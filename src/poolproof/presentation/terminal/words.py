@@ -1,11 +1,12 @@
 """Values, verdicts and factors as text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import Group
+from poolproof.results.runs.summary import Cell, Group
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict
 
@@ -32,6 +33,17 @@ def which_is_better(metric: MetricId) -> str:
 def value_text(value: float, metric: MetricId) -> str:
     """Format a value with its unit: `131 IOPS`, `183 MB/s`, `1.25 ms`."""
     return metric_of(metric).unit.text(value)
+
+
+def emulated_mark(cell: Cell) -> str:
+    """Return the mark next to each result on emulated disks: `*`. Empty for a result on other disks."""
+    return "*" if cell.emulated else ""
+
+
+def emulated_legend(cells: Iterable[Cell]) -> str:
+    """Return the explanation of `emulated_mark`; empty if no cell has the mark."""
+    models = sorted({model for cell in cells for model in cell.emulated})
+    return f"* {emulation_note(models)}" if models else ""
 
 
 def trial_text(trial: Trial) -> str:

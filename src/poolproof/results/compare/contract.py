@@ -73,6 +73,7 @@ def _measured(each: Measured) -> dict[str, Any]:
     return {
         "figure": asdict(each.figure),
         "trials": each.trials,
+        "emulated": list(each.cell.emulated),
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),

@@ -84,6 +84,7 @@ def _claim_object(found: ClaimResult) -> dict[str, Any]:
 def _bare_object(cell: Cell) -> dict[str, Any]:
     return {
         "device": calibrated_device(cell.layout),
+        "emulated": list(cell.emulated),
         "workload": cell.workload,
         "trials": len(cell.trials),
         "metric": cell.metric,
@@ -109,6 +110,7 @@ def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> di
         "layout": cell.layout,
         "workload": cell.workload,
         "state": cell.state,
+        "emulated": list(cell.emulated),
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
-from poolproof.campaign.model import HEALTHY, Campaign, Measure
+from poolproof.campaign.emulation import emulated_models
+from poolproof.campaign.model import HEALTHY, Campaign
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.convergence import (
@@ -90,7 +91,7 @@ class Cell:
 
     `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
     the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for a
-    fixed time.
+    fixed time. `emulated` has the models of the emulated disks below the layout.
     """
 
     layout: str
@@ -104,6 +105,7 @@ class Cell:
     leaves: tuple[LeafShare, ...]
     settling: CellConvergence | None = None
     state: str = HEALTHY
+    emulated: tuple[str, ...] = ()
 
     @property
     def key(self) -> CellKey:
@@ -231,23 +233,25 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     Disks that were measured alone are left out, because they are not compared with layouts.
     """
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
-    return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign.measure)
+    return _cells([trial for trial in trials if calibrated_device(trial.layout) is None], keys, campaign)
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
     """Return the cells of the disks that were measured alone (`calibrate`), under workloads adapted to a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
-    return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign.measure)
+    return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign)
 
 
-def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], measure: Measure) -> tuple[Cell, ...]:
+def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign) -> tuple[Cell, ...]:
+    measure, models = campaign.measure, emulated_models(campaign)
     groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
     priors = priors_among(ordered) if measure.until else None
-    return tuple(_cell(group, convergence_of(group, measure, priors)) for group in ordered)
+    cells = (_cell(group, convergence_of(group, measure, priors)) for group in ordered)
+    return tuple(replace(cell, emulated=models.get(cell.layout, ())) for cell in cells)
 
 
 def factor_to(cell: Cell, base: Cell) -> Interval | None:
