@@ -7,7 +7,7 @@ from poolproof.cli.output import aligned, print_answer
 def command(on: On = LOCAL, as_json: Json = False) -> None:
     """List the disks of a machine, and the models of emulated disks.
 
-    Each line shows the disk's name for use in a campaign, and what is on the disk or what uses it. Only a free, empty
+    Each line shows the disk's name for campaigns, and the disk's contents or use. Only a free, empty
     disk can be used, and only with --wipe.
     """
     from poolproof.devices.emulated.model import MODELS

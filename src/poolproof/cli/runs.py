@@ -60,7 +60,7 @@ def command(
 
 
 def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
-    """Write the history page. Runs of which too little can be read are skipped with a message."""
+    """Write the history page. Runs that are too damaged to be shown are skipped with a message."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history

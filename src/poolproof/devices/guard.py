@@ -37,7 +37,7 @@ def refusal(disk: BlockFacts) -> GuardError | None:
 
 
 def state(disk: BlockFacts) -> str:
-    """Return in a few words whether the disk can be used: `free and empty` or, for example, `mounted at /srv/media`."""
+    """Return a short description of the disk's state: `free and empty` or, for example, `mounted at /srv/media`."""
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 

@@ -1,6 +1,6 @@
 """apt for the lab's image: the sources from this machine's configuration, and an apt in a private folder.
 
-The mirrors are those of this machine, whose apt is not changed.
+It uses this machine's mirrors and does not change this machine's apt.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Booting a lab in QEMU, with KVM or by emulation, and waiting until the guest is ready.
 
-KVM is tried first, with a time limit. If it fails under this kernel, that is saved and later boots use emulation.
+KVM is tried first, with a time limit. If KVM fails under this kernel, this is saved, and later boots use emulation.
 """
 
 import os
@@ -121,7 +121,8 @@ def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) 
 def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
     """Return the accelerators to try, in order.
 
-    Emulation is the second choice even if KVM worked before: another hypervisor or permissions can break it later.
+    Emulation is the second choice even if KVM worked before: another hypervisor or changed permissions can break KVM
+    later.
     """
     if acceleration != "auto":
         return (acceleration,)

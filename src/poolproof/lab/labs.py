@@ -235,7 +235,9 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in clock ticks since boot; empty if it has died, even if it is still a zombie."""
+    """Return a process's start time in clock ticks since boot; empty if the process has ended, even if it is still a
+    zombie.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]

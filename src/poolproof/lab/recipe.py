@@ -120,8 +120,8 @@ def build_mode() -> str:
 def scratch(name: str) -> Iterator[Path]:
     """Yield an empty folder for mmdebstrap's tree, and remove the folder afterwards.
 
-    What a killed build left in it is removed first. The folder is in /var/tmp, because the root user of a user
-    namespace must be able to enter it.
+    If a killed build left files in the folder, they are removed first. The folder is in /var/tmp, because the root user
+    of a user namespace must be able to enter it.
     """
     place = _SCRATCH / f"poolproof-build-{name}-{os.getuid()}"
     _remove(place)

@@ -1,7 +1,7 @@
 """Plans how to turn a built layout into another layout without rebuilding it.
 
 A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
-changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above the pool stay.
+changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above it are kept.
 
 The layers above a changed pool are closed before the change and opened after it. In the journal, the undo of these
 layers then comes after the undo of the change, so a crashed run is cleaned up from the top down.
@@ -48,8 +48,8 @@ def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], si
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
     """Return a plan that turns the built layout into `node`, for which `can_become` is true.
 
-    `name` is the new layout's name; layers that stay keep their names. The plan's `make` contains only the steps of the
-    change. `volumes` maps the name of each device in the new layout to its volume.
+    `name` is the new layout's name; layers that are kept also keep their names. The plan's `make` contains only the
+    steps of the change. `volumes` maps the name of each device in the new layout to its volume.
     """
     adaptation = _Adaptation(volumes, site, f"{name}-new")
     return adaptation.plan(adaptation.changed(core.top, node))
@@ -96,7 +96,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Return the planned `node` of the new layout. `before` is the node in the same place of the built layout."""
+        """Return the planned `node` of the new layout. `before` is the corresponding node of the built layout."""
         old = before.node
         if old == node:
             return before

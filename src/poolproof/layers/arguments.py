@@ -166,7 +166,7 @@ def size_of(reading: StageReader, argument: Argument, text: str, example: str) -
 def bytes_with_unit(text: str) -> int | None:
     """Parse a size such as `512M` and return it in bytes; None if `text` is not a size or has no unit.
 
-    Tools differ on what a number without a unit means.
+    The meaning of a number without a unit differs between tools.
     """
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None

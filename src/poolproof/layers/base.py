@@ -68,12 +68,12 @@ class LayerPlan:
     """The commands that build a layer on its inputs.
 
     `make` runs once (mkfs, create). `open` (mount, import) runs after `make` and after each `close`. Each step of
-    `make` and `open` carries the undo for what the step changes. `close` (unmount, export) keeps the data. After all
-    layers of a layout have been closed and opened again, none of the layout's data is in RAM.
+    `make` and `open` contains the undo of its change. `close` (unmount, export) keeps the data. After all layers of a
+    layout have been closed and opened again, none of the layout's data is in RAM.
 
-    `volume` is what the layer offers when open. `flush` writes out what the layer buffers in RAM. If `flush` is empty,
-    a directory is flushed with syncfs and a block device needs no flush. `health_check` is for a layer whose program
-    may hang.
+    `volume` is the volume that the open layer offers. `flush` writes out the data that the layer buffers in RAM. If
+    `flush` is empty, a directory is flushed with syncfs and a block device needs no flush. `health_check` is for a
+    layer whose program may hang.
     """
 
     make: tuple[Step, ...]
@@ -86,7 +86,7 @@ class LayerPlan:
 
 @dataclass(frozen=True)
 class WriteBack:
-    """How often a layer writes back what it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
+    """How often a layer writes back data that it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
     `bytes` is None if only time counts. `is_certain` is true if the layout fixes the period, so that the period is the
     same on every host.
@@ -128,13 +128,13 @@ class Layer(ABC, Generic[Spec]):
     """The layer's word in an expression."""
 
     summary: str
-    """One line for the docs: what the layer is, with an example."""
+    """A one-line description of the layer for the docs, with an example."""
 
     programs: tuple[str, ...] = ()
     """The programs that must be on the PATH to build the layer."""
 
     packages: tuple[str, ...] = ()
-    """The Debian packages that contain these programs."""
+    """The Debian packages that contain the layer's programs."""
 
     module_packages: tuple[str, ...] = ()
     """The Debian packages that contain the kernel modules."""
@@ -276,25 +276,27 @@ class Layer(ABC, Generic[Spec]):
         return 0
 
     def deviations(self, built: OpenLayer[Spec]) -> str | None:
-        """Return how the built layer differs from what the layout asks for; None if there is no difference.
+        """Return how the built layer differs from the layout; None if there is no difference.
 
         A tool may ignore or misread an option without failing.
         """
         return None
 
     def compression(self, mount_options: Sequence[str]) -> str | None:
-        """Return the compression algorithm that these mount options turn on, or None."""
+        """Return the compression algorithm that the mount options turn on, or None."""
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks under a mount of this file system type, no matter who mounted it.
+        """Return the kernel names of the disks under a mount of this file system type, even if poolproof did not mount
+        it.
 
         None if the mount's device number identifies the disk, as with most file systems.
         """
         return None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return this technology's background work on these disks (kernel names), no matter who started it."""
+        """Return this technology's background work on these disks (kernel names), even if poolproof did not start
+        it."""
         return ()
 
 

@@ -64,7 +64,7 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return how the built layers differ from what the layout asks for; empty if there is no difference."""
+    """Return how the built layers differ from the layout; empty if there is no difference."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
@@ -95,7 +95,10 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return how often the layers write back what they buffer in RAM. Layers that buffer nothing are left out."""
+    """Return how often the layers write back data that they buffer in RAM.
+
+    Layers without such a buffer are left out.
+    """
     found = [layer.write_back(built) for layer, built in _layers_of(plan, host)]
     return tuple(each for each in found if each is not None)
 

@@ -335,7 +335,7 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
 
 
 def expected(node: Node, written: Mapping[str, int]) -> Expected:
-    """Return the write amplification that the layout is expected to have.
+    """Return the expected write amplification of the layout.
 
     `written` has the bytes written to each device, by name.
     """

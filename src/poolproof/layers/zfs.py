@@ -335,7 +335,7 @@ def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:
             raise HostError(
-                f"zpool refuses {vdev} of unequal devices: {', '.join(map(format_size, sizes))}",
+                f"zpool refuses {vdev} of devices with different sizes: {', '.join(map(format_size, sizes))}",
                 "give them the same size, or write `-f` after `zfs` to force it, as for zpool",
             )
 

@@ -106,7 +106,7 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule with `max_s` long enough for a trial to converge, however little of the budget is left."""
+    """Return the rule with a `max_s` that lets a trial converge, even if little of the budget is left."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 

@@ -115,7 +115,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and what the layout should write.
+    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected on the leaves.
 
     Workloads that share files have the same `fill`; it is None if nothing was filled.
     """

@@ -228,7 +228,7 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
 
 
 def _check_metric(workload: Workload, load: Load) -> None:
-    """Raise a CampaignError if the load cannot give the workload's metric."""
+    """Raise a CampaignError if the load cannot produce the workload's metric."""
     of = metric_of(workload.metric).of
     where = f"workload {workload.name} is compared by {workload.metric}"
     if of == "syncs" and not any(part.syncs for part in load.parts):

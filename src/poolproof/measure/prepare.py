@@ -155,8 +155,8 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With primarycache=metadata, that
     makes 16k reads read four times as much.
 
-    Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or a cache stays
-    full.
+    Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or if a cache does
+    not become empty.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host)
@@ -176,7 +176,8 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data, which opening the layout may read."""
+    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data, as much as opening the layout may
+    read."""
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:

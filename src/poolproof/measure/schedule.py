@@ -57,7 +57,7 @@ def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
 
 
 class Schedule:
-    """The time left in a budget, and which layouts get it. Trials before an interruption count as time spent."""
+    """The time left in a budget, and the layouts that get it. Trials before an interruption count as time spent."""
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
@@ -85,7 +85,9 @@ class Schedule:
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings of the next trial. Its time limit leaves every other certain trial its minimum time.
+        """Return the settings of the next trial.
+
+        Its time limit leaves enough time for the minimum of every other certain trial.
 
         `layout`: the layout that is built now. The time beyond all minimum times is spent in this order: a reserve for
         the first round of adaptive sampling; the time that trials of the goal need if they do not converge; the other
@@ -107,7 +109,7 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _shares(self, *, decides: bool) -> float:
-        """Return how many equal shares a trial may take: more if many trials converged and so left time unused."""
+        """Return how many equal shares a trial may take: several if many trials converged and left time unused."""
         converged = [
             trial.settling.settled
             for trial in self._trials()

@@ -175,7 +175,11 @@ def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
 @pytest.mark.parametrize(
     ("text", "sizes", "said"),
     [
-        ("zfs mirror small big", {"small": GIB}, "zpool refuses a 2-way mirror of unequal devices: 1 GiB, 20 GiB"),
+        (
+            "zfs mirror small big",
+            {"small": GIB},
+            "zpool refuses a 2-way mirror of devices with different sizes: 1 GiB, 20 GiB",
+        ),
         ("zfs raidz1 a b small", {"small": GIB}, "zpool refuses a raidz1 of 3"),
         ("zfs a small", {"small": 64 * MIB}, "is 64 MiB, but zfs needs at least 74 MiB"),
         ("zfs a | zvol 25G", {}, "does not fit in its pool"),

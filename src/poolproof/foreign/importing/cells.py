@@ -93,7 +93,7 @@ class Record:
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record assigned to a cell. `number` is its number among the cell's repetitions, in order of time and from 1."""
+    """A record assigned to a cell. `number` counts the cell's repetitions from 1, in order of time."""
 
     record: Record
     layout: str

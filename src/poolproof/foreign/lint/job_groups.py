@@ -40,7 +40,8 @@ class Targets(Protocol):
         """Return the target that contains a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return what is known before the run about the files of jobs that share a target; None if nothing is."""
+        """Return the known facts about the files of jobs that share a target, before a run; None if nothing is
+        known."""
 
 
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:

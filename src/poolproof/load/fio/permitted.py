@@ -74,7 +74,7 @@ verify_state_load verify_state_save verify_write_sequence verifysort verifysort_
 write_mode write_zone_remainder writefua zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode
 zonerange zonesize zoneskip
 """)
-"""The options whose value is a number, a switch or a word of fio's own. A value with `/` or a quote is refused."""
+"""The options whose value is a number, a switch or one of fio's keywords. A value with `/` or a quote is refused."""
 
 _MEMORY = names_in("malloc shm shmhuge mmap mmapshared mmaphuge cudamalloc")
 _NUMBERS = re.compile(r"[\w.,:%+ -]*")

@@ -75,7 +75,7 @@ class Panel:
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
     """Group the rows into panels, ordered by the first row of each panel. Every row is in exactly one panel.
 
-    An option that varies is part of the panel's name, unless its value follows from what the plot shows anyway
+    An option that varies is part of the panel's name, unless its value can be derived from what the plot already shows
     (`_shown`).
     """
     every = tuple(rows)

@@ -37,7 +37,7 @@ class Headline:
 
 
 def answer(run: LoadedRun) -> Headline:
-    """Return the answer to the campaign's question, as far as the trials can give it."""
+    """Return the answer to the campaign's question, as far as the trials allow one."""
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)

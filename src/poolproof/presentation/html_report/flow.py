@@ -108,7 +108,7 @@ def _leaves(trials: Sequence[Trial], direction: Direction) -> tuple[FlowLeaf, ..
 
 
 def _leaf(name: str, uses: Sequence[LeafUse], direction: Direction) -> FlowLeaf:
-    """Return what a disk moved.
+    """Return a disk's part of the flow.
 
     For a loop file, `below` can reveal a cache that the file's own counters do not show.
     """

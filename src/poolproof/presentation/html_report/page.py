@@ -90,7 +90,8 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return what the report's script needs to draw a chart and its table; None if the report omits the chart."""
+    """Return the data that the report's script needs to draw a chart and its table; None if the report omits the
+    chart."""
     made = {
         "name": chart.name,
         "title": chart.title,

@@ -69,14 +69,13 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
 
 @dataclass(frozen=True)
 class LimitSection:
-    """What the report shows about limits.
+    """The report's section on limits.
 
-    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps a disk to the
-    layout that consists of that disk alone, if there is such a layout. A row of `bare` has a disk, a workload, the
-    result, the verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not
-    sound. A row of `rows` has a layout, a workload, the result, the limit, the result's share of the limit, and how the
-    limit is computed. `over` has a sentence for each cell above 100 %. `without` says which cells have no limit, and
-    why.
+    `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk that is
+    a layout of its own to the name of that layout. A row of `bare` has a disk, a workload, the result, the verdict, and
+    the other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of `rows` has a
+    layout, a workload, the result, the limit, the result's share of the limit, and how the limit is computed. `over`
+    has a sentence for each cell above 100 %. `without` says which cells have no limit, and why.
     """
 
     calibrates: bool
@@ -89,7 +88,7 @@ class LimitSection:
 
 
 def limit_section(run: LoadedRun, cells: Sequence[Cell]) -> LimitSection:
-    """Return what the report shows about limits. `rows` is empty if no disk was measured alone."""
+    """Return the report's section on limits. `rows` is empty if no disk was measured alone."""
     limits = limits_of(cells, run.bare, run.campaign)
     own = [(cell, limits.get(cell.key)) for cell in cells]
     known = [(cell, limit) for cell, limit in own if isinstance(limit, Limit)]
@@ -133,7 +132,7 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 
 
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
-    """Return how to repeat the run, for the template: data from run.json, the campaign and the job files.
+    """Return the data for the section on repeating the run: from run.json, the campaign and the job files.
 
     `facts` and `disks` are lists of a name and a value, and `jobs` is a list of a workload and the text of its job
     file. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and

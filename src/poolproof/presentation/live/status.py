@@ -34,7 +34,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read what is new and return the status, whose `page` increases when browsers should reload the report."""
+        """Read what is new and return the status. Its `page` is increased when browsers should reload the report."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)

@@ -1,4 +1,4 @@
-"""Text about what each disk delivered when measured alone, and how close results come to these limits."""
+"""The results of each disk measured alone, and how close the other results come to these limits, as text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -22,7 +22,7 @@ Limited = Sequence[tuple[Cell, Limit | str | None]]
 def print_limits(
     console: Console, cells: Sequence[Cell], bare: Sequence[Cell], limits: Mapping[CellKey, Limit | str]
 ) -> None:
-    """Print what each disk delivered alone, then the results above their limit, then the cells without a limit."""
+    """Print the results of each disk alone, then the results above their limit, then the cells without a limit."""
     if bare:
         console.print(_disks(bare))
     for line in _lines([(cell, limits.get(cell.key)) for cell in cells]):

@@ -60,7 +60,7 @@ def live_screen(console: Console, progress: RunProgress, hint: str = "") -> Iter
 
 
 class _Captured(io.StringIO):
-    """Collects what is written to standard error while the screen is shown, and shows the last line as the activity.
+    """Collects the text written to standard error while the screen is shown, and shows its last line as the activity.
 
     Signal handlers also write to standard error, so `write` takes no lock.
     """

@@ -49,7 +49,7 @@ class Side:
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
-        """Return the value of a cell or, in a few words, why it has none."""
+        """Return the value of a cell, or a short reason why it has none."""
         return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 

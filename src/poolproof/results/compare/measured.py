@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the value of a cell or, in a few words, why it has no usable value."""
+    """Return the value of a cell, or a short reason why it has no usable value."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"

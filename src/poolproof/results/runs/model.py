@@ -117,8 +117,8 @@ class Trial:
 
     `figures` is None if fio reported no results. `seconds` has the duration of each part (cool, settle, fio, drain).
     `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line) and `columns`
-    (the names of their file and folders, and the job's options). `verdicts` has the metrics whose verdict differs from
-    `verdict`.
+    (the names of the file and its folders, and the job's options). `verdicts` has the metrics whose verdict differs
+    from `verdict`.
     """
 
     layout: str

@@ -265,8 +265,7 @@ def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | Non
     """Return the typical variance between trials, computed from all cells with at least two trials.
 
     None if there are too few such cells. Cells with a fixed time are left out, because their intervals do not use other
-    cells. Cells whose rate changes are included, because the error that all their trials have in common is covered by
-    their extremes.
+    cells. Cells whose rate changes are included, because their extremes cover the error that all their trials share.
     """
     groups = [cell.values(metric) for cell in cells if cell.settling is not None]
     return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
