@@ -11,6 +11,7 @@ from poolproof.measure.plan import BuildDirectories, make_plan, plan_one
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import owned_by_site
 from poolproof.provision.undo import complain, undo_all
 
 
@@ -35,4 +36,4 @@ def standing(campaign: Campaign, folder: Path) -> Iterator[Path]:
         apply(layout.steps, host, journal, may_overwrite=layout.may_overwrite)
         yield Path(layout.tree.volume.path)
     finally:
-        complain(undo_all(journal, host), str(folder))
+        complain(undo_all(journal, host, owned_by_site(plan.site)), str(folder))

@@ -28,20 +28,85 @@ class Holds(msgspec.Struct, frozen=True):
     text: str
 
 
-class UndoCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
+class UndoMount(msgspec.Struct, frozen=True, tag="mount", tag_field="kind"):
+    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, for a FUSE mount that hangs."""
 
-    If `argv` never succeeds, `last_resort` is run once, for example a lazy unmount of a FUSE mount that hangs.
+    mount_point: str
+    lazy: bool = False
+
+
+class UndoLoop(msgspec.Struct, frozen=True, tag="loop", tag_field="kind"):
+    """Detach loop device `number` as long as its backing file is `file`."""
+
+    number: int
+    file: str
+
+
+class UndoMapping(msgspec.Struct, frozen=True, tag="mapping", tag_field="kind"):
+    """Close the LUKS mapping /dev/mapper/`name`."""
+
+    name: str
+
+
+class UndoArray(msgspec.Struct, frozen=True, tag="array", tag_field="kind"):
+    """Stop the md array `node` and erase the superblocks of those `members` that belong to it."""
+
+    node: str
+    members: tuple[str, ...]
+
+
+class UndoGroup(msgspec.Struct, frozen=True, tag="group", tag_field="kind"):
+    """Remove the LVM volume group `name` and the labels of its physical volumes, which are all among `devices`."""
+
+    name: str
+    devices: tuple[str, ...]
+
+
+class UndoPool(msgspec.Struct, frozen=True, tag="pool", tag_field="kind"):
+    """Destroy the ZFS pool `name`."""
+
+    name: str
+
+
+class UndoVdevs(msgspec.Struct, frozen=True, tag="vdevs", tag_field="kind"):
+    """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
+
+    `vdevs` has the devices of each vdev. Of each mirror, all devices but the first are detached, so that the first can
+    be removed by name.
     """
 
-    argv: tuple[str, ...]
-    only_if: Holds
-    timeout_s: float = 30.0
-    last_resort: tuple[str, ...] = ()
+    pool: str
+    vdevs: tuple[tuple[str, ...], ...]
+    note: str
+
+
+class UndoArcLimit(msgspec.Struct, frozen=True, tag="arc", tag_field="kind"):
+    """Restore the limit of the ARC that is saved in the file `note`."""
+
+    note: str
+
+
+class UndoClaim(msgspec.Struct, frozen=True, tag="claim", tag_field="kind"):
+    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names it.
+
+    The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
+    disk at `path`.
+    """
+
+    identity: str
+    path: str
+    size_bytes: int
+    number: str
+    serial: str
+    wwn: str
+    note: str
 
 
 class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
-    """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`."""
+    """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
+
+    `marker` is a path that only this daemon of this run has in its command line.
+    """
 
     pidfile: str
     marker: str
@@ -58,7 +123,7 @@ class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"
 
 
 class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
-    """Remove the directory `path`, which contains only poolproof's files.
+    """Remove the directory or file `path`, which contains only poolproof's files.
 
     Mount points in the directory are never crossed.
     """
@@ -66,7 +131,21 @@ class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
     path: str
 
 
-Undo = UndoCommand | UndoDaemon | UndoPrograms | UndoTree
+Undo = (
+    UndoMount
+    | UndoLoop
+    | UndoMapping
+    | UndoArray
+    | UndoGroup
+    | UndoPool
+    | UndoVdevs
+    | UndoArcLimit
+    | UndoClaim
+    | UndoDaemon
+    | UndoPrograms
+    | UndoTree
+)
+"""Each kind names what to remove and has no command. `provision/removal.py` derives the commands from the fields."""
 
 
 @dataclass(frozen=True)
@@ -113,15 +192,6 @@ def path_on(host: str, path: str) -> str:
 def await_block(node: str) -> Step:
     """Return a step that waits up to 30 s for the device node of a block device."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
-
-
-def unmount(mount_point: str, *, fuse: bool = False) -> UndoCommand:
-    """Return the undo of a mount. With `fuse`, the last attempt is a lazy unmount."""
-    return UndoCommand(
-        argv=("umount", mount_point),
-        only_if=Holds("/proc/self/mounts", f" {mount_point} "),
-        last_resort=("umount", "-l", mount_point) if fuse else (),
-    )
 
 
 def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from poolproof.layers.catalogue import all_layers
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.directories import directory_steps, owner_of, site_of
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import owned_by_site
 from poolproof.provision.undo import FailedUndo, undo_all
 from poolproof.steps import Step
 
@@ -128,7 +129,7 @@ class LayerBench:
         return self.host.run(("sh", "-c", script), timeout_s=_LIMIT_S).stdout
 
     def tear_down(self) -> tuple[FailedUndo, ...]:
-        return undo_all(self._journal, self.host)
+        return undo_all(self._journal, self.host, owned_by_site(self.site))
 
     def moved(self) -> dict[str, tuple[int, int]]:
         """Return the bytes read and written of each device by name, counted since the device appeared."""

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from poolproof.campaign.model import Device, Disk
@@ -22,8 +21,9 @@ from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import site_of
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
-from poolproof.steps import Step, UndoCommand
+from poolproof.steps import Step
 from tests.loop.testbed import Testbed
 
 pytestmark = pytest.mark.parallel
@@ -37,7 +37,7 @@ def test_the_claimed_disk_is_written_and_wiped(testbed: Testbed) -> None:
         journal, claimed = _claimed(testbed, disk)
         _make_ext4(journal, claimed)
         assert _bears_ext4(testbed, disk)
-        assert undo_all(journal, HOST) == ()
+        assert undo_all(journal, HOST, _owned(journal)) == ()
         assert not _bears_ext4(testbed, disk)
 
 
@@ -66,7 +66,9 @@ def test_a_replaced_disk_is_not_written_or_wiped(testbed: Testbed) -> None:
             _make_ext4(journal, claimed)
         assert not _bears_ext4(testbed, disk)
         testbed.command("mkfs.ext4", "-q", disk.path)
-        assert [left.reason.endswith("so nothing is written to it") for left in undo_all(journal, HOST)] == [True]
+        assert [
+            left.reason.endswith("so nothing is written to it") for left in undo_all(journal, HOST, _owned(journal))
+        ] == [True]
         assert _bears_ext4(testbed, disk)
 
 
@@ -76,24 +78,26 @@ def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:
         _make_ext4(journal, claimed)
         (note,) = testbed.path.glob("*.claimed")
         note.write_text(f"{disk.serial}\nthe boot before\n")
-        (left,) = undo_all(journal, HOST)
+        (left,) = undo_all(journal, HOST, _owned(journal))
         assert left.reason.endswith(f"if the data can be deleted: wipefs --all {disk.path}")
         assert _bears_ext4(testbed, disk)
         testbed.command("wipefs", "--all", disk.path)
-        assert undo_all(journal, HOST) == ()
+        assert undo_all(journal, HOST, _owned(journal)) == ()
 
 
 def _claimed(testbed: Testbed, disk: BlockFacts) -> tuple[Journal, DevicePlan]:
-    """Claim the disk as a run does. The undo is tried for a short time only."""
+    """Claim the disk as a run does."""
     site = site_of(survey(HOST, ("wipefs",)), "t", str(testbed.path), str(testbed.path), is_here=True)
     facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
     (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
     (claim,) = plan.steps
-    assert isinstance(claim.undo, UndoCommand)
     journal = Journal(testbed.path / "journal.jsonl")
-    short = replace(claim, undo=msgspec.structs.replace(claim.undo, timeout_s=0.2))
-    apply([short], HOST, journal, may_overwrite=frozenset())
+    apply([claim], HOST, journal, may_overwrite=frozenset())
     return journal, plan
+
+
+def _owned(journal: Journal) -> Owned:
+    return Owned("t", (str(journal.path.parent),))
 
 
 def _make_ext4(journal: Journal, claimed: DevicePlan) -> None:

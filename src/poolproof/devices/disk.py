@@ -11,7 +11,7 @@ from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.site import require
 from poolproof.errors import CampaignError
 from poolproof.facts.block import BlockFacts
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import Step, UndoClaim
 
 _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
@@ -31,9 +31,10 @@ content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$6"
 """
 )
-_WIPE_AND_FORGET = (
+WIPE_AND_FORGET = (
     _IS_IT
     + """
+[ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
 [ -n "$(wipefs --no-act "$disk")" ] || exec rm -- "$6"
 [ "$(sed -n 2p "$6")" = "$(cat /proc/sys/kernel/random/boot_id)" ] || {
   echo "the machine was rebooted after poolproof claimed $disk, so the data on it may be yours;" \\
@@ -43,6 +44,7 @@ _WIPE_AND_FORGET = (
 wipefs --all "$disk" && rm -- "$6"
 """
 )
+"""The script that undoes a claim. Its arguments are the fields of an `UndoClaim` in order; the first is $0."""
 
 PROGRAMS = ("wipefs",)
 
@@ -100,15 +102,19 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     return Step(
         title=f"claim the disk {disk.identity} as {name}",
         argv=(*_script(_CLAIM, disk), note),
-        undo=UndoCommand((*_script(_WIPE_AND_FORGET, disk), note), Holds(note, disk.identity)),
+        undo=UndoClaim(disk.identity, disk.stable_path, disk.size_bytes, *_marks(disk), note),
     )
 
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
-    """Return the command line that runs the script on the disk; the device number is empty if there is a by-id name."""
-    number = "" if disk.by_id else disk.number
+    """Return the command line that runs the script on the disk."""
+    return ("sh", "-c", text, disk.identity, disk.stable_path, str(disk.size_bytes), *_marks(disk))
+
+
+def _marks(disk: BlockFacts) -> tuple[str, str, str]:
+    """Return the device number, the serial number and the WWN. The number is empty if there is a by-id name."""
     serial, wwn = (" ".join(text.split()) for text in (disk.serial, disk.wwn))
-    return ("sh", "-c", text, disk.identity, disk.stable_path, str(disk.size_bytes), number, serial, wwn)
+    return ("" if disk.by_id else disk.number, serial, wwn)
 
 
 def _kernel_name_refused(name: str, bare: str, disks: Sequence[BlockFacts]) -> CampaignError:

@@ -2,7 +2,7 @@
 
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.facts.block import Below
-from poolproof.steps import Holds, Step, UndoCommand, daemon, unmount
+from poolproof.steps import Step, UndoLoop, UndoMount, daemon
 
 _CONNECTIONS = 8
 
@@ -17,7 +17,7 @@ def attach(number: int, file: str, name: str) -> Step:
     return Step(
         title=f"attach {name} to {path}",
         argv=("losetup", "--direct-io=on", path, file),
-        undo=UndoCommand(("losetup", "--detach", path), Holds(f"/sys/block/loop{number}/loop/backing_file", file)),
+        undo=UndoLoop(number, file),
     )
 
 
@@ -48,7 +48,7 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
         Step(
             title=f"mount {name} with nbdfuse",
             argv=daemon(argv, log),
-            undo=unmount(file, fuse=True),
+            undo=UndoMount(file, lazy=True),
             await_file=pidfile,
             log=log,
         ),

@@ -16,7 +16,7 @@ import msgspec
 from poolproof.errors import BuildError, HostError, UsageError
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.disks import LabDisk
-from poolproof.lab.labs import Image, is_running, lab_folder, last_words, public_key
+from poolproof.lab.labs import Image, is_running, lab_folder, last_words, owned_by_lab, public_key
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.undo import undo_all
@@ -225,7 +225,7 @@ def _end_qemu(target: Boot) -> None:
     def is_other(change: Change) -> bool:
         return not (isinstance(change.undo, UndoDaemon) and change.undo.pidfile == target.pidfile)
 
-    undo_all(target.journal, LocalHost(), keep=is_other)
+    undo_all(target.journal, LocalHost(), owned_by_lab(target.folder), keep=is_other)
 
 
 def _free_port() -> int:

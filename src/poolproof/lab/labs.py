@@ -20,6 +20,7 @@ from poolproof import process
 from poolproof.errors import HostError, UsageError
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
 
 SCHEMA = 1
@@ -165,10 +166,20 @@ def stop(folder: Path) -> None:
 
     Raises a HostError if a process can't be ended.
     """
-    failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost())
+    failed = undo_all(Journal(folder / "journal.jsonl"), LocalHost(), owned_by_lab(folder))
     if failed:
         rows = "; ".join(f"{each.change.title}: {each.reason}" for each in failed)
         raise HostError(f"the lab {folder.name} could not be stopped: {rows}", f"poolproof lab stop {folder.name}")
+
+
+def ram_folder(folder: Path) -> str:
+    """Return the directory in RAM for the disks of the lab in that folder. It is named after the lab and its user."""
+    return f"/dev/shm/poolproof-lab-{folder.name}-{os.getuid()}"
+
+
+def owned_by_lab(folder: Path) -> Owned:
+    """Return what the lab in that folder may remove: files and processes of its two folders."""
+    return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)))
 
 
 def remove(folder: Path) -> None:

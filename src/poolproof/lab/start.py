@@ -104,7 +104,7 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
 
 def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> Lab:
     _check_room(request, folder)
-    ram_folder = f"{_RAM_FILES}/poolproof-lab-{folder.name}-{os.getuid()}"
+    ram_folder = labs.ram_folder(folder)
     # the disks may use half of the RAM that the guest leaves free
     free = shutil.disk_usage(_RAM_FILES).free if _RAM_FILES.is_dir() else 0
     ram_bytes = min((_available() - request.ram_bytes) // 2, free)

@@ -24,7 +24,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import make_mount_point, mount_point, stored_as_files
-from poolproof.steps import Step, UndoDaemon, UndoTree, daemon, unmount
+from poolproof.steps import Step, UndoDaemon, UndoMount, UndoTree, daemon
 from poolproof.units import format_size, parse_size
 
 _SIZE_KEY = "copy-buffer-size"
@@ -134,7 +134,7 @@ class AutotierLayer(Layer[Autotier]):
                 ),
             ),
             open=(
-                Step(f"mount autotier on {point}", start, unmount(point, fuse=True), timeout_s=_LIMIT_S, log=log),
+                Step(f"mount autotier on {point}", start, UndoMount(point, lazy=True), timeout_s=_LIMIT_S, log=log),
                 Step("record the process id of autotierfs", note, process, timeout_s=_LIMIT_S, log=log),
             ),
             close=(Step(f"unmount {point}", stop, timeout_s=_LIMIT_S),),

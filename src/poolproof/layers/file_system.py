@@ -10,7 +10,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import Chosen, Vocabulary, choose, one_block
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.steps import LET_GO_S, Step, UndoTree, unmount
+from poolproof.steps import LET_GO_S, Step, UndoMount, UndoTree
 
 _BLOCK_BYTES = 512
 _FIND_LIMIT_S = 60.0
@@ -30,7 +30,7 @@ def make_mount_point(point: str) -> Step:
 def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
     """Return the step that mounts a kernel file system of the type `kind`."""
     chosen = ("-o", ",".join(options)) if options else ()
-    return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=unmount(point))
+    return Step(f"mount {kind} on {point}", ("mount", "-t", kind, *chosen, source, point), undo=UndoMount(point))
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:

@@ -15,7 +15,7 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, wipe
-from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
+from poolproof.steps import LET_GO_S, Step, UndoMapping
 
 _WORDS = Vocabulary(
     "luks",
@@ -106,7 +106,7 @@ def _open(spec: Chosen, device: str, key: str, mapping: str) -> Step:
     return Step(
         f"open {device} as {mapping}",
         ("cryptsetup", "open", "--key-file", key, *flags, device, mapping),
-        undo=UndoCommand(("cryptsetup", "close", mapping), Holds(f"/dev/mapper/{mapping}", "")),
+        undo=UndoMapping(mapping),
         timeout_s=120,
     )
 

@@ -25,7 +25,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, long_options, wipe
-from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand, await_block
+from poolproof.steps import LET_GO_S, Step, UndoGroup, await_block
 
 _FEWEST: Mapping[str, int] = {
     **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
@@ -70,7 +70,6 @@ _SLOWEST_SYNC_BYTES_PER_S = 5e6
 _AWAIT_SYNC = (
     'until synced=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $synced)" = 100.00 ]; do sleep 2; done'
 )
-_REMOVE = 'config=$1; shift; lvm vgremove --yes --force "$config" "$0" && lvm pvremove --yes "$config" "$@"'
 _LIMIT_S = 30.0
 
 T = TypeVar("T")
@@ -148,7 +147,7 @@ class LvmLayer(Layer[Lvm]):
         node = f"/dev/{group}/{_VOLUME}"
         volume = self.volume(spec, node, inputs)
         limit_s = 300 + max(device.size_bytes or 0 for device in inputs) / _SLOWEST_SYNC_BYTES_PER_S
-        await_sync = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", _only(paths), f"{group}/{_VOLUME}")
+        await_sync = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", only(paths), f"{group}/{_VOLUME}")
         sync = Step(f"wait until {group}/{_VOLUME} has synced its devices", await_sync, timeout_s=limit_s)
         synced = (sync,) if spec.needs_sync else ()
         activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
@@ -260,11 +259,9 @@ def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
-    remove = ("sh", "-c", _REMOVE, group, f"--config={_only(paths)}", *paths)
-    undo = UndoCommand(remove, Holds(f"/dev/{group}", ""), timeout_s=60)
     return (
         Step(f"create physical volumes on {', '.join(paths)}", labels, overwrites=tuple(paths)),
-        Step(f"create the volume group {group}", create, undo, overwrites=tuple(paths)),
+        Step(f"create the volume group {group}", create, UndoGroup(group, tuple(paths)), overwrites=tuple(paths)),
     )
 
 
@@ -340,10 +337,10 @@ def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
 
 def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
     """Return an LVM command line with access to these devices only."""
-    return ("lvm", command, "--config", _only(devices), *arguments)
+    return ("lvm", command, "--config", only(devices), *arguments)
 
 
-def _only(devices: Sequence[str]) -> str:
+def only(devices: Sequence[str]) -> str:
     """Return an LVM configuration that accepts only these devices. Regex metacharacters in a path become `.`."""
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'

@@ -22,7 +22,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
-from poolproof.steps import Holds, Step, UndoCommand, await_block
+from poolproof.steps import Step, UndoArray, await_block
 
 _LEVELS: Mapping[str, str] = {
     **dict.fromkeys(("raid0", "0", "stripe"), "raid0"),
@@ -60,7 +60,6 @@ _STOP = (
     'n=0; while test -e "$0"; do n=$((n + 1)); '
     '[ "$n" -lt 100 ] || { echo "$0 still exists" >&2; exit 1; }; sleep 0.1; done'
 )
-_REMOVE = 'mdadm --stop "$0" && mdadm --zero-superblock "$@"'
 _IN_SYSFS = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && '
 # A new array may be idle because its resync has not begun yet; resync_start shows when it has ended.
 _AWAIT_SYNC = _IN_SYSFS + (
@@ -219,7 +218,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
             *(f"--raid-devices={len(spec.active(members))}", *named, *[f"--{flag}" for flag in spec.flags]),
             *(*members[:first], *marked),
         ),
-        undo=UndoCommand(("sh", "-c", _REMOVE, node, *members), Holds(node, "")),
+        undo=UndoArray(node, tuple(members)),
         timeout_s=120,
         overwrites=tuple(members),
     )

@@ -18,7 +18,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import mount_point, mounted, stored_as_files
-from poolproof.steps import Step, unmount
+from poolproof.steps import Step, UndoMount
 
 # mergerfs(1), 2.33 to 2.41
 _KEYS = words(
@@ -114,7 +114,7 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
         options = (*options, f"minfreespace={smallest_bytes // 64 // 1024}K")
     chosen = ("-o", ",".join(options)) if options else ()
     argv = ("mergerfs", *chosen, ":".join(_checked(branch.path) for branch in branches), point)
-    return Step(f"mount mergerfs on {point}", argv, undo=unmount(point, fuse=True), timeout_s=_MOUNT_LIMIT_S)
+    return Step(f"mount mergerfs on {point}", argv, undo=UndoMount(point, lazy=True), timeout_s=_MOUNT_LIMIT_S)
 
 
 def _checked(path: str) -> str:

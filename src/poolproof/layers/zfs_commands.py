@@ -1,12 +1,11 @@
 """The zpool and zfs commands that create, change, import, export and destroy a pool."""
 
-import shlex
 from collections.abc import Sequence
 
 from poolproof.evidence.zfs import KSTATS
-from poolproof.steps import LET_GO_S, Holds, Step, UndoCommand
+from poolproof.steps import LET_GO_S, Step, UndoArcLimit, UndoPool, UndoVdevs
 
-_PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
+ARC_PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
 _WAIT_LIMIT_S = 3600.0
 # When zpool has partitioned a disk, udev rereads the table, and the partition disappears for a moment. libzfs then
@@ -19,7 +18,6 @@ _LIMIT_ARC = _C_MAX + (
     '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
     'echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1'
 )
-_RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 
 
 def load_module() -> Step:
@@ -29,9 +27,10 @@ def load_module() -> Step:
 
 def limit_arc(size_bytes: int, note: str) -> Step:
     """Return the step that limits the ARC. The undo restores the old limit, which is saved in the file `note`."""
-    undo = UndoCommand(("sh", "-c", _RESTORE_ARC, note, _PARAMETER), Holds(note, " "))
     return Step(
-        f"limit the ARC to {size_bytes} bytes", ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), _PARAMETER), undo
+        f"limit the ARC to {size_bytes} bytes",
+        ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER),
+        UndoArcLimit(note),
     )
 
 
@@ -55,19 +54,10 @@ def create(
     return Step(
         f"create the pool {pool}",
         ("zpool", "create", "-f", "-R", root, *named, pool, *vdevs),
-        undo=_destroy(pool),
+        undo=UndoPool(pool),
         timeout_s=300,
         overwrites=tuple(devices),
         again_if=_NOT_THERE_YET,
-    )
-
-
-def _destroy(pool: str) -> UndoCommand:
-    return UndoCommand(
-        ("zpool", "destroy", "-f", pool),
-        Holds(f"{KSTATS}/{pool}", ""),
-        timeout_s=60,
-        last_resort=("zpool", "export", "-f", pool),
     )
 
 
@@ -80,7 +70,7 @@ def attach(pool: str, anchor: str, device: str) -> Step:
     return Step(
         f"attach {device} to {pool}",
         ("zpool", "attach", "-f", pool, anchor, device),
-        undo=_destroy(pool),
+        undo=UndoPool(pool),
         timeout_s=300,
         overwrites=(device,),
         again_if=_NOT_THERE_YET,
@@ -103,19 +93,10 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
     be repeated.
     """
     devices = [device for vdev in removable for device in vdev]
-    commands = [["zpool", "detach", pool, device] for vdev in removable for device in vdev[1:]]
-    commands += [["zpool", "remove", pool, vdev[0]] for vdev in removable]
-    named = shlex.join(part for device in devices for part in ("-e", device, "-e", _partition(device)))
-    script = (
-        f'test -e {KSTATS}/{pool} || {{ rm -- "$0"; exit 0; }}; '
-        f"output=$({{ {'; '.join(map(shlex.join, commands))}; }} 2>&1); zpool wait -t remove {pool}; "
-        f'if zpool status -P {pool} | tr -s "[:space:]" "\\n" | grep -q -x -F {named}; '
-        'then echo "$output" >&2; exit 1; else rm -- "$0"; fi'
-    )
     return Step(
         f"add log and cache devices to {pool}",
         ("sh", "-c", 'note=$0; echo "$1" >"$note"; shift; exec zpool add -f "$@"', note, pool, pool, *vdevs),
-        undo=UndoCommand(("sh", "-c", script, note), Holds(note, pool), timeout_s=120),
+        undo=UndoVdevs(pool, tuple(map(tuple, removable)), note),
         timeout_s=300,
         overwrites=tuple(devices),
         again_if=_NOT_THERE_YET,
@@ -132,9 +113,9 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
 
     `-l` also loads the encryption keys.
     """
-    places = [part for device in devices for path in (device, _partition(device)) for part in ("-d", path)]
+    places = [part for device in devices for path in (device, first_partition(device)) for part in ("-d", path)]
     argv = ("zpool", "import", "-l", "-R", root, *places, pool)
-    return Step(f"import the pool {pool}", argv, timeout_s=300, unless=f"{KSTATS}/{pool}")
+    return Step(f"import the pool {pool}", argv, timeout_s=300, unless=kstats(pool))
 
 
 def close_pool(pool: str) -> Step:
@@ -150,7 +131,12 @@ def flush_pool(pool: str) -> Step:
     return Step(f"write out the pool {pool}", ("zpool", "sync", pool), timeout_s=600)
 
 
-def _partition(device: str) -> str:
+def kstats(pool: str) -> str:
+    """Return the path that exists as long as the pool is imported."""
+    return f"{KSTATS}/{pool}"
+
+
+def first_partition(device: str) -> str:
     """Return the path of the disk's first partition, which may not exist.
 
     zpool creates this partition for the data if it is given an entire disk.

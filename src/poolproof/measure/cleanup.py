@@ -12,9 +12,11 @@ from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned, check_places, owned_by_run
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
+from poolproof.results.runs.trust import check_trusted
 
 _LIMIT_S = 20.0
 
@@ -36,10 +38,12 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
     `on`: another name for the same host.
 
     Raises:
-        RunError: the path is not a run directory, the run is in use, or it was made on another machine.
+        RunError: the path is not a run directory, another user could have written it, the run is in use, or it was made
+            on another machine.
         BuildError: a change can't be undone.
     """
     run = RunDirectory.open(path)
+    run_owned(run)
     record = run.record()
     if record.lab is not None:
         with run.locked():
@@ -101,13 +105,26 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
 
-    Raises a BuildError if a change can't be undone.
+    Raises a BuildError if a change can't be undone, and a RunError if the run is not trusted or its
+    directories on the host belong to another user.
     """
+    owned = run_owned(run)
+    check_places(owned, host)
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
     with reach_others(host, (change.host for change in changes), warn=tell) as hosts:
-        complain(undo_all(journal, hosts, tell=tell), str(run.path))
+        complain(undo_all(journal, hosts, owned, tell=tell), str(run.path))
     return len(changes)
+
+
+def run_owned(run: RunDirectory) -> Owned:
+    """Return what the run may remove.
+
+    Raises a RunError if another user could have written the run, or if its record was not written by poolproof.
+    """
+    check_trusted(run.path)
+    record = run.record()
+    return owned_by_run(record.label, record.state_dir, record.ram_dir, str(run.path / "run.json"))
 
 
 def _clean_one(found: Leftover, host: Host, tell: Tell) -> CleanupResult | Leftover:

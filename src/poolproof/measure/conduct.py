@@ -25,6 +25,7 @@ from poolproof.provision.apply import apply
 from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.owned import owned_by_site
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
@@ -69,7 +70,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
                 break
     finally:
         # Also after Ctrl-C, because an error about what is left on the host is more urgent.
-        complain(undo_all(journal, host, tell=listener.step), str(run.path))
+        complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
@@ -176,7 +177,13 @@ class _Conductor:
 
     def _remove_all_but(self, keep: set[int]) -> None:
         """Undo all changes except those with these numbers."""
-        failed = undo_all(self.journal, self.host, keep=lambda change: change.number in keep, tell=self.listener.step)
+        failed = undo_all(
+            self.journal,
+            self.host,
+            owned_by_site(self.plan.site),
+            keep=lambda change: change.number in keep,
+            tell=self.listener.step,
+        )
         complain(failed, str(self.run.path))
 
     def _build(self, planner: Callable[[], LayoutPlan]) -> LayoutPlan:

@@ -19,7 +19,7 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.catalogue import recorded_settings
 from poolproof.layers.tree import hosts_of
-from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, undo_leftovers
+from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, run_owned, undo_leftovers
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import (
     BuildDirectories,
@@ -95,8 +95,8 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
     `on`: another name for the same host.
 
     Raises:
-        RunError: the run was imported, is in use, was made on another machine, or used a steady-state criterion that
-            this version no longer supports.
+        RunError: the run was imported, could have been written by another user, is in use, was made on another
+            machine, or used a steady-state criterion that this version no longer supports.
         BuildError: a change that the run left behind can't be undone.
     """
     record = run.record()
@@ -109,6 +109,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
             "so it can't be resumed",
             f"poolproof show {run.path}",
         )
+    run_owned(run)
     campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
     if record.lab is not None:
         with run.locked():

@@ -22,6 +22,7 @@ from poolproof.facts.machine import Machine, mark_of
 from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.trust import distrust
 from poolproof.steps import Step, UndoTree
 
 DEFAULT_WORK = "/var/tmp"
@@ -280,6 +281,9 @@ def _classify_by_run(state: StateDirectory, owner: StateOwner, host: Host) -> Le
         return Leftover(state, "going", f"its run {owner.run} is still running", owner.run)
     if not run.journal_path.exists():
         return lost(state, host, f"its run {owner.run} has no journal")
+    if (reason := distrust(run.path)) is not None:
+        why = f"its run {owner.run} is not trusted: {reason}"
+        return Leftover(state, "foreign", why, owner.run, (f"ls -ld {shlex.quote(owner.run)}",))
     if {path.lstat().st_uid for path in (run.path / "run.json", run.journal_path)} != {os.geteuid()}:
         why = f"the files of its run {owner.run} belong to another user"
         return Leftover(state, "foreign", why, owner.run, (f"if you trust them: {_clean(owner)}",))

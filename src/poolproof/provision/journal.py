@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from poolproof.errors import RunError
+from poolproof.provision.old_undos import OldCommand
 from poolproof.steps import Step, Undo
 
 SCHEMA = 1
@@ -22,7 +23,7 @@ class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
     number: int
     title: str
     argv: tuple[str, ...]
-    undo: Undo
+    undo: Undo | OldCommand
     schema: int = SCHEMA
     host: str = ""
 

@@ -6,6 +6,7 @@ its change only shortly before it ends.
 
 import contextlib
 import re
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ from pathlib import PurePath
 from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.provision.journal import Change, Journal
-from poolproof.steps import Holds, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree, in_background
+from poolproof.provision.old_undos import OldCommand, typed
+from poolproof.provision.owned import Owned, refusal
+from poolproof.provision.removal import Removal, removal_of
+from poolproof.steps import Holds, Undo, UndoDaemon, UndoPrograms, UndoTree, in_background
 
 UNFINISHED_LIMIT_S = 60.0
 _POLL_S = 0.1
@@ -45,11 +49,14 @@ class FailedUndo:
 def undo_all(
     journal: Journal,
     run_host: Host,
+    owned: Owned,
     *,
     keep: Callable[[Change], bool] = lambda _change: False,
     tell: Tell = lambda _title: None,
 ) -> tuple[FailedUndo, ...]:
     """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
+
+    An undo that names anything that is not in `owned` is not performed, and fails.
 
     Commands of a killed poolproof process are awaited first, because they would otherwise make their changes later.
     """
@@ -69,7 +76,7 @@ def undo_all(
                 raise
     for change in changes:
         tell(f"undo: {change.title}")
-        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host)
+        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host, owned)
         if reason:
             failed.append(FailedUndo(change, reason))
         else:
@@ -83,14 +90,14 @@ def undo_one(undo: Undo, host: Host) -> str | None:
     """Undo one change without the journal. Return None on success, otherwise the reason for the failure."""
     try:
         match undo:
-            case UndoCommand():
-                return _undo_command(undo, host)
             case UndoDaemon():
                 return _end_daemon(undo, host)
             case UndoPrograms():
                 return _end_programs(undo, host)
             case UndoTree():
                 return _remove_tree(undo, host)
+            case _:
+                return _remove(removal_of(undo), host)
     except CommandError as error:
         return error.message
 
@@ -167,15 +174,20 @@ def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
 
 
 def _is_made(host: Host, change: Change) -> bool:
-    match undo := change.undo:
-        case UndoCommand():
-            return _holds(undo.only_if, host)
+    match undo := _typed(change):
+        case None | UndoPrograms():
+            return True
         case UndoDaemon():
             return _pid_of(undo, host) is not None
-        case UndoPrograms():
-            return True
         case UndoTree():
             return _holds(Holds(undo.path, ""), host)
+        case _:
+            return _holds(removal_of(undo).only_if, host)
+
+
+def _typed(change: Change) -> Undo | None:
+    """Return the undo of the change, also from a journal of an older version; None for an unknown command there."""
+    return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
@@ -190,36 +202,45 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
     return f"not removed, because another undo still needs it: {needing[0].change.title}" if needing else None
 
 
-def _undo_change(change: Change, run_host: Host) -> str | None:
+def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:
+    undo = _typed(change)
+    if undo is None:
+        return f"not performed, because poolproof never wrote such a command: {shlex.join(_stored(change))[:200]}"
+    if (reason := refusal(undo, owned)) is not None:
+        return f"not performed: {reason}"
     try:
         host = host_named(run_host, change.host)
     except HostError as error:
         return error.message
     try:
-        return undo_one(change.undo, host)
+        return undo_one(undo, host)
     except HostUnreachable as error:
         if not change.host:
             raise
         return error.message
 
 
-def _undo_command(undo: UndoCommand, host: Host) -> str | None:
-    deadline = time.monotonic() + undo.timeout_s
+def _stored(change: Change) -> tuple[str, ...]:
+    return change.undo.argv if isinstance(change.undo, OldCommand) else ()
+
+
+def _remove(removal: Removal, host: Host) -> str | None:
+    deadline = time.monotonic() + removal.timeout_s
     reason = ""
-    while _holds(undo.only_if, host):
-        reason = _attempt(undo.argv, host)
-        if not reason and not _holds(undo.only_if, host):
+    while _holds(removal.only_if, host):
+        reason = _attempt(removal.argv, host)
+        if not reason and not _holds(removal.only_if, host):
             return None
         if time.monotonic() > deadline:
             break
         time.sleep(_POLL_S)
     else:
         return None
-    if undo.last_resort:
-        reason = _attempt(undo.last_resort, host)
+    if removal.last_resort:
+        reason = _attempt(removal.last_resort, host)
     # the command on one line, without a script's text
-    shown = " ".join(("sh", "…", *undo.argv[3:]) if undo.argv[:2] == ("sh", "-c") else undo.argv)
-    return f"`{shown}`: {reason or 'no effect'}" if _holds(undo.only_if, host) else None
+    shown = " ".join(("sh", "…", *removal.argv[3:]) if removal.argv[:2] == ("sh", "-c") else removal.argv)
+    return f"`{shown}`: {reason or 'no effect'}" if _holds(removal.only_if, host) else None
 
 
 def _attempt(argv: tuple[str, ...], host: Host) -> str:
@@ -294,8 +315,6 @@ def _signal(signal: str, pid: str, host: Host) -> None:
 
 
 def _remove_tree(undo: UndoTree, host: Host) -> str | None:
-    if "poolproof" not in undo.path:
-        return f"not removed, because its path does not contain `poolproof`: {undo.path}"
     mounts = host.read("/proc/self/mounts")
     if f" {undo.path} " in mounts or f" {undo.path}/" in mounts:
         return f"something is still mounted at {undo.path}"

@@ -19,6 +19,7 @@ from poolproof.facts.block import used_loops
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import owned_by_site
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
 
@@ -74,7 +75,7 @@ def created(device: Device, site: Site, settings: tuple[str, ...] = ()) -> Itera
         apply(_with_settings(plan, settings), HOST, journal, may_overwrite=frozenset())
         yield plan.volume
     finally:
-        assert undo_all(journal, HOST) == ()
+        assert undo_all(journal, HOST, owned_by_site(site)) == ()
 
 
 def _with_settings(plan: DevicePlan, settings: tuple[str, ...]) -> tuple[Step, ...]:

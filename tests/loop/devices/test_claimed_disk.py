@@ -10,6 +10,7 @@ from poolproof.devices.plan import DeviceFacts, plan_devices
 from poolproof.facts.block import BlockFacts
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import owned_by_site
 from poolproof.provision.undo import undo_all
 
 from .real_devices import HOST, created
@@ -26,11 +27,11 @@ def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
         apply(plan.steps, HOST, journal, may_overwrite=frozenset())
         HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
         assert _signatures(volume.path) == ["ext4"]
-        assert undo_all(journal, HOST) == ()
+        assert undo_all(journal, HOST, owned_by_site(site)) == ()
         assert _signatures(volume.path) == []
 
         HOST.run(["mkfs.ext4", "-q", volume.path], timeout_s=60)
-        assert undo_all(Journal(journal.path), HOST) == ()
+        assert undo_all(Journal(journal.path), HOST, owned_by_site(site)) == ()
         assert _signatures(volume.path) == ["ext4"], "once given back, the disk is not touched again"
 
 

@@ -13,6 +13,7 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers import tree
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
 
@@ -75,7 +76,8 @@ class Bench:
 
     def tear_down(self) -> tuple[str, ...]:
         """Undo everything, and return the titles of the changes that could not be undone."""
-        return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host))
+        owned = Owned(self.site.label, (str(self.folder),))
+        return tuple(f"{left.change.title}: {left.reason}" for left in undo_all(self._journal, self.host, owned))
 
     def release(self) -> None:
         for volume in self.volumes.values():

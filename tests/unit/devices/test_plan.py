@@ -10,7 +10,8 @@ from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.plan import DeviceFacts, plan_devices, programs_of
 from poolproof.errors import CampaignError, GuardError, HostError
 from poolproof.facts.block import Below, BlockFacts
-from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon
+from poolproof.provision.removal import removal_of
+from poolproof.steps import Holds, Step, UndoClaim, UndoDaemon, UndoLoop, UndoMount
 
 from .captured import server, server_disk
 
@@ -41,9 +42,7 @@ def test_a_file() -> None:
         ("truncate", "-s", "1073741824", f"{_S}/a.img"),
         ("losetup", "--direct-io=on", "/dev/loop40", f"{_S}/a.img"),
     ]
-    assert plan.steps[-1].undo == UndoCommand(
-        ("losetup", "--detach", "/dev/loop40"), Holds("/sys/block/loop40/loop/backing_file", f"{_S}/a.img")
-    )
+    assert plan.steps[-1].undo == UndoLoop(40, f"{_S}/a.img")
     (leaf,) = plan.volume.leaves
     assert (plan.volume.path, plan.volume.is_block, plan.volume.size_bytes) == ("/dev/loop40", True, _GIB)
     assert (leaf.name, leaf.path, leaf.counter, leaf.below) == (
@@ -65,8 +64,7 @@ def test_a_qcow2_image_on_a_loop_device() -> None:
     assert touch.argv == ("touch", f"{_S}/q.disk")
     assert mount.argv[-8:] == ("nbdfuse", "-C", "8", "-P", f"{_S}/q.fuse.pid", f"{_S}/q.disk", "--unix", f"{_S}/q.sock")
     assert mount.await_file == f"{_S}/q.fuse.pid"
-    assert isinstance(mount.undo, UndoCommand)
-    assert mount.undo.only_if == Holds("/proc/self/mounts", f" {_S}/q.disk ")
+    assert mount.undo == UndoMount(f"{_S}/q.disk", lazy=True)
     assert attach.argv == ("losetup", "--direct-io=on", "/dev/loop40", f"{_S}/q.disk")
     assert plan.volume.leaves[0].below == _BELOW
 
@@ -160,9 +158,10 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     marks = ("ata-HGST_HUS726T4TALA6L4_V1G0DDDD", path, size, "", "V1G0DDDD", "0x5000cca0dddd0000")
     assert claim.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
     assert plan.identity_check[3:] == marks
-    assert isinstance(claim.undo, UndoCommand)
-    assert claim.undo.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
-    assert claim.undo.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
+    assert isinstance(claim.undo, UndoClaim)
+    removal = removal_of(claim.undo)
+    assert removal.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
+    assert removal.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
     (leaf,) = plan.volume.leaves
     assert (plan.volume.path, leaf.counter) == (path, "/sys/class/block/sdd/stat")
 
@@ -225,5 +224,5 @@ def test_the_undo_of_a_claim_without_a_by_id_name_holds_the_device_number_too() 
     disk = replace(server_disk("sdd"), by_id=())
     facts = replace(_FACTS, disks=(disk,))
     (claim,) = plan_device(Device("hdd1", Disk("V1G0DDDD")), _SITE, facts).steps
-    assert isinstance(claim.undo, UndoCommand)
-    assert claim.undo.argv[4:7] == ("/dev/sdd", str(disk.size_bytes), disk.number)
+    assert isinstance(claim.undo, UndoClaim)
+    assert (claim.undo.path, claim.undo.size_bytes, claim.undo.number) == ("/dev/sdd", disk.size_bytes, disk.number)

@@ -9,7 +9,7 @@ from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
 from poolproof.lab import boot as boot_module
 from poolproof.lab.boot import READY, Acceleration, Boot, accelerators, boot, kvm_result, remember_kvm
-from poolproof.lab.labs import Image
+from poolproof.lab.labs import Image, owned_by_lab
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
 
@@ -47,7 +47,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
     monkeypatch.setattr(boot_module, "KVM_LIMIT_S", 3.0)
     made = Boot("m", 1 << 30, 1, 0, Image(tmp_path / "image"), folder, (), Journal(folder / "journal.jsonl"))
     yield made
-    undo_all(made.journal, LocalHost())
+    undo_all(made.journal, LocalHost(), owned_by_lab(made.folder))
 
 
 def _stand_in(asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, tcg: str = "ready") -> None:
@@ -75,7 +75,7 @@ def test_a_broken_kvm_is_tried_once_and_the_result_is_saved(
     assert boot(asked, "auto", said.append)[0] == "tcg"
     assert _tries(asked) == ["kvm", "tcg"]
     assert why in said[0]
-    undo_all(asked.journal, LocalHost())
+    undo_all(asked.journal, LocalHost(), owned_by_lab(asked.folder))
     assert boot(asked, "auto", said.append)[0] == "tcg"
     assert _tries(asked) == ["kvm", "tcg", "tcg"]
 
@@ -92,10 +92,10 @@ def test_a_working_kvm_is_used_and_the_result_is_saved(asked: Boot, monkeypatch:
 def test_a_kvm_that_breaks_later_is_tried_once_more(asked: Boot, monkeypatch: pytest.MonkeyPatch, later: str) -> None:
     _stand_in(asked, monkeypatch, "ready")
     boot(asked, "auto", lambda _: None)
-    undo_all(asked.journal, LocalHost())
+    undo_all(asked.journal, LocalHost(), owned_by_lab(asked.folder))
     _stand_in(asked, monkeypatch, later)
     assert boot(asked, "auto", lambda _: None)[0] == "tcg"
-    undo_all(asked.journal, LocalHost())
+    undo_all(asked.journal, LocalHost(), owned_by_lab(asked.folder))
     assert boot(asked, "auto", lambda _: None)[0] == "tcg"
     assert _tries(asked) == ["kvm", "kvm", "tcg", "tcg"]
 

@@ -5,7 +5,7 @@ import pytest
 from poolproof.layers import tree
 from poolproof.layers.adapt import can_become, plan_change
 from poolproof.layers.tree import TreePlan
-from poolproof.steps import Step, UndoCommand
+from poolproof.steps import Step, UndoMapping, UndoMount, UndoPool, UndoTree
 
 from .ground import SITE, resolve, volumes
 
@@ -86,10 +86,9 @@ def test_a_leaf_is_detached_only_when_the_data_lie_on_another() -> None:
 
 def test_wherever_a_run_dies_the_pool_goes_before_what_was_attached_to_it() -> None:
     standing, whole = changed(f"zfs a{TOP}", f"zfs mirror a (b | luks){TOP}")
-    undos = [step.undo for step in (*standing.make, *whole.make) if isinstance(step.undo, UndoCommand)]
-    words = [undo.argv[0] if undo.argv[0] != "zpool" else undo.argv[1] for undo in undos]
+    undos = [step.undo for step in (*standing.make, *whole.make) if step.undo and not isinstance(step.undo, UndoTree)]
     # taken back from the end: the file system, the whole pool, the mapping that was attached to it
-    assert words[-3:] == ["cryptsetup", "destroy", "umount"]
+    assert [type(undo) for undo in undos[-3:]] == [UndoMapping, UndoPool, UndoMount]
 
 
 def test_layers_on_the_pool_are_closed_during_the_change_and_keep_their_names() -> None:

@@ -5,7 +5,8 @@ import pytest
 from poolproof.layers import tree
 from poolproof.layers.adapt import core_of, plan_extension
 from poolproof.layers.tree import TreePlan
-from poolproof.steps import Holds, UndoCommand
+from poolproof.provision.removal import removal_of
+from poolproof.steps import UndoVdevs
 
 from .ground import SITE, resolve, volumes
 
@@ -47,8 +48,8 @@ def test_only_what_the_core_lacks_is_made() -> None:
         *(POOL, "log", mapping, "cache", "/dev/d"),
     )
     assert added.overwrites == (mapping, "/dev/d")
-    assert isinstance(added.undo, UndoCommand)
-    assert added.undo.only_if == Holds("/run/poolproof/r1/state/first-zfs.added", POOL)
+    note = "/run/poolproof/r1/state/first-zfs.added"
+    assert added.undo == UndoVdevs(POOL, ((mapping,), ("/dev/d",)), note)
 
 
 def test_built_layers_keep_their_names() -> None:
@@ -66,10 +67,11 @@ def test_built_layers_keep_their_names() -> None:
 def test_a_mirrored_log_is_taken_apart_before_it_is_removed() -> None:
     _, whole = extended("zfs a", "zfs a log mirror b c d e")
     undo = whole.make[-1].undo
-    assert isinstance(undo, UndoCommand)
-    detached, removed = undo.argv[2].index(f"zpool detach {POOL} /dev/c"), undo.argv[2].index(f"zpool remove {POOL}")
+    assert isinstance(undo, UndoVdevs)
+    script = removal_of(undo).argv[2]
+    detached, removed = script.index(f"zpool detach {POOL} /dev/c"), script.index(f"zpool remove {POOL}")
     assert detached < removed
-    assert f"zpool remove {POOL} /dev/b" in undo.argv[2]
+    assert f"zpool remove {POOL} /dev/b" in script
 
 
 def test_a_layout_that_is_its_own_core_lacks_nothing() -> None:

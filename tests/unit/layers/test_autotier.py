@@ -5,7 +5,7 @@ import pytest
 from poolproof.errors import CampaignError
 from poolproof.layers import open_layout
 from poolproof.layers.autotier import ReportedQuota, reported_quotas
-from poolproof.steps import UndoCommand, UndoDaemon, UndoTree, unmount
+from poolproof.steps import UndoDaemon, UndoMount, UndoTree
 
 from .ground import plan
 from .recorded import RecordedHost
@@ -44,9 +44,7 @@ def test_it_is_mounted_in_the_background_and_expected_to_hang() -> None:
     )
     assert "setsid" in started.argv[6]
     assert started.log == f"{POINT}.log"
-    assert started.undo == unmount(POINT, fuse=True)
-    assert isinstance(started.undo, UndoCommand)
-    assert started.undo.last_resort == ("umount", "-l", POINT)
+    assert started.undo == UndoMount(POINT, lazy=True)
     assert noted.undo == UndoDaemon(f"{POINT}.pid", f"{POINT}.conf")
     stopped = plan(TEXT).close[0]
     assert stopped.argv[3:] == (POINT, f"{POINT}.pid", f"{POINT}.conf", f"{POINT}.d")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.steps import Holds, UndoCommand, UndoTree
+from poolproof.steps import UndoMapping, UndoTree
 
 from .ground import GIB, MIB, plan
 
@@ -23,7 +23,7 @@ def test_a_device_is_encrypted_opened_and_closed() -> None:
     assert formatted.argv == (*FORMAT, *chosen, *LEAST, "/dev/a")
     assert formatted.overwrites == ("/dev/a",)
     assert opened.argv == (*OPEN, "--allow-discards", "/dev/a", MAPPING)
-    assert opened.undo == UndoCommand(("cryptsetup", "close", MAPPING), Holds(f"/dev/mapper/{MAPPING}", ""))
+    assert opened.undo == UndoMapping(MAPPING)
     assert built.close[-1].argv == ("cryptsetup", "close", MAPPING)
     assert built.open[0] == opened
     assert built.block_paths == {f"/dev/mapper/{MAPPING}"}

@@ -4,7 +4,8 @@ import pytest
 
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.steps import Holds, UndoCommand
+from poolproof.provision.removal import removal_of
+from poolproof.steps import Holds, UndoGroup
 
 from .ground import MIB, plan
 from .recorded import RecordedHost
@@ -98,9 +99,10 @@ def test_a_group_is_made_activated_and_removed() -> None:
         ("vgcreate", "--quiet", "--physicalextentsize", "8m", GROUP, "/dev/a", "/dev/b"),
     ]
     (grouped,) = (step for step in built.make if step.argv[:2] == ("lvm", "vgcreate"))
-    assert isinstance(grouped.undo, UndoCommand)
-    assert grouped.undo.only_if == Holds(f"/dev/{GROUP}", "")
-    assert grouped.undo.argv[3:] == (GROUP, f"--config={config('a', 'b')}", "/dev/a", "/dev/b")
+    assert grouped.undo == UndoGroup(GROUP, ("/dev/a", "/dev/b"))
+    removal = removal_of(grouped.undo)
+    assert removal.only_if == Holds(f"/dev/{GROUP}", "")
+    assert removal.argv[3:] == (GROUP, f"--config={config('a', 'b')}")
     assert built.open[0].argv == ("lvm", "vgchange", "--config", config("a", "b"), "--quiet", "--activate", "y", GROUP)
     assert built.close[-1].argv[-3:] == ("--activate", "n", GROUP)
     assert built.block_paths == {f"/dev/{VOLUME}"}

@@ -6,7 +6,8 @@ from poolproof.errors import HostError
 from poolproof.evidence.model import Target
 from poolproof.layers import md, open_layout, tree
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.provision.removal import removal_of
+from poolproof.steps import Holds, Step, UndoArray
 
 from .ground import MIB, SITE, plan, resolve, volumes
 from .recorded import RecordedHost
@@ -47,12 +48,10 @@ def test_the_command_of_mdadm(text: str, argv: str) -> None:
 
 def test_superblocks_are_erased_only_while_the_array_is_known_to_be_ours() -> None:
     undo = created("md raid1 a b").undo
-    assert isinstance(undo, UndoCommand)
-    assert undo.only_if == Holds(NODE, "")
-    assert undo.argv == (
-        *("sh", "-c", 'mdadm --stop "$0" && mdadm --zero-superblock "$@"'),
-        *(NODE, "/dev/a", "/dev/b"),
-    )
+    assert undo == UndoArray(NODE, ("/dev/a", "/dev/b"))
+    removal = removal_of(undo)
+    assert removal.only_if == Holds(NODE, "")
+    assert removal.argv[3:] == (NODE, "/dev/a", "/dev/b")
 
 
 def test_a_mirror_is_waited_for_and_a_stripe_is_not() -> None:

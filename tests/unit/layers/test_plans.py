@@ -7,7 +7,7 @@ import pytest
 from poolproof.devices.model import Volume
 from poolproof.errors import HostError
 from poolproof.layers.tree import branches, plan_tree
-from poolproof.steps import Step, UndoCommand, UndoTree, unmount
+from poolproof.steps import Step, UndoMount, UndoTree
 
 from .ground import GIB, MIB, SITE, plan, resolve, volumes
 
@@ -100,11 +100,9 @@ def test_each_mount_and_mount_point_has_its_undo() -> None:
                 case "mkdir":
                     assert step.undo == UndoTree(step.argv[-1])
                 case "mount":
-                    assert step.undo == unmount(step.argv[-1])
+                    assert step.undo == UndoMount(step.argv[-1])
                 case "mergerfs":
-                    assert step.undo == unmount(step.argv[-1], fuse=True)
-                    assert isinstance(step.undo, UndoCommand)
-                    assert step.undo.last_resort == ("umount", "-l", step.argv[-1])
+                    assert step.undo == UndoMount(step.argv[-1], lazy=True)
                 case _:
                     assert step.undo is None
                     assert step.overwrites

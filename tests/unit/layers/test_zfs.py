@@ -6,7 +6,7 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.layers import tree
 from poolproof.layers.base import LayerNode
 from poolproof.layers.zfs import Zfs
-from poolproof.steps import Holds, Step, UndoCommand, UndoTree
+from poolproof.steps import Step, UndoArcLimit, UndoPool, UndoTree
 
 from .ground import DEVICES, GIB, MIB, SITE, device, plan, resolve
 
@@ -82,12 +82,7 @@ def test_a_pool_is_made_opened_closed_and_undone() -> None:
     assert built.make[-1] == built.open[-1]
     assert built.close[0].argv == ("zpool", "export", POOL)
     assert built.flush == (step(built.flush, "zpool", "sync", POOL),)
-    assert step(built.make, "zpool", "create").undo == UndoCommand(
-        ("zpool", "destroy", "-f", POOL),
-        Holds(f"/proc/spl/kstat/zfs/{POOL}", ""),
-        timeout_s=60,
-        last_resort=("zpool", "export", "-f", POOL),
-    )
+    assert step(built.make, "zpool", "create").undo == UndoPool(POOL)
     assert built.volume.path == f"{MNT}/{POOL}"
     assert not built.volume.is_block
 
@@ -110,9 +105,7 @@ def test_the_limit_of_the_arc_comes_with_its_undo() -> None:
     (limited,) = (entry for entry in plan("zfs a arc_max=1G").make if entry.title.startswith("limit"))
     note, parameter = "/run/poolproof/r1/state/mix-zfs.arc", "/sys/module/zfs/parameters/zfs_arc_max"
     assert limited.argv[3:] == (note, str(GIB), parameter)
-    assert isinstance(limited.undo, UndoCommand)
-    assert limited.undo.argv[3:] == (note, parameter)
-    assert limited.undo.only_if == Holds(note, " ")
+    assert limited.undo == UndoArcLimit(note)
     node = resolve("zfs a arc_max=1G compression=off")
     assert isinstance(node, LayerNode)
     assert isinstance(node.spec, Zfs)

@@ -23,7 +23,7 @@ from poolproof.provision.directories import (
 )
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.steps import Holds, Step, UndoCommand, UndoTree
+from poolproof.steps import Step, UndoMount, UndoTree
 from tests.unit.results.compare.making import RECORD
 
 from ..command import Command
@@ -44,7 +44,7 @@ class Place:
     def leave(self, label: str = LABEL, *steps: Step) -> RunDirectory:
         """A dead run with a state directory, which says whose it is, and whatever else the steps make."""
         state = str(self.work / f"poolproof-{label}")
-        record = replace(RECORD, label=label, state_dir=state, facts={})
+        record = replace(RECORD, label=label, state_dir=state, ram_dir=f"/dev/shm/poolproof-{label}", facts={})
         run = RunDirectory.create(self.runs / label, record.campaign, record)
         places = [Step("make it", ("mkdir", state), UndoTree(state)), name_owner(state, owner_of(run.path))]
         with run.locked():
@@ -94,8 +94,7 @@ def test_an_active_run_is_left_alone_and_is_cleaned_up_after_it_has_died(place: 
 
 
 def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: Place) -> None:
-    stuck = UndoCommand(("false",), Holds("/proc/self/mounts", " / "), timeout_s=0.0)
-    run = place.leave("00000001", Step("mount what sticks", ("true",), stuck))
+    run = place.leave("00000001", Step("mount what sticks", ("true",), UndoMount("/")))
     place.leave("00000002")
     undone, left = place.clean()
     assert set(undone) == {"00000002"}

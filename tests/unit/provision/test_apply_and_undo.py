@@ -15,11 +15,44 @@ from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned
 from poolproof.provision.undo import complain, undo_all
-from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoPrograms, UndoTree, daemon
+from poolproof.steps import Step, UndoDaemon, UndoMount, UndoPrograms, UndoTree, daemon
 
 HOST = LocalHost()
 NOTHING: frozenset[str] = frozenset()
+LABEL = "0badcafe"
+
+
+def owned(folder: Path) -> Owned:
+    return Owned(LABEL, (str(folder),))
+
+
+class StandIns(LocalHost):
+    """This machine with a mount table of its own, in the file `mounts`, and with stand-ins for some programs."""
+
+    def __init__(self, folder: Path, **scripts: str) -> None:
+        self.mounts, self._programs = folder / "mounts", folder / "bin"
+        self.mounts.touch()
+        self._programs.mkdir(exist_ok=True)
+        for name, script in scripts.items():
+            program = self._programs / name
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+    ) -> process.Completed:
+        chosen = self._programs / argv[0]
+        words = (str(chosen), *argv[1:]) if chosen.exists() else argv
+        return super().run(words, timeout_s=timeout_s, stdin=stdin, check=check)
+
+    def read(self, path: str) -> str:
+        return super().read(str(self.mounts) if path == "/proc/self/mounts" else path)
+
+    def mount(self, point: Path) -> str:
+        self.mounts.write_text(f"{self.mounts.read_text()}/dev/fuse {point} fuse rw 0 0\n")
+        return str(point)
 
 
 @pytest.fixture
@@ -38,7 +71,7 @@ def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_
         apply(steps, HOST, journal, may_overwrite=NOTHING)
     assert made.is_dir()
     assert not (tmp_path / "never").exists()
-    assert undo_all(journal, HOST) == ()
+    assert undo_all(journal, HOST, owned(tmp_path)) == ()
     assert not made.exists()
     assert journal.outstanding() == ()
 
@@ -111,50 +144,54 @@ def test_a_device_that_is_not_of_the_run_is_never_written_to(tmp_path: Path, jou
 
 
 def test_an_undo_does_nothing_when_its_name_belongs_to_somebody_else(tmp_path: Path, journal: Journal) -> None:
-    owner, victim = tmp_path / "owner", tmp_path / "victim"
-    owner.write_text("somebody else's file")
-    victim.touch()
-    undo = UndoCommand(("rm", str(victim)), Holds(str(owner), "ours"))
-    apply([Step("attach", ("true",), undo)], HOST, journal, may_overwrite=NOTHING)
-    assert undo_all(journal, HOST) == ()
-    assert victim.exists()
+    host = StandIns(tmp_path, umount=f"touch {tmp_path}/umounted")
+    apply([Step("mount", ("true",), UndoMount(f"{tmp_path}/mnt"))], host, journal, may_overwrite=NOTHING)
+    host.mount(tmp_path / "mnt-of-another")
+    assert undo_all(journal, host, owned(tmp_path)) == ()
+    assert not (tmp_path / "umounted").exists()
 
 
-def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(tmp_path: Path, journal: Journal) -> None:
-    owner = tmp_path / "owner"
-    owner.write_text("ours")
-    stuck = UndoCommand(("sh", "-c", "echo busy >&2; exit 1"), Holds(str(owner), "ours"), timeout_s=0.3)
+def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.3)
+    host = StandIns(tmp_path, umount="echo busy >&2; exit 1")
     gone = tmp_path / "poolproof-b"
+    stuck = UndoMount(host.mount(tmp_path / "mnt"))
     apply(
         [Step("make b", ("mkdir", str(gone)), UndoTree(str(gone))), Step("stick", ("true",), stuck)],
-        HOST,
+        host,
         journal,
         may_overwrite=NOTHING,
     )
-    leftovers = undo_all(journal, HOST)
+    leftovers = undo_all(journal, host, owned(tmp_path))
     assert [leftover.change.title for leftover in leftovers] == ["stick"]
     assert not gone.exists(), "the undos behind a stuck one still run"
     with pytest.raises(BuildError, match=r"(?s)stick: .*busy.*poolproof clean RUN"):
         complain(leftovers, "RUN")
 
 
-def test_the_last_resort_comes_when_the_undo_does_not_help(tmp_path: Path, journal: Journal) -> None:
-    owner = tmp_path / "owner"
-    owner.write_text("ours")
-    undo = UndoCommand(("false",), Holds(str(owner), "ours"), timeout_s=0.2, last_resort=("rm", str(owner)))
-    apply([Step("mount", ("true",), undo)], HOST, journal, may_overwrite=NOTHING)
-    assert undo_all(journal, HOST) == ()
-    assert not owner.exists()
+def test_the_last_resort_comes_when_the_undo_does_not_help(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.2)
+    host = StandIns(tmp_path, umount=f'[ "$1" = -l ] && : >{tmp_path}/mounts')
+    undo = UndoMount(host.mount(tmp_path / "mnt"), lazy=True)
+    apply([Step("mount", ("true",), undo)], host, journal, may_overwrite=NOTHING)
+    assert undo_all(journal, host, owned(tmp_path)) == ()
+    assert host.mounts.read_text() == ""
 
 
 def test_a_daemon_is_awaited_and_ended_by_its_pid_file(tmp_path: Path, journal: Journal) -> None:
     pidfile, log = tmp_path / "d.pid", tmp_path / "d.log"
-    argv = ("sh", "-c", 'echo $$ >"$0"; exec sleep 300.125', str(pidfile))
-    step = Step("serve", daemon(argv, str(log)), UndoDaemon(str(pidfile), "300.125"), await_file=str(pidfile))
+    argv = ("sh", "-c", 'echo $$ >"$0"; while sleep 1; do :; done', str(pidfile), str(tmp_path / "d.sock"))
+    step = Step(
+        "serve", daemon(argv, str(log)), UndoDaemon(str(pidfile), str(tmp_path / "d.sock")), await_file=str(pidfile)
+    )
     apply([step], HOST, journal, may_overwrite=NOTHING)
     pid = int(pidfile.read_text())
     os.kill(pid, 0)
-    assert undo_all(journal, HOST) == ()
+    assert undo_all(journal, HOST, owned(tmp_path)) == ()
     assert not Path(f"/proc/{pid}/cmdline").exists() or not Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
@@ -171,8 +208,13 @@ def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, jo
     try:
         pidfile = tmp_path / "d.pid"
         pidfile.write_text(f"{stranger.pid}\n")
-        apply([Step("serve", ("true",), UndoDaemon(str(pidfile), "our.sock"))], HOST, journal, may_overwrite=NOTHING)
-        assert undo_all(journal, HOST) == ()
+        apply(
+            [Step("serve", ("true",), UndoDaemon(str(pidfile), str(tmp_path / "our.sock")))],
+            HOST,
+            journal,
+            may_overwrite=NOTHING,
+        )
+        assert undo_all(journal, HOST, owned(tmp_path)) == ()
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -183,18 +225,19 @@ def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, jou
     """Two of them do; one has another name, one another folder."""
     os.mkfifo(tmp_path / "wait")
     (tmp_path / "log").touch()
+    (tmp_path / "other").mkdir()
     ours = [
         subprocess.Popen(["sh", "-c", "read -r _ <$0/wait; exec sleep 300", f"{tmp_path}/"], start_new_session=True),
-        subprocess.Popen(["sleep", "300.5"], start_new_session=True),
+        subprocess.Popen(["tail", "-f", f"{tmp_path}/other/log", "/dev/null"], start_new_session=True),
     ]
     strangers = [
         subprocess.Popen(["tail", "-f", f"{tmp_path}/log"]),
         subprocess.Popen(["sleep", "300.25"]),
     ]
     try:
-        undos = (UndoPrograms(("fio", "sh"), f"{tmp_path}/"), UndoPrograms(("sleep",), "300.5"))
+        undos = (UndoPrograms(("fio", "sh"), f"{tmp_path}/"), UndoPrograms(("tail",), f"{tmp_path}/other"))
         apply([Step("run", ("true",), undo) for undo in undos], HOST, journal, may_overwrite=NOTHING)
-        assert undo_all(journal, HOST) == ()
+        assert undo_all(journal, HOST, owned(tmp_path)) == ()
         assert [process.wait(10) < 0 for process in ours] == [True, True]
         assert [process.poll() for process in strangers] == [None, None]
     finally:
@@ -203,35 +246,36 @@ def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, jou
             process.wait(10)
 
 
-def test_a_tree_that_does_not_bear_our_name_is_never_removed(journal: Journal) -> None:
-    apply([Step("make", ("true",), UndoTree("/home/precious"))], HOST, journal, may_overwrite=NOTHING)
-    (leftover,) = undo_all(journal, HOST)
-    assert "not removed" in leftover.reason
-
-
-def test_a_directory_stays_while_something_that_stands_has_its_pid_file_there(tmp_path: Path, journal: Journal) -> None:
+def test_a_directory_stays_while_something_that_stands_has_its_pid_file_there(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.2)
+    host = StandIns(tmp_path, umount="exit 1")
     place = tmp_path / "poolproof-c"
-    stuck = UndoCommand(("false",), Holds(f"{place}/owner", "ours"), timeout_s=0.2)
+    stuck = UndoMount(host.mount(place / "mnt"))
     steps = [
         Step("make c", ("mkdir", str(place)), UndoTree(str(place))),
         Step("note", ("sh", "-c", f"echo ours >{place}/owner"), stuck),
     ]
-    apply(steps, HOST, journal, may_overwrite=NOTHING)
-    leftovers = undo_all(journal, HOST)
+    apply(steps, host, journal, may_overwrite=NOTHING)
+    leftovers = undo_all(journal, host, owned(tmp_path))
     assert [leftover.change.title for leftover in leftovers] == ["note", "make c"]
     assert (place / "owner").exists(), "without it the next clean would believe that nothing stands"
 
 
-def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(tmp_path: Path, journal: Journal) -> None:
+def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
+    tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.1)
+    host = StandIns(tmp_path, umount="exec no-such-program")
     gone = tmp_path / "poolproof-d"
-    no_such_program = UndoCommand(("no-such-program",), Holds("/proc/self/cmdline", ""), timeout_s=0.1)
     steps = [
         Step("make d", ("mkdir", str(gone)), UndoTree(str(gone))),
-        Step("odd", ("true",), no_such_program),
+        Step("odd", ("true",), UndoMount(host.mount(tmp_path / "mnt"))),
     ]
-    apply(steps, HOST, journal, may_overwrite=NOTHING)
-    (leftover,) = undo_all(journal, HOST)
-    assert "not installed" in leftover.reason
+    apply(steps, host, journal, may_overwrite=NOTHING)
+    (leftover,) = undo_all(journal, host, owned(tmp_path))
+    assert "not found" in leftover.reason
     assert not gone.exists()
 
 
@@ -270,7 +314,7 @@ def test_steps_on_two_hosts_are_applied_and_undone_on_each(tmp_path: Path, journ
     assert [change.host for change in Journal(journal.path).outstanding()] == ["nas2", ""]
     repeat([Step("list it", ("ls", str(there)), host="nas2")], hosts)
     assert (main.ran, other.ran) == (["mkdir"], ["mkdir", "ls"])
-    assert undo_all(Journal(journal.path), hosts) == ()
+    assert undo_all(Journal(journal.path), hosts, owned(tmp_path)) == ()
     assert (main.ran.count("rm"), other.ran.count("rm")) == (1, 1)
     assert not here.exists()
     assert not there.exists()
@@ -280,7 +324,7 @@ def test_a_change_on_a_host_that_the_run_cannot_reach_is_reported(tmp_path: Path
     there = tmp_path / "poolproof-there"
     step = Step("make it there", ("mkdir", str(there)), UndoTree(str(there)), host="nas2")
     apply([step], Hosts(_NamedHost("nas1"), {"nas2": _NamedHost("nas2")}), journal, may_overwrite=NOTHING)
-    (failed,) = undo_all(journal, _NamedHost("nas1"))
+    (failed,) = undo_all(journal, _NamedHost("nas1"), owned(tmp_path))
     assert "nas2" in failed.reason
     assert there.exists()
     with pytest.raises(HostError, match="nas3"):
@@ -293,7 +337,7 @@ def test_a_journal_without_host_names_is_undone_on_the_one_host(tmp_path: Path) 
     undo = f'{{"kind":"tree","path":"{made}"}}'
     path = tmp_path / "journal.jsonl"
     path.write_text(f'{{"line":"change","number":1,"title":"make it","argv":["true"],"undo":{undo},"schema":1}}\n')
-    assert undo_all(Journal(path), HOST) == ()
+    assert undo_all(Journal(path), HOST, owned(tmp_path)) == ()
     assert not made.exists()
 
 

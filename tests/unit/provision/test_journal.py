@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from poolproof.errors import RunError
 from poolproof.provision.journal import Journal
-from poolproof.steps import Holds, Step, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.steps import Step, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree, UndoVdevs
 
-UNDOS = (
-    UndoCommand(("umount", "/mnt/a b"), Holds("/proc/self/mounts", " /mnt/a b "), last_resort=("umount", "-l", "/x")),
-    UndoDaemon("/run/a.pid", "a.sock"),
+UNDOS: tuple[Undo, ...] = (
+    UndoMount("/mnt/a b", lazy=True),
+    UndoDaemon("/run/a.pid", "/run/a.sock"),
     UndoPrograms(("fio", "sh"), "/run/a/"),
     UndoTree("/var/tmp/poolproof-1"),
+    UndoVdevs("tank", (("/dev/a", "/dev/b"), ("/dev/c",)), "/run/note"),
 )
 
 

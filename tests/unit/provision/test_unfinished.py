@@ -10,8 +10,9 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Change, Journal
+from poolproof.provision.owned import Owned
 from poolproof.provision.undo import await_unfinished, undo_all
-from poolproof.steps import Holds, Step, UndoCommand, UndoTree, daemon
+from poolproof.steps import Step, UndoTree, daemon
 
 HOST = LocalHost()
 _MAKE = 'read -r go <"$1" && mkdir "$2"'
@@ -54,7 +55,7 @@ def test_a_change_in_the_making_is_waited_for_and_then_undone(tmp_path: Path) ->
     orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
-        assert undo_all(journal, HOST, tell=orphan.told) == ()
+        assert undo_all(journal, HOST, Owned("0badcafe", (str(tmp_path),)), tell=orphan.told) == ()
     assert [title.split()[0] for title in orphan.titles] == ["wait", "undo:"]
     assert not orphan.made.exists()
     assert journal.outstanding() == ()
@@ -86,7 +87,7 @@ def test_what_still_runs_at_the_limit_is_named_and_its_change_stays_in_the_journ
     orphan, journal = Orphan(tmp_path), Journal(tmp_path / "journal.jsonl")
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
-        (left,) = undo_all(journal, HOST)
+        (left,) = undo_all(journal, HOST, Owned("0badcafe", (str(tmp_path),)))
     assert left.change.title == "make it" and "is still making this change" in left.reason
     assert len(journal.outstanding()) == 1
 
@@ -105,6 +106,6 @@ def test_the_process_of_another_is_not_waited_for(tmp_path: Path, argv: tuple[st
 
 def test_a_daemon_that_stands_is_not_waited_for(tmp_path: Path) -> None:
     orphan = Orphan(tmp_path)
-    stands = Change(1, "serve", orphan.argv, UndoCommand(("true",), Holds(str(tmp_path), "")))
+    stands = Change(1, "serve", orphan.argv, UndoTree(str(tmp_path)))
     with orphan.running():
         assert await_unfinished([stands], lambda _change: True, HOST, limit_s=0) == {}

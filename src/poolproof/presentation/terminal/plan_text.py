@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from poolproof.provision.layout import LayoutPlan
-from poolproof.steps import Step, Undo, UndoCommand, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.provision.removal import removal_of
+from poolproof.steps import Step, Undo, UndoDaemon, UndoPrograms, UndoTree
 
 _LONGEST_INPUT = 1000
 
@@ -89,8 +90,6 @@ def _steps(steps: Iterable[Step]) -> Iterator[str]:
 
 def _undo_text(undo: Undo | None) -> str:
     match undo:
-        case UndoCommand():
-            return shlex.join(undo.argv)
         case UndoDaemon():
             return f"end the process whose ID is in {undo.pidfile}"
         case UndoPrograms():
@@ -99,3 +98,5 @@ def _undo_text(undo: Undo | None) -> str:
             return f"remove {undo.path}"
         case None:
             return ""
+        case _:
+            return shlex.join(removal_of(undo).argv)

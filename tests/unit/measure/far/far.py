@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.layers.arguments import one_block
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import Step, UndoLoop
 
 DISK = "/dev/loop7"
 STAT = "/sys/class/block/loop7/stat"
@@ -31,7 +31,7 @@ class FarLayer(Layer[Far]):
 
     def plan(self, spec: Far, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         image = f"{site.state_dir}/{name}.img"
-        detach = UndoCommand(("losetup", "--detach", DISK), Holds("/sys/block/loop7/loop/backing_file", image))
+        detach = UndoLoop(7, image)
         attach = Step("attach the far disk", ("losetup", DISK, image), undo=detach, host=spec.host)
         drop = Step("drop the far cache", ("blockdev", "--flushbufs", DISK), host=spec.host)
         leaf = Leaf(f"{name}-disk", DISK, STAT, host=spec.host)

@@ -1,14 +1,14 @@
 """A plan as text and as an object: each step with its conditions, what it waits for, and its undo."""
 
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text
-from poolproof.steps import Holds, Step, UndoCommand
+from poolproof.steps import Step, UndoMount
 
 _STEPS = (
     Step("unmount /m", ("umount", "/m"), patience_s=5.0),
     Step("import the pool p", ("zpool", "import", "p"), unless="/proc/spl/kstat/zfs/p"),
     Step("assemble /dev/md/a", ("mdadm", "--assemble", "/dev/md/a"), await_file="/dev/md/a"),
     Step("make /d", ("mkdir", "/d"), host="nas2"),
-    Step("make /m", ("mkdir", "/m"), undo=UndoCommand(("rmdir", "/m"), Holds("/m", ""))),
+    Step("make /m", ("mkdir", "/m"), undo=UndoMount("/m")),
 )
 
 
@@ -23,7 +23,7 @@ def test_each_step_has_its_conditions() -> None:
         "mdadm --assemble /dev/md/a",
         "# on nas2: make /d",
         "mkdir /d",
-        "# make /m; undo: rmdir /m",
+        "# make /m; undo: umount /m",
         "mkdir /m",
     ]
 
@@ -34,4 +34,4 @@ def test_an_object_has_the_same() -> None:
     assert imported["unless"] == "/proc/spl/kstat/zfs/p"
     assert assembled["await_file"] == "/dev/md/a"
     assert (far["host"], made["host"]) == ("nas2", "")
-    assert made["undo"] == "rmdir /m"
+    assert made["undo"] == "umount /m"

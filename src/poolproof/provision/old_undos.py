@@ -1,0 +1,66 @@
+"""Journals of older versions contain commands as undos. Each command that poolproof wrote is turned into a typed undo.
+
+The stored command itself is never run. A command of another form has no typed undo and is reported.
+"""
+
+import re
+
+import msgspec
+
+from poolproof.layers.zfs_commands import ARC_PARAMETER, kstats
+from poolproof.steps import (
+    Holds,
+    Undo,
+    UndoArcLimit,
+    UndoArray,
+    UndoClaim,
+    UndoGroup,
+    UndoLoop,
+    UndoMapping,
+    UndoMount,
+    UndoPool,
+)
+
+_LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
+
+
+class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
+    """The undo `argv` of an older version, with its condition."""
+
+    argv: tuple[str, ...]
+    only_if: Holds
+    timeout_s: float = 30.0
+    last_resort: tuple[str, ...] = ()
+
+
+def typed(old: OldCommand) -> Undo | None:
+    """Return the typed undo for what the command removes; None if poolproof never wrote such a command."""
+    match old.argv, old.only_if:
+        case ("umount", point), Holds("/proc/self/mounts"):
+            return UndoMount(point, lazy=bool(old.last_resort))
+        case ("losetup", "--detach", device), Holds(path, file) if path.endswith("/loop/backing_file"):
+            found = _LOOP.fullmatch(device)
+            return UndoLoop(int(found[1]), file) if found else None
+        case ("cryptsetup", "close", name), Holds():
+            return UndoMapping(name)
+        case ("zpool", "destroy", "-f", pool), Holds(path) if path == kstats(pool):
+            return UndoPool(pool)
+        case ("sh", "-c", _, *arguments), condition:
+            return _typed_script(arguments, condition)
+    return None
+
+
+def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
+    """Return the typed undo of a script. Its arguments and its condition show what it removes."""
+    match arguments, condition:
+        case [note, parameter], Holds(path) if parameter == ARC_PARAMETER and path == note:
+            return UndoArcLimit(note)
+        case [node, *members], Holds(path, "") if path == node and node.startswith("/dev/md/"):
+            return UndoArray(node, tuple(members))
+        case [group, config, *devices], Holds(path, "") if path == f"/dev/{group}" and config.startswith("--config="):
+            return UndoGroup(group, tuple(devices))
+        case [note], Holds(path, pool) if path == note and pool:
+            return UndoPool(pool)  # log and cache devices were added to it; they go with the pool
+        case [identity, path, size, number, serial, wwn, note], Holds(at, text) if (at, text) == (note, identity):
+            return UndoClaim(identity, path, int(size), number, serial, wwn, note) if size.isdecimal() else None
+    return None

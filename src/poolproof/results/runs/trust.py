@@ -1,0 +1,76 @@
+"""Check that nobody else could have written a run directory, before anything is removed on its word.
+
+`clean` and `resume` undo the changes in the journal, mostly as root. So the directory and its files must belong to root
+or to the caller, and nobody else may be able to replace them.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from poolproof.errors import RunError
+
+_FILES = ("run.json", "journal.jsonl", "campaign.yaml", "trials.jsonl", ".lock")
+
+
+def check_trusted(path: Path) -> None:
+    """Check the run directory, the files on which `clean` and `resume` act, and all parent directories.
+
+    Access control lists are not read. Raises a RunError with the reason if another user could have written the run.
+    """
+    real = path.resolve()
+    reason = distrust(real)
+    if reason is not None:
+        raise RunError(
+            f"{real} is not trusted, so nothing is done on its word: {reason}",
+            f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own "
+            "and change its owner (chown)",
+        )
+
+
+def distrust(real: Path) -> str | None:
+    """Return why a run directory is not trusted; None if it is. `real` is a path without symbolic links."""
+    try:
+        for parent in reversed(real.parents):
+            if (reason := _parent_fault(parent)) is not None:
+                return reason
+        for each in (real, *(real / name for name in _FILES)):
+            if (reason := _fault(each, is_folder=each == real)) is not None:
+                return reason
+    except OSError as error:
+        return f"{error.filename} cannot be examined: {error.strerror}"
+    return None
+
+
+def _parent_fault(path: Path) -> str | None:
+    found = path.stat()
+    if found.st_uid not in _trusted():
+        return f"{path} belongs to the user {found.st_uid}, who can put another directory there"
+    if _others_write(found) and not found.st_mode & stat.S_ISVTX:
+        return f"other users can write to {path} and put another directory there"
+    return None
+
+
+def _fault(path: Path, *, is_folder: bool) -> str | None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(found.st_mode):
+        return f"{path} is not a {'directory' if is_folder else 'regular file'}"
+    if found.st_uid not in _trusted():
+        return f"{path} belongs to the user {found.st_uid}"
+    return f"other users can write to {path}" if _others_write(found) else None
+
+
+def _others_write(found: os.stat_result) -> bool:
+    """True if the group or others can write. A group with the owner's number is the owner's private group."""
+    by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, found.st_uid)
+    return bool(by_group or found.st_mode & stat.S_IWOTH)
+
+
+def _trusted() -> frozenset[int]:
+    """Return root, the user of this process and, under sudo, the user who called it."""
+    caller = os.environ.get("SUDO_UID", "")
+    called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
+    return frozenset({0, os.geteuid()} | called_by)

@@ -1,0 +1,107 @@
+"""`clean` and `resume` refuse a run that another user could have written, and a record that poolproof did not write."""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import PoolproofError, RunError
+from poolproof.measure.cleanup import clean
+from poolproof.measure.session import reopen_session
+from poolproof.provision.journal import Journal
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.steps import Step, UndoTree
+from tests.unit.results.compare.making import RECORD
+
+LABEL = "0badcafe"
+STRANGER = 12345
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    """A crashed run that left its state directory."""
+    state = tmp_path.resolve() / "work" / f"poolproof-{LABEL}"
+    state.mkdir(parents=True)
+    record = replace(RECORD, label=LABEL, state_dir=str(state), ram_dir=f"/dev/shm/poolproof-{LABEL}", facts={})
+    made = RunDirectory.create(tmp_path / "runs" / "a", record.campaign, record)
+    Journal(made.journal_path).record(Step("make it", ("true",), UndoTree(str(state))))
+    return made
+
+
+def _refused(run: RunDirectory, match: str) -> None:
+    with pytest.raises(RunError, match=match):
+        clean(run.path, print)
+    with pytest.raises(RunError, match=match), reopen_session(run, print, on=None):
+        raise AssertionError("resumed")
+    assert next(run.path.parent.parent.glob("work/poolproof-*")).is_dir()
+
+
+def test_a_run_of_ones_own_is_cleaned_up(run: RunDirectory) -> None:
+    assert clean(run.path, print) == 1
+    assert not Path(run.record().state_dir).exists()
+
+
+@as_root
+@pytest.mark.parametrize("name", [".", "run.json", "journal.jsonl", ".."])
+def test_a_file_or_folder_of_another_user_is_refused(run: RunDirectory, name: str) -> None:
+    os.chown(run.path / name, STRANGER, STRANGER)
+    _refused(run, f"belongs to the user {STRANGER}")
+
+
+@pytest.mark.parametrize("name", [".", "run.json", "journal.jsonl", ".."])
+def test_a_file_or_folder_that_others_can_write_is_refused(run: RunDirectory, name: str) -> None:
+    (run.path / name).chmod(0o777 if name.startswith(".") else 0o666)
+    _refused(run, "other users can write to")
+
+
+def test_a_parent_with_the_sticky_bit_is_no_danger(run: RunDirectory) -> None:
+    run.path.parent.chmod(0o1777)
+    assert clean(run.path, print) == 1
+
+
+def test_a_linked_journal_is_refused(run: RunDirectory, tmp_path: Path) -> None:
+    run.journal_path.rename(tmp_path / "elsewhere")
+    run.journal_path.symlink_to(tmp_path / "elsewhere")
+    _refused(run, "is not a regular file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(label="../../x"),
+        lambda record: record.update(label=""),
+        lambda record: record.update(label="0badbeef"),
+        lambda record: record.update(state_dir="/"),
+        lambda record: record.update(state_dir=f"/home/../x/poolproof-{LABEL}"),
+        lambda record: record.update(ram_dir="/home"),
+    ],
+)
+def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[str, object]], None]) -> None:
+    path = run.path / "run.json"
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+    _refused(run, "not those of a run of poolproof")
+
+
+@as_root
+def test_a_state_directory_of_another_user_is_left_alone(run: RunDirectory) -> None:
+    state = Path(run.record().state_dir)
+    os.chown(state, STRANGER, STRANGER)
+    with pytest.raises(PoolproofError, match="belongs to another user; nothing is removed"):
+        clean(run.path, print)
+    assert state.is_dir()
+
+
+def test_a_state_directory_behind_a_link_is_left_alone(run: RunDirectory, tmp_path: Path) -> None:
+    state, precious = Path(run.record().state_dir), tmp_path / "precious"
+    state.rmdir()
+    precious.mkdir()
+    state.symlink_to(precious)
+    with pytest.raises(PoolproofError, match="leads to another directory; nothing is removed"):
+        clean(run.path, print)
+    assert precious.is_dir()

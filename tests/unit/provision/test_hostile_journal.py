@@ -1,0 +1,200 @@
+"""A journal from a stranger runs no command of its own and names nothing but what its run made."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.journal import Journal
+from poolproof.provision.owned import Owned, refusal
+from poolproof.provision.undo import undo_all
+from poolproof.steps import (
+    Undo,
+    UndoArcLimit,
+    UndoArray,
+    UndoClaim,
+    UndoDaemon,
+    UndoGroup,
+    UndoLoop,
+    UndoMapping,
+    UndoMount,
+    UndoPool,
+    UndoPrograms,
+    UndoTree,
+    UndoVdevs,
+)
+
+LABEL = "0badcafe"
+STATE, RAM = f"/var/tmp/poolproof-{LABEL}", f"/dev/shm/poolproof-{LABEL}"
+OWNED = Owned(LABEL, (STATE, RAM))
+NAME = f"poolproof-{LABEL}-one-zfs"
+
+
+def journal_of(path: Path, undo: dict[str, Any]) -> Journal:
+    line = {"line": "change", "number": 1, "title": "it", "argv": ["true"], "undo": undo, "schema": 1}
+    path.write_text(json.dumps(line) + "\n")
+    return Journal(path)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["sh", "-c", "touch {}"],
+        ["touch", "{}"],
+        ["umount", "/x", ";", "touch", "{}"],
+        ["sh", "-c", "touch {}", "/dev/md/poolproof-0badcafe-a"],
+        ["sh", "-c", "touch {}", "poolproof-0badcafe-g", "--config=x"],
+        ["sh", "-c", "touch {}", "{note}"],
+        ["sh", "-c", "touch {}", "id", "/dev/null", "1", "", "", "", "{note}"],
+    ],
+)
+@pytest.mark.parametrize("last_resort", [[], ["sh", "-c", "touch {}"]])
+def test_no_command_of_a_journal_is_run(tmp_path: Path, argv: list[str], last_resort: list[str]) -> None:
+    canary, note = tmp_path / "canary", tmp_path / "note"
+    note.write_text("id tank")
+    words = [word.replace("{note}", str(note)).replace("{}", str(canary)) for word in argv]
+    for path, text in (("/dev/null", ""), (str(note), "id"), (words[-1], "")):
+        undo = {
+            "kind": "command",
+            "argv": words,
+            "only_if": {"path": path, "text": text},
+            "timeout_s": 0,
+            "last_resort": last_resort,
+        }
+        journal = journal_of(tmp_path / "journal.jsonl", undo)
+        left = undo_all(journal, LocalHost(), Owned(LABEL, (str(tmp_path),)))
+        assert not canary.exists()
+        if left:
+            assert left[0].reason
+            assert len(journal.outstanding()) == 1
+        note.write_text("id tank")
+
+
+def test_an_unknown_command_is_named_and_stays_in_the_journal(tmp_path: Path) -> None:
+    undo = {"kind": "command", "argv": ["sh", "-c", "id > PWN"], "only_if": {"path": "/", "text": ""}}
+    journal = journal_of(tmp_path / "journal.jsonl", undo)
+    (left,) = undo_all(journal, LocalHost(), OWNED)
+    assert left.reason == "not performed, because poolproof never wrote such a command: sh -c 'id > PWN'"
+    assert len(journal.outstanding()) == 1
+
+
+def test_the_commands_of_older_versions_become_typed_undos(tmp_path: Path) -> None:
+    gone = {
+        "umount": (["umount", f"{STATE}/mnt/a"], {"path": "/proc/self/mounts", "text": f" {STATE}/mnt/a "}),
+        "loop": (
+            ["losetup", "--detach", "/dev/loop77"],
+            {"path": "/sys/block/loop77/loop/backing_file", "text": f"{STATE}/a.img"},
+        ),
+        "luks": (["cryptsetup", "close", NAME], {"path": f"/dev/mapper/{NAME}", "text": ""}),
+        "zfs": (["zpool", "destroy", "-f", NAME], {"path": f"/proc/spl/kstat/zfs/{NAME}", "text": ""}),
+        "md": (["sh", "-c", "mdadm …", f"/dev/md/{NAME}", "/dev/sdy"], {"path": f"/dev/md/{NAME}", "text": ""}),
+        "lvm": (["sh", "-c", "lvm …", NAME, "--config=…", "/dev/sdy"], {"path": f"/dev/{NAME}", "text": ""}),
+    }
+    for name, (argv, only_if) in gone.items():
+        journal = journal_of(tmp_path / name, {"kind": "command", "argv": argv, "only_if": only_if})
+        assert undo_all(journal, LocalHost(), OWNED) == (), name
+        assert journal.outstanding() == ()
+        foreign = json.loads(json.dumps([argv, only_if]).replace(LABEL, "0badbeef"))
+        journal = journal_of(tmp_path / name, {"kind": "command", "argv": foreign[0], "only_if": foreign[1]})
+        (left,) = undo_all(journal, LocalHost(), OWNED)
+        assert left.reason.startswith("not performed: "), name
+
+
+GOOD: tuple[Undo, ...] = (
+    UndoMount(f"{STATE}/mnt/one-ext4"),
+    UndoMount(f"{STATE}/a.disk", lazy=True),
+    UndoLoop(7, f"{RAM}/a.img"),
+    UndoMapping(NAME),
+    UndoArray(f"/dev/md/{NAME}", ("/dev/loop1", "/dev/disk/by-id/ata-A_B:1")),
+    UndoGroup(NAME, ("/dev/loop1",)),
+    UndoPool(NAME),
+    UndoVdevs(NAME, (("/dev/a", "/dev/b"), ("/dev/c",)), f"{STATE}/one-zfs.added"),
+    UndoArcLimit(f"{STATE}/one-zfs.arc"),
+    UndoClaim("id", "/dev/disk/by-id/ata-A_B", 1 << 30, "8:0", "", "", f"{STATE}/a.claimed"),
+    UndoDaemon(f"{STATE}/a.pid", f"{STATE}/a.sock"),
+    UndoPrograms(("fio", "sh"), f"{STATE}/"),
+    UndoTree(STATE),
+    UndoTree(f"{STATE}/mnt/one-ext4"),
+    UndoTree(f"{RAM}.one-luks.key"),
+    UndoTree(f"/srv/data/poolproof-{LABEL}-one-dir"),
+)
+
+
+@pytest.mark.parametrize("undo", GOOD, ids=str)
+def test_what_a_run_made_may_be_removed(undo: Undo) -> None:
+    assert refusal(undo, OWNED) is None
+
+
+BAD: tuple[Undo, ...] = (
+    UndoMount("/home"),
+    UndoMount(f"{STATE}/../../home"),
+    UndoMount(STATE),
+    UndoMount(f"{STATE}/a\nb"),
+    UndoLoop(7, "/home/disk.img"),
+    UndoLoop(-1, f"{STATE}/a.img"),
+    UndoMapping("vault"),
+    UndoMapping(f"../{NAME}"),
+    UndoMapping("poolproof-0badbeef-one-luks"),
+    UndoArray("/dev/md/data", ("/dev/sda",)),
+    UndoArray(NAME, ("/dev/sda",)),
+    UndoArray(f"/dev/md/{NAME}", ("--force", "/dev/sda")),
+    UndoGroup(NAME, ("/etc/passwd",)),
+    UndoGroup("vg0", ("/dev/sda",)),
+    UndoPool("tank"),
+    UndoPool(f"{NAME} tank"),
+    UndoPool(f"{NAME}/x"),
+    UndoVdevs(NAME, (("/dev/a; id",),), f"{STATE}/note"),
+    UndoVdevs(NAME, ((),), f"{STATE}/note"),
+    UndoVdevs(NAME, (("/dev/a",),), "/etc/passwd"),
+    UndoArcLimit("/etc/shadow"),
+    UndoClaim("id", "/dev/../etc/passwd", 1, "", "", "", f"{STATE}/note"),
+    UndoClaim("id", "/dev/sda", 1, "8:0; id", "", "", f"{STATE}/note"),
+    UndoClaim("id", "/dev/sda", 1, "8:0", "", "", "/home/alice/note"),
+    UndoDaemon(f"{STATE}/a.pid", ""),
+    UndoDaemon(f"{STATE}/a.pid", "/"),
+    UndoDaemon(f"{STATE}/a.pid", STATE),
+    UndoDaemon("/run/sshd.pid", f"{STATE}/a.sock"),
+    UndoPrograms(("sh",), ""),
+    UndoPrograms(("sh",), "/"),
+    UndoPrograms(("sh", "-e"), "/var/tmp/"),
+    UndoPrograms(("a b",), f"{STATE}/"),
+    UndoTree("/"),
+    UndoTree(""),
+    UndoTree("poolproof-0badcafe-x"),
+    UndoTree("/x/victim-poolproof/../precious"),
+    UndoTree(f"{STATE}/../precious"),
+    UndoTree(f"/x/../poolproof-{LABEL}-x"),
+    UndoTree("/home/poolproof"),
+    UndoTree("/var/tmp/poolproof-0badbeef"),
+    UndoTree(f"/var/tmp/poolproof-{LABEL}x"),
+)
+
+
+@pytest.mark.parametrize("undo", BAD, ids=str)
+def test_everything_else_is_refused_with_the_reason(undo: Undo) -> None:
+    assert refusal(undo, OWNED)
+
+
+def test_a_forged_tree_and_a_forged_daemon_harm_nobody(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (tmp_path / "victim-poolproof").mkdir()
+    owned = Owned(LABEL, (str(tmp_path / f"poolproof-{LABEL}"),))
+    tree = {"kind": "tree", "path": f"{tmp_path}/victim-poolproof/../precious"}
+    (left,) = undo_all(journal_of(tmp_path / "1", tree), LocalHost(), owned)
+    assert "without `..`" in left.reason
+    assert precious.is_dir()
+    with subprocess.Popen(["sleep", "300.75"]) as stranger:
+        try:
+            (tmp_path / "pid").write_text(f"{stranger.pid}\n")
+            daemon = {"kind": "daemon", "pidfile": str(tmp_path / "pid"), "marker": ""}
+            (left,) = undo_all(journal_of(tmp_path / "2", daemon), LocalHost(), owned)
+            assert left.reason.startswith("not performed: ")
+            os.kill(stranger.pid, 0)
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
