@@ -18,7 +18,7 @@ from benchmarks import recordings
 from benchmarks.playing import play
 from benchmarks.recordings import Recorded
 from benchmarks.result import Result
-from poolproof.statistics.intervals import VariancePrior, fit_prior
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean
 
@@ -107,10 +107,15 @@ class _Cell:
 
     @property
     def means(self) -> list[TrialMean]:
-        return [TrialMean(d.mean, d.low, d.high) for d in self.decisions if d.mean is not None]
+        return [_mean_of(each.mean, each) for each in self.decisions if each.mean is not None]
 
     def between(self, spread: VariancePrior | None) -> AcrossTrials:
         return across(self.means, self._rule, spread)
+
+
+def _mean_of(mean: float, decision: StoppingDecision) -> TrialMean:
+    error = None if decision.error_share is None else decision.error_share * mean
+    return TrialMean(mean, decision.low, decision.high, error, decision.freedom)
 
 
 def replay(cells: dict[CellName, list[Recorded]], rule: StoppingRule, *, alone: bool = False) -> list[Replayed]:

@@ -8,7 +8,7 @@ without the variance prior from the other cells of the run.
 import random
 from collections.abc import Iterator
 
-from poolproof.statistics.intervals import fit_prior
+from poolproof.statistics.shared_variance import fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
 

@@ -158,7 +158,8 @@ def with_percentile(
     if found is None:
         return decision
     half_share = found.half / found.value if found.half is not None and found.value else None
-    decision = replace(decision, half_share=half_share)
+    error_share = found.error / found.value if found.error is not None and found.value else None
+    decision = replace(decision, half_share=half_share, error_share=error_share, freedom=found.freedom)
     if half_share is not None and half_share <= rule.until:
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)

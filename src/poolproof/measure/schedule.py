@@ -14,7 +14,7 @@ from poolproof.results.runs.convergence import needs_trial, priors_among
 from poolproof.results.runs.elimination import eliminate
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.timing import Took, paid_s, took
-from poolproof.statistics.intervals import LEAST_GROUPS
+from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
 """A round of adaptive sampling may take this many times as long as the first layouts suggest."""

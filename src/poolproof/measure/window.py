@@ -20,8 +20,8 @@ from poolproof.measure.series import LatencyInterval, after_ramp, latencies, mor
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
 from poolproof.results.runs.model import Convergence, TrialMetrics
-from poolproof.statistics.intervals import variance_of
 from poolproof.statistics.percentiles import extremes
+from poolproof.statistics.shared_variance import variance_of
 from poolproof.stopping.model import StoppingDecision
 
 _SHORT_S = 10.0
@@ -114,6 +114,8 @@ def window_of(
         reasons=decision.reasons,
         whole=whole.metric(metric),
         half_share=decision.half_share,
+        error_share=decision.error_share,
+        freedom=None if decision.error_share is None else decision.freedom,
         least_share=lowest,
         most_share=highest,
     )

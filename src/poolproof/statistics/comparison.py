@@ -1,7 +1,9 @@
-"""Compare means on the logarithmic scale: Welch's t-test for each difference, and a word for the result.
+"""Compare means on the logarithmic scale: a test of each difference, and a word for the result.
 
 On a logarithmic scale a ratio becomes a difference, doubling and halving have the same size, and a mix of several
-quantities becomes a weighted mean. Source: Welch (1947), Biometrika 34, 28-35.
+quantities becomes a weighted mean. The test is Welch's t-test (1947, Biometrika 34, 28-35) if each variance is known
+from the cell's own samples only. If there is a prior for the variances, the test integrates over the variances of both
+cells (`shared_variance`).
 
 The effect x is the smallest difference that matters. `faster` means more than x faster, `slower` means more than x
 slower, and `same` means within x. The first two are tested with a two-sided minimum-effect test, the third with two
@@ -17,18 +19,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.statistics.distributions import quantile, upper_tail
-from poolproof.statistics.intervals import (
-    CONFIDENCE,
-    Interval,
+from poolproof.statistics.intervals import CONFIDENCE, Interval, error_of_mean
+from poolproof.statistics.shared_variance import (
+    CERTAIN,
+    MeanError,
+    Points,
     VariancePrior,
     has_interval,
-    moderated,
-    t_factor,
+    scaled,
+    summed,
     variance_of,
 )
 
-TEST = "Welch's t-test on logarithms"
+TEST = "a t-test on logarithms"
 CORRECTION = "Holm"
 """The names of the test and of the correction for several tests, for output."""
 
@@ -48,15 +51,16 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
-    `parts` has the variances of the means that were added up; None if a variance is unknown. If a rate was changing,
-    the true mean may be lower by up to `below` or higher by up to `above`. More samples do not reduce `below` and
-    `above`.
+    `parts` has the variances of the means that were added up; None if a variance is unknown. `known` is the
+    distribution of a further variance, of the means whose variance follows from a prior. If a rate was changing, the
+    true mean may be lower by up to `below` or higher by up to `above`. More samples do not reduce `below` and `above`.
     """
 
     mean: float
     parts: Shares | None
     below: float = 0.0
     above: float = 0.0
+    known: Points = CERTAIN
 
     def interval(self, *, lower_is_better: bool) -> Interval:
         """Return the geometric mean of the values and its 95 % interval, in the unit of the values."""
@@ -85,8 +89,10 @@ def log_mean(
     count, mean = len(logs), math.fsum(logs) / len(logs)
     if not has_interval(count, prior):
         return LogMean(mean, None)
-    variance, freedom = moderated(variance_of(logs), count - 1, prior)
-    return LogMean(mean, ((max(variance / count, resolution**2), freedom),))
+    error = error_of_mean(variance_of(logs), count, prior, least=resolution)
+    if error.known is CERTAIN:
+        return LogMean(mean, ((error.estimated, error.freedom),))
+    return LogMean(mean, (), known=error.known)
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
@@ -96,8 +102,12 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
     """
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
+    known = CERTAIN
+    for weight, each in weighted:
+        known = summed(known, scaled(each.known, weight**2))
     return LogMean(
         mean=sum(weight * each.mean for weight, each in weighted),
+        known=known,
         parts=None if any(each.parts is None for _, each in weighted) else tuple(parts),
         below=sum(weight * each.below for weight, each in weighted),
         above=sum(weight * each.above for weight, each in weighted),
@@ -108,8 +118,9 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 class Difference:
     """The difference between two mean logarithms.
 
-    `error` is its standard error; None if the difference can't be tested. If a rate was changing, the true difference
-    may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable extreme.
+    `error` is the standard error of the part with variances from the cells' own samples alone; None if the difference
+    can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing, the true
+    difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable extreme.
     """
 
     log: float
@@ -117,6 +128,7 @@ class Difference:
     freedom: float
     below: float = 0.0
     above: float = 0.0
+    known: Points = CERTAIN
 
     @property
     def interval(self) -> Interval:
@@ -127,15 +139,13 @@ class Difference:
         """
         if self.error is None:
             return Interval(math.exp(self.log))
-        half = t_factor(self.freedom) * self.error if self.error else 0.0
+        half = self._distribution.reach((1 - CONFIDENCE) / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
         return Interval(math.exp(self.log), math.exp(low), math.exp(high))
 
     def lower_bound(self, risk: float) -> float:
         """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
-        assert self.error is not None, "no bound without an error"
-        reach = _LEAST_ERROR if self.error <= _LEAST_ERROR else quantile(1 - risk, self.freedom) * self.error
-        return self.log - self.below - reach
+        return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))
 
     def p_above(self, bound: float) -> float:
         """Return the p-value of the hypothesis that the true difference is at most `bound`."""
@@ -146,10 +156,12 @@ class Difference:
         return self._tail(bound - self.log - self.above)
 
     def _tail(self, distance: float) -> float:
+        return self._distribution.tail(distance)
+
+    @property
+    def _distribution(self) -> MeanError:
         assert self.error is not None, "no test without an error"
-        if self.error == 0:  # rate-limited trials can agree to the last digit
-            return 0.0 if distance > 0 else 1.0
-        return upper_tail(distance / self.error, self.freedom)
+        return MeanError(self.known, self.error**2, self.freedom)
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
@@ -158,12 +170,13 @@ def difference(one: LogMean, other: LogMean) -> Difference:
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0)
     total = math.fsum(variance for side in (one.parts, other.parts) for variance, _ in side)
-    freedom = welch_freedom(one.parts, other.parts) if total else 1
-    return Difference(log, math.sqrt(total), freedom, one.below + other.above, one.above + other.below)
+    freedom = welch_freedom(one.parts, other.parts) if total else 1.0
+    known = summed(one.known, other.known)
+    return Difference(log, math.sqrt(total), freedom, one.below + other.above, one.above + other.below, known)
 
 
 def welch_freedom(one: Shares, other: Shares) -> float:
-    """Return the degrees of freedom of a sum of variances, rounded down.
+    """Return the degrees of freedom of a sum of variances, rounded down. `one` or `other` may be empty.
 
     The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if `one` or `other` has fewer
     than two degrees of freedom, as is the case for a mean of two samples. For 2 samples against 5, the formula alone

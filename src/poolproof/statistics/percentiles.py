@@ -31,11 +31,13 @@ Histogram = Mapping[int, int]
 class PercentileEstimate:
     """A percentile and the half width of its confidence interval, in the unit of the bins.
 
-    `half` is None if there are too few samples.
+    `half` is None if there are too few samples; so is `error`, the standard error with `freedom` degrees of freedom.
     """
 
     value: float
     half: float | None
+    error: float | None = None
+    freedom: float = 1.0
 
 
 def estimate(histograms: Sequence[Histogram], percent: float, confidence: float) -> PercentileEstimate | None:
@@ -53,7 +55,9 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
     squares = math.fsum((percentile(section, percent) - value) ** 2 for section in sections)
     error = math.sqrt(squares / (len(sections) - 1) / len(sections))
     half = quantile((1 + confidence) / 2, len(sections) - 1) * error
-    return PercentileEstimate(value, max(half, value * BIN_ERROR))
+    return PercentileEstimate(
+        value, max(half, value * BIN_ERROR), max(error, value * BIN_DEVIATION), len(sections) - 1.0
+    )
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:

@@ -1,22 +1,30 @@
 """The mean over the trials of a cell, its interval, and whether the trials agree.
 
 Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
-files are on the disk. With the `VariancePrior` of the campaign's cells, Student's t becomes a moderated t, which gives
-an interval even for a single trial. The deviation is at least the standard error within a trial, so that two trials
-that agree by chance do not count as precise. The prior is not used for a cell whose trials differ by more than the
+files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial has an interval. The
+deviation is at least the standard error within a trial, so that two trials that agree by chance do not count as
+precise. The prior is not used for a cell whose trials differ by more than the
 variation within each trial and the variation in other cells can explain.
 """
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from poolproof.statistics.distributions import f_upper_tail, quantile
-from poolproof.statistics.intervals import MOST_FREEDOM, VariancePrior, variance_of
+from poolproof.statistics.intervals import error_of_mean
+from poolproof.statistics.shared_variance import (
+    CERTAIN,
+    LEAST_DEVIATION,
+    LEAST_SCATTER,
+    MeanError,
+    VariancePrior,
+    has_interval,
+    variance_of,
+)
 from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 
 _SIGNIFICANCE = 0.01
-_WITHIN_FREEDOM = 30
-_LEAST_FREEDOM = 0.25  # with this many degrees of freedom, t is already forty thousand
 
 
 def across(
@@ -32,16 +40,16 @@ def across(
     means = [trial.mean for trial in trials]
     count, mean = len(means), math.fsum(means) / len(means)
     within = _within(trials, rule)
-    if count == 1 and prior is None:
+    if not has_interval(count, prior):
         return AcrossTrials(rule.trials_max == 1, False, mean, None, None, False)
     deviation = math.sqrt(variance_of(means))
     disagree = _disagree(means, deviation, within, rule)
-    if disagree and prior is not None and prior.is_exceeded((deviation / mean) ** 2, count - 1):
-        prior = None
-    variance = deviation**2 if prior is None else prior.pooled(deviation**2, count - 1, mean)
-    error = max(math.sqrt(variance), within or 0.0) / math.sqrt(count)  # at least the error of the trials' own samples
-    half = _half_in_errors(count, rule, prior) * max(error, resolution * mean)
-    is_precise = count >= rule.trials_min and mean > 0 and half <= rule.until * mean
+    if mean <= 0:
+        return AcrossTrials(count >= rule.trials_max, False, mean, 0.0, 0.0, disagree)
+    relative = (deviation / mean) ** 2
+    error = error_of_mean(relative, count, prior, within=within.error / mean if within else 0.0, least=resolution)
+    half = _half(error, count, rule, prior) * mean
+    is_precise = count >= rule.trials_min and half <= rule.until * mean
     return AcrossTrials(
         done=is_precise or count >= rule.trials_max,
         is_precise=is_precise,
@@ -57,35 +65,53 @@ def least_half(rule: StoppingRule, resolution: float) -> float:
 
     The half width is smallest with the best possible prior.
     """
-    best = VariancePrior(resolution, MOST_FREEDOM)
-    return min(_half_in_errors(count, rule, best) for count in (rule.trials_min, rule.trials_max)) * resolution
+    best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
+    counts = (rule.trials_min, rule.trials_max)
+    return min(_half(error_of_mean(0.0, count, best, least=resolution), count, rule, best) for count in counts)
 
 
-def _half_in_errors(count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:
-    """Return the half width in standard errors.
+def _half(error: MeanError, count: int, rule: StoppingRule, prior: VariancePrior | None) -> float:
+    """Return the half width of the interval, as a share of the mean.
 
     The interval is wider if there are more trials than the minimum, because every further trial is another chance to
     stop.
     """
-    freedom = count - 1 + (prior.freedom if prior is not None else 0.0)
-    half = quantile((1 + rule.confidence) / 2, max(_LEAST_FREEDOM, freedom))
-    return half * (1 + 1 / math.sqrt(2 * freedom) / 2) if count > rule.trials_min else half
+    half = error.reach((1 - rule.confidence) / 2)
+    if count <= rule.trials_min:
+        return half
+    freedom = count - 1 + (prior.freedom if prior is not None and error.known is not CERTAIN else 0.0)
+    return half * (1 + 1 / math.sqrt(2 * freedom) / 2)
 
 
-def _within(trials: Sequence[TrialMean], rule: StoppingRule) -> float | None:
-    """Return the root mean square of the standard errors within trials; None if no trial has an interval."""
-    factor = 2 * quantile((1 + rule.confidence) / 2, _WITHIN_FREEDOM)
-    errors = [(t.high - t.low) / factor for t in trials if t.low is not None and t.high is not None]
-    return math.sqrt(math.fsum(error**2 for error in errors) / len(errors)) if errors else None
+@dataclass(frozen=True)
+class _Within:
+    """The root mean square of the standard errors within trials, and its degrees of freedom."""
+
+    error: float
+    freedom: float
 
 
-def _disagree(means: Sequence[float], deviation: float, within: float | None, rule: StoppingRule) -> bool:
+def _within(trials: Sequence[TrialMean], rule: StoppingRule) -> _Within | None:
+    """Return the error within trials; None if no trial has an interval."""
+    factor = 2 * quantile((1 + rule.confidence) / 2, TrialMean.freedom)
+    errors = [
+        (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)
+        for trial in trials
+        if trial.low is not None and trial.high is not None
+    ]
+    if not errors:
+        return None
+    square = math.fsum(error**2 for error, _ in errors) / len(errors)
+    return _Within(math.sqrt(square), math.fsum(freedom for _, freedom in errors))
+
+
+def _disagree(means: Sequence[float], deviation: float, within: _Within | None, rule: StoppingRule) -> bool:
     """True if the trials differ by more than the tolerance and by more than the variation within each can explain.
 
     The second condition is an F-test at 1 %.
     """
     if within is None or max(means) - min(means) <= rule.until * math.fsum(means) / len(means):
         return False
-    if within == 0:
+    if within.error == 0:
         return True
-    return f_upper_tail((deviation / within) ** 2, len(means) - 1, _WITHIN_FREEDOM) < _SIGNIFICANCE
+    return f_upper_tail((deviation / within.error) ** 2, len(means) - 1, within.freedom) < _SIGNIFICANCE

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from poolproof.statistics.autocorrelation import long_run
 from poolproof.statistics.distributions import quantile
-from poolproof.statistics.intervals import variance_of
+from poolproof.statistics.shared_variance import variance_of
 from poolproof.statistics.stationarity import slope
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
@@ -65,6 +65,8 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
         next_s=None if done else next_s,
         lowest=found.lowest,
         highest=found.highest,
+        error_share=None if found.unsteady or found.error is None else found.error / found.mean,
+        freedom=found.freedom,
     )
     return _if_reported(decision, series, rule)
 
@@ -95,7 +97,16 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
     next_s = _surrounding(rule, series.duration_s)[1]
     sentence = f"fio reported {count} times in {seconds:.3g} s; at least {least} are needed"
     reasons = (*decision.reasons, NotConverged("few-samples", sentence))
-    return replace(decision, converged=False, low=None, high=None, reasons=reasons, done=next_s is None, next_s=next_s)
+    return replace(
+        decision,
+        converged=False,
+        low=None,
+        high=None,
+        error_share=None,
+        reasons=reasons,
+        done=next_s is None,
+        next_s=next_s,
+    )
 
 
 def _too_short(series: RateSeries, why: str, next_s: float | None) -> StoppingDecision:

@@ -100,7 +100,9 @@ class StoppingDecision:
     would be valid. `next_s` is the next checkpoint; None when done. `half_share` is the relative half width of the
     requested percentile's interval; None if no percentile was requested or there are too few samples. `lowest` and
     `highest` are the means of the tenths with the lowest and the highest rate; None with `steady: snia` or if the trial
-    is too short.
+    is too short. `error_share` is the relative standard error of the mean or, if one was requested, of the percentile,
+    with `freedom` degrees of freedom. Unlike the interval, it is not widened for repeated checks. None if there is no
+    interval.
     """
 
     done: bool
@@ -115,18 +117,24 @@ class StoppingDecision:
     half_share: float | None = None
     lowest: float | None = None
     highest: float | None = None
+    error_share: float | None = None
+    freedom: float = 1.0
 
 
 @dataclass(frozen=True)
 class TrialMean:
     """The mean of one trial and its interval.
 
-    `low` and `high` are None if the series is too short or not stationary.
+    `low` and `high` are None if the series is too short or not stationary. `error` is the standard error of the mean
+    with `freedom` degrees of freedom. Trials of older runs have only the interval, which may have been widened for
+    repeated checks.
     """
 
     mean: float
     low: float | None = None
     high: float | None = None
+    error: float | None = None
+    freedom: float = 30.0
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,16 @@ _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
 _TENTHS = 10
 _WIDER = 4.0
+_RANGE_IN_ERRORS = 2.0  # a range that is taken as half the width of a 95 % interval
 
 
 @dataclass(frozen=True)
 class WindowEstimate:
     """The mean from `warmup_s` on, the half width of its interval, and why the trial is not stationary or not precise.
 
-    `half` is None if there are too few samples for an interval. `lowest` and `highest` are the means of the tenths with
-    the lowest and the highest rate.
+    `half` is None if there are too few samples for an interval; so is `error`, the standard error of the mean without
+    the widening for repeated checks, with `freedom` degrees of freedom. `lowest` and `highest` are the means of the
+    tenths with the lowest and the highest rate.
     """
 
     mean: float
@@ -45,6 +47,8 @@ class WindowEstimate:
     imprecise: tuple[NotConverged, ...] = ()
     lowest: float | None = None
     highest: float | None = None
+    error: float | None = None
+    freedom: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -96,17 +100,22 @@ def estimate_window(
     bounds = [round(len(window.values) * part / _TENTHS) for part in range(_TENTHS + 1)]
     tenths = [math.fsum(window.values[a:b]) / (b - a) for a, b in pairwise(bounds) if b > a]
     lowest, highest = min(tenths), max(tenths)
+    error = run.standard_error
     if run.effective < LEAST_EFFECTIVE and highest - lowest <= rule.until * run.mean:
-        # the samples are strongly correlated, but their range is too small for that to matter
-        half, run = max(half, highest - lowest), replace(run, effective=LEAST_EFFECTIVE)
+        # strongly correlated, but the range is too small for that to matter
+        half, error = max(half, highest - lowest), max(error, (highest - lowest) / _RANGE_IN_ERRORS)
+        run = replace(run, effective=LEAST_EFFECTIVE)
+    has_interval = run.effective >= LEAST_EFFECTIVE
     return WindowEstimate(
         mean=run.mean,
-        half=None if run.effective < LEAST_EFFECTIVE else half,
+        half=half if has_interval else None,
         warmup_s=(len(values) - len(window.values)) * interval_s,
         unsteady=unsteady,
         imprecise=() if unsteady else _imprecise(run, half, len(window.values), rule),
         lowest=lowest,
         highest=highest,
+        error=error if has_interval else None,
+        freedom=run.freedom,
     )
 
 

@@ -17,7 +17,7 @@ from poolproof.measure.ending import status_interval_s
 from poolproof.measure.order import TrialOrder
 from poolproof.results.runs.convergence import VariancePriors
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
-from poolproof.statistics.intervals import VariancePrior
+from poolproof.statistics.shared_variance import VariancePrior
 from poolproof.stopping.model import NotConverged
 
 HOST = LocalHost()
@@ -114,13 +114,13 @@ class _Jump:
     """A spread of the run's cells that jumps once so many trials were asked about."""
 
     def __init__(self) -> None:
-        self.spreads = VariancePriors(rates=VariancePrior(0.001, 30.0))
+        self.spreads = VariancePriors(rates=VariancePrior(0.001, 0.25))
 
     def __call__(self) -> VariancePriors:
         return self.spreads
 
     def jump(self) -> None:
-        self.spreads = VariancePriors(rates=VariancePrior(0.08, 30.0))
+        self.spreads = VariancePriors(rates=VariancePrior(0.08, 0.25))
 
 
 def test_a_workload_that_had_converged_at_preparation_does_not_run() -> None:

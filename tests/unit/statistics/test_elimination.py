@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, log_mean, mixture
-from poolproof.statistics.intervals import VariancePrior
+from poolproof.statistics.shared_variance import VariancePrior
 
 CHECKPOINTS = 5
 
@@ -47,7 +47,7 @@ def test_a_goal_of_several_workloads_is_their_mean_by_ratio() -> None:
 
 def test_two_trials_are_too_few_unless_other_cells_say_how_much_trials_differ() -> None:
     assert eliminated({"a": score((100.0, 102.0)), "b": score((70.0, 71.0))}, 0.95, CHECKPOINTS) == {}
-    prior = (VariancePrior(0.02, 20.0),)
+    prior = (VariancePrior(0.02, 0.32),)
     with_prior = {"a": score((100.0, 102.0), priors=prior), "b": score((70.0, 71.0), priors=prior)}
     assert eliminated(with_prior, 0.95, CHECKPOINTS)["b"].leader == "a"
 
@@ -56,17 +56,17 @@ def test_each_workload_of_the_goal_has_the_prior_of_its_kind() -> None:
     """A rate that varies by 0.1 % says nothing about a percentile that varies by 30 %."""
 
     def contenders(tail: VariancePrior) -> dict[str, LogMean | None]:
-        priors = (VariancePrior(0.001, 30.0), tail)
+        priors = (VariancePrior(0.001, 0.25), tail)
         levels = {"a": 100.0, "b": 95.0}
         return {name: score((level, level), (level, level), priors=priors) for name, level in levels.items()}
 
-    assert set(eliminated(contenders(VariancePrior(0.001, 30.0)), 0.95, CHECKPOINTS)) == {"b"}
-    assert eliminated(contenders(VariancePrior(0.3, 30.0)), 0.95, CHECKPOINTS) == {}
+    assert set(eliminated(contenders(VariancePrior(0.001, 0.25)), 0.95, CHECKPOINTS)) == {"b"}
+    assert eliminated(contenders(VariancePrior(0.3, 0.25)), 0.95, CHECKPOINTS) == {}
 
 
 def test_percentiles_less_than_a_bin_apart_are_a_tie() -> None:
     def contenders(resolution: float) -> dict[str, LogMean | None]:
-        prior, levels = (VariancePrior(1e-4, 30.0),), {"a": 64.0, "b": 63.2}
+        prior, levels = (VariancePrior(1e-4, 0.25),), {"a": 64.0, "b": 63.2}
         return {name: score((level,) * 6, priors=prior, resolution=resolution) for name, level in levels.items()}
 
     assert set(eliminated(contenders(0.0), 0.95, CHECKPOINTS)) == {"b"}

@@ -1,11 +1,13 @@
 """Intervals against textbook values and by simulation: a 95 % interval covers the truth about 95 times in 100."""
 
+import math
 import random
 
 import pytest
 
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import VariancePrior, fit_prior, mean_interval, moderated
+from poolproof.statistics.intervals import error_of_mean, mean_interval
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 
 
 def test_three_values_by_hand() -> None:
@@ -63,20 +65,39 @@ def test_a_ratio_of_percentiles_is_known_to_their_bins_only() -> None:
     assert binned.mean == pytest.approx(1.016) and binned.low < 1 < binned.high
 
 
-def test_the_variance_of_few_trials_is_moderated_unless_it_is_too_large() -> None:
-    spread = VariancePrior(0.01, 20.0)
-    assert moderated(0.0, 1, spread)[0] == pytest.approx(1e-4 * 20 / 21)
-    assert moderated(4e-4, 1, spread)[1] == 21
-    assert moderated(0.01, 1, spread) == (0.01, 1), "ten deviations"
-    assert moderated(0.01, 1, None) == (0.01, 1)
+def test_the_variance_of_few_trials_follows_from_the_prior_unless_it_is_too_large() -> None:
+    prior = VariancePrior(0.01, 0.32)
+    centre = math.fsum(weight * math.log(variance) for variance, weight in prior.posterior(1e-4, 1))
+    assert centre == pytest.approx(math.log(1e-4), abs=0.05)
+    calm = math.fsum(weight * variance for variance, weight in prior.posterior(0.0, 4))
+    wild = math.fsum(weight * variance for variance, weight in prior.posterior(4e-4, 4))
+    assert 0.7e-4 < calm < 1.1e-4 < wild < 4e-4, "between the prior and the own variance"
+    many = math.fsum(weight * variance for variance, weight in prior.posterior(2e-4, 400))
+    assert many == pytest.approx(2e-4, rel=0.1), "many trials speak for themselves"
+    own = error_of_mean(0.01, 2, prior)
+    assert (own.estimated, own.freedom) == (0.005, 1), "ten deviations: only its own variance"
+    assert error_of_mean(0.01, 2, None) == own
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 5, 29])
+@pytest.mark.parametrize("scatter", [0.25, 0.8, 2.0])
+def test_the_posterior_equals_that_of_a_fine_grid(scatter: float, freedom: int) -> None:
+    prior = VariancePrior(0.02, scatter)
+    centre, total, weighted = math.log(4e-4), 0.0, 0.0
+    for step in range(4001):
+        log = centre + scatter * (step - 2000) / 2000 * 4.5
+        weight = math.exp(-0.5 * ((log - centre) / scatter) ** 2 - freedom / 2 * (log + 1e-3 / math.exp(log)))
+        total, weighted = total + weight, weighted + weight * math.sqrt(math.exp(log))
+    found = math.fsum(weight * math.sqrt(variance) for variance, weight in prior.posterior(1e-3, freedom))
+    assert found == pytest.approx(weighted / total, rel=1e-3)
 
 
 def test_the_typical_deviation_is_recovered() -> None:
     rng = random.Random(1)
-    spread = fit_prior([(rng.gauss(100, 1.5), rng.gauss(100, 1.5)) for _ in range(400)])
-    assert spread is not None
-    assert spread.deviation == pytest.approx(0.015, rel=0.1)
-    assert spread.freedom > 15
+    prior = fit_prior([(rng.gauss(100, 1.5), rng.gauss(100, 1.5)) for _ in range(400)])
+    assert prior is not None
+    assert prior.deviation == pytest.approx(0.015, rel=0.1)
+    assert prior.scatter < 0.8, "no scatter, plus the standard error of its estimate"
 
 
 def test_groups_with_very_different_variances_say_little_about_each_other() -> None:
@@ -85,8 +106,16 @@ def test_groups_with_very_different_variances_say_little_about_each_other() -> N
     for _ in range(200):
         deviation = rng.lognormvariate(0, 1.5)
         cells.append([rng.gauss(100, deviation) for _ in range(4)])
-    spread = fit_prior(cells)
-    assert spread is not None and spread.freedom < 4
+    prior = fit_prior(cells)
+    assert prior is not None and prior.scatter == pytest.approx(3.0, abs=0.4) and prior.freedom < 4
+
+
+def test_values_that_are_zero_equal_or_not_finite_give_a_prior_or_none() -> None:
+    assert fit_prior([(0.0, 0.0)] * 9) is None
+    equal = fit_prior([(5.0, 5.0)] * 9)
+    assert equal is not None and 0 < equal.deviation < 1e-3
+    whole = fit_prior([(1.0, 1.1)] * 8)
+    assert fit_prior([*[(1.0, 1.1)] * 8, (math.nan, 2.0), (math.inf, 1.0)]) == whole
 
 
 def test_fewer_than_eight_groups_give_no_prior() -> None:

@@ -26,7 +26,8 @@ from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell, metric_prior
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import Interval, VariancePrior, has_interval, mean_interval
+from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.statistics.shared_variance import VariancePrior, has_interval
 from poolproof.verdicts import has_values
 
 Result = Literal["held", "failed", "undecided"]

@@ -15,8 +15,8 @@ from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LogMean, log_mean
-from poolproof.statistics.intervals import VariancePrior, fit_prior
 from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 from poolproof.verdicts import has_values
@@ -175,13 +175,16 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 def _mean_of(trial: Trial, value: float) -> TrialMean:
     settling = trial.settling
-    if settling is not None and settling.half_share is not None:
-        return TrialMean(value, value * (1 - settling.half_share), value * (1 + settling.half_share))
-    if settling is None or settling.low_share is None or settling.high_share is None:
+    if settling is None:
         return TrialMean(value)
-    if not metric_of(trial.metric).is_rate:
+    error = None if settling.error_share is None else value * settling.error_share
+    freedom = settling.freedom or TrialMean.freedom
+    if settling.half_share is not None:
+        low, high = value * (1 - settling.half_share), value * (1 + settling.half_share)
+        return TrialMean(value, low, high, error, freedom)
+    if settling.low_share is None or settling.high_share is None or not metric_of(trial.metric).is_rate:
         return TrialMean(value)
-    return TrialMean(value, value * settling.low_share, value * settling.high_share)
+    return TrialMean(value, value * settling.low_share, value * settling.high_share, error, freedom)
 
 
 def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotConverged, ...]:

@@ -15,7 +15,7 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import decode, whole_lines
 from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
-from poolproof.statistics.intervals import VariancePrior
+from poolproof.statistics.shared_variance import VariancePrior
 
 _UNKNOWN = "unknown"
 _MOST_NAMED = 4

@@ -95,7 +95,9 @@ class Convergence:
     trial. `low_share` and `high_share` are the ends of the rate's interval, as shares of the mean rate. `whole` is the
     metric as fio reports it for the whole trial, warm-up included. If the metric is a percentile, `half_share` is the
     half width of its interval, as a share of the metric. `least_share` and `most_share` are the metric in the lowest
-    and the highest tenth of the covered time, as shares of the metric over all of that time.
+    and the highest tenth of the covered time, as shares of the metric over all of that time. `error_share` is the
+    relative standard error of the metric with `freedom` degrees of freedom; None without an interval and in older
+    runs.
     """
 
     settled: bool
@@ -109,6 +111,8 @@ class Convergence:
     half_share: float | None = None
     least_share: float | None = None
     most_share: float | None = None
+    error_share: float | None = None
+    freedom: float | None = None
 
 
 @dataclass(frozen=True)

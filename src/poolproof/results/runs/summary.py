@@ -19,7 +19,8 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import LEAST_DEVIATION, Interval, VariancePrior, fit_prior, mean_interval
+from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
 from poolproof.verdicts import Verdict, counts, has_values, worst
 
 _EFFECTS = ("fails", "refutes", "suspects", "notes")

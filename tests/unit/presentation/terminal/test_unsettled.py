@@ -15,7 +15,7 @@ from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.convergence import VariancePriors, convergence_of, needs_trial, trials_ahead
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import Cell, cells_of
-from poolproof.statistics.intervals import VariancePrior
+from poolproof.statistics.shared_variance import VariancePrior
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
 
@@ -113,7 +113,7 @@ def test_trials_of_a_percentile_are_known_no_better_than_by_their_own_stretches(
         figures = TrialMetrics(100.0, 1e5, p99_ns=1e6)
         return replace(found, metric="p99", figures=figures, settling=replace(found.settling, half_share=half))
 
-    spreads = VariancePriors(percentiles=VariancePrior(0.005, 30.0))
+    spreads = VariancePriors(percentiles=VariancePrior(0.005, 0.25))
     vague, sure, unsaid = ([of_a_percentile(n, half) for n in (1, 2)] for half in (0.1, 0.008, None))
     found = [convergence_of(trials, MEASURE, spreads) for trials in (vague, sure, unsaid)]
     assert [each is not None and each.converged for each in found] == [False, True, True]

@@ -1,0 +1,196 @@
+"""What the cells of a run say together about the variance of each of them.
+
+Two or three trials say almost nothing about their variance, but cells that were measured under similar conditions have
+similar variances. The logarithms of these variances are taken to be normally distributed. The mean and the variance of
+this distribution, the prior, are estimated by moments from the sample variances of all cells. The variance of the prior
+is raised by its own standard error, because too narrow a prior makes intervals too short, while too wide a prior only
+makes them longer. Bayes' theorem then gives the distribution of each cell's own variance, and intervals and tests
+integrate over it.
+
+This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3), which adds
+the prior's degrees of freedom to those of each cell. A difference of two cells would then count the same prior twice.
+`python -m benchmarks.false_winners` prints what either method promises and keeps.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from poolproof.statistics.distributions import (
+    digamma,
+    f_upper_tail,
+    quantile,
+    trigamma,
+    trigamma_inverse,
+    upper_tail,
+)
+
+LEAST_GROUPS = 8
+"""The minimum number of groups with two or more samples that is needed to fit a prior."""
+MOST_FREEDOM = 30.0
+LEAST_DEVIATION = 1e-4
+LEAST_SCATTER = math.sqrt(0.05)
+_SIGNIFICANCE = 0.01
+_WIDEST_SCATTER = math.sqrt(trigamma(1.0))  # of a prior that gives a single value an interval
+_REACH = 4.5
+_NODES_PER_DEVIATION = 1.25
+_LEAST_NODES = 16
+_LEAST_WEIGHT = 1e-12
+_MOST_POINTS = 32
+
+Points = tuple[tuple[float, float], ...]
+"""A discrete distribution of a variance: pairs of a variance and its probability."""
+
+CERTAIN: Points = ((0.0, 1.0),)
+"""The distribution of a variance that is 0."""
+
+
+@dataclass(frozen=True)
+class VariancePrior:
+    """The distribution of the variance between the samples of a group, relative to the square of the group's mean.
+
+    `deviation` is the typical relative standard deviation. `scatter` is the standard deviation of the logarithm of the
+    variance: 0.7 means that most variances are within a factor of 4 of the typical one.
+    """
+
+    deviation: float
+    scatter: float
+
+    @property
+    def freedom(self) -> float:
+        """Return the degrees of freedom of a sample variance that would scatter as much."""
+        return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
+
+    def is_exceeded(self, variance: float, freedom: float) -> bool:
+        """True if a relative variance is significantly larger than the typical variance (an F-test at 1 %)."""
+        ratio = variance / self.deviation**2
+        return freedom > 0 and f_upper_tail(ratio, freedom, self.freedom) < _SIGNIFICANCE
+
+    def posterior(self, variance: float, freedom: float) -> Points:
+        """Return the distribution of a group's variance, given its sample variance and degrees of freedom.
+
+        Both are relative to the square of the group's mean. With 0 degrees of freedom, it is the prior.
+        """
+        centre = 2 * math.log(self.deviation)
+        count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + self.scatter**2 * freedom / 2))
+        count = max(_LEAST_NODES, count)
+        nodes = [_REACH * (2 * at / (count - 1) - 1) for at in range(count)]
+        found = []
+        for node in nodes:
+            log = centre + self.scatter * node
+            value = math.exp(log)
+            found.append((value, -0.5 * node * node - 0.5 * freedom * (log + variance / value)))
+        highest = max(weight for _, weight in found)
+        weights = [(value, math.exp(weight - highest)) for value, weight in found]
+        total = math.fsum(weight for _, weight in weights)
+        return tuple((value, weight / total) for value, weight in weights if weight > _LEAST_WEIGHT * total)
+
+
+def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
+    """Return the prior of groups with two or more samples; None if there are fewer than eight such groups.
+
+    Groups whose samples are all 0 are ignored, and so are samples that are not finite. Relative deviations below
+    `least` count as `least`, because samples in the same histogram bin look equal.
+    """
+    finite = [[value for value in group if math.isfinite(value)] for group in groups]
+    used = [group for group in finite if len(group) > 1 and math.fsum(group) > 0]
+    if len(used) < LEAST_GROUPS:
+        return None
+    halves = [(len(group) - 1) / 2 for group in used]
+    variances = [max(relative_variance(group), least**2) for group in used]
+    logs = [math.log(v) - digamma(half) + math.log(half) for v, half in zip(variances, halves, strict=True)]
+    count = len(logs)
+    centre = math.fsum(logs) / count
+    scatter = math.fsum((value - centre) ** 2 for value in logs) / (count - 1)
+    sampling = math.fsum(map(trigamma, halves)) / count
+    between = max(scatter * (1 + math.sqrt(2 / (count - 1))) - sampling, LEAST_SCATTER**2)
+    error_of_centre = (between + sampling) / count
+    return VariancePrior(math.exp(centre / 2), math.sqrt(between + error_of_centre))
+
+
+def relative_variance(group: Sequence[float]) -> float:
+    """Return the sample variance over the square of the mean; 0 for a single value."""
+    mean = math.fsum(group) / len(group)
+    return variance_of([value / mean for value in group])
+
+
+def variance_of(values: Sequence[float]) -> float:
+    """Return the sample variance; 0 for a single value."""
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
+
+
+def has_interval(count: int, prior: VariancePrior | None) -> bool:
+    """True if this many values have an interval: two or more values, or one if the prior is sufficiently narrow."""
+    return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER)
+
+
+@dataclass(frozen=True)
+class MeanError:
+    """The distribution of the error of a mean or of a difference of means, around 0.
+
+    `known` is the distribution of the variance of parts whose variance follows from a prior. The other parts have
+    variances that were estimated from their own samples alone; their sum is `estimated`, with `freedom` degrees of
+    freedom.
+    """
+
+    known: Points = CERTAIN
+    estimated: float = 0.0
+    freedom: float = 1.0
+
+    @property
+    def is_zero(self) -> bool:
+        """True if there is no error at all, because the samples agree to the last digit."""
+        return not self.estimated and self.known[0][0] == 0
+
+    def tail(self, distance: float) -> float:
+        """Return the probability that the error is at least `distance`."""
+        if self.is_zero:
+            return 0.0 if distance > 0 else 1.0
+        if not self.estimated:
+            return 0.5 * sum(weight * math.erfc(distance / math.sqrt(2 * variance)) for variance, weight in self.known)
+        return sum(weight * self._tail_at(variance, distance) for variance, weight in self.known)
+
+    def reach(self, risk: float) -> float:
+        """Return the distance that the error exceeds with probability `risk`, which must be below 0.5."""
+        if self.is_zero:
+            return 0.0
+        if self.known == CERTAIN:
+            return quantile(1 - risk, self.freedom) * math.sqrt(self.estimated)
+        low, high = 0.0, math.sqrt(self.estimated + max(variance for variance, _ in self.known))
+        while self.tail(high) > risk:
+            low, high = high, high * 2
+        while high - low > 1e-5 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.tail(middle) > risk else (low, middle)
+        return (low + high) / 2
+
+    def _tail_at(self, variance: float, distance: float) -> float:
+        total = variance + self.estimated
+        t = distance / math.sqrt(total)
+        # Satterthwaite's formula, in which the known variance has infinite degrees of freedom
+        freedom = self.freedom * (total / self.estimated) ** 2 if self.freedom >= 2 else self.freedom
+        return upper_tail(t, freedom)
+
+
+def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
+    """Return the distribution of a variance times `factor`, but at least `least`."""
+    return tuple((max(variance * factor, least), weight) for variance, weight in points)
+
+
+def summed(one: Points, other: Points) -> Points:
+    """Return the distribution of the sum of two independent variances, with at most 32 points."""
+    if len(one) == 1 or len(other) == 1:
+        return tuple((a + b, p * q) for a, p in one for b, q in other)
+    both = [(a + b, p * q) for a, p in one for b, q in other]
+    least = max(min(variance for variance, _ in both), 1e-300)
+    step = math.log(max(variance for variance, _ in both) / least) / _MOST_POINTS
+    if step <= 0:
+        return ((both[0][0], 1.0),)
+    bins: dict[int, list[float]] = {}
+    for variance, weight in both:
+        at = min(_MOST_POINTS - 1, int(math.log(max(variance, least) / least) / step))
+        kept = bins.setdefault(at, [0.0, 0.0])
+        kept[0] += variance * weight
+        kept[1] += weight
+    return tuple((total / weight, weight) for total, weight in bins.values())
