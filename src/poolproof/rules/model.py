@@ -8,6 +8,7 @@ from typing import Literal
 from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
+from poolproof.rules.quoted import Quoted
 from poolproof.verdicts import Verdict
 
 Effect = Literal["fails", "refutes", "suspects", "notes"]
@@ -68,6 +69,7 @@ class Case:
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
     `asked_s`: the requested run time in seconds; None if unknown.
+    `quoted`: what the text around the result says about it; None if there is no such text.
     """
 
     load: Load
@@ -76,6 +78,7 @@ class Case:
     target: Target | None = None
     cold: bool = True
     asked_s: float | None = None
+    quoted: Quoted | None = None
 
     @property
     def jobs(self) -> tuple[LoadPart, ...]:

@@ -1,5 +1,6 @@
 """A rate that no single value describes."""
 
+from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc
 from poolproof.rules.reported import ReportedDirection, each_part
@@ -8,6 +9,7 @@ from poolproof.units import format_rate
 _SAMPLES = 10
 _UNEVEN = 0.3
 _WILD = 1.0
+_IN_ORDER = 0.9
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -18,11 +20,17 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
     span = f", from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
     return finding(
-        "suspects" if deviation / mean > _WILD and not proves(case) else "notes",
+        "suspects" if deviation / mean > _WILD and not (proves(case) or _reached_disks(case, part)) else "notes",
         f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f} % of its mean of "
         f"{format_rate(mean)}{span} ({figures.samples} samples): no single value describes it",
         weight=40,
     )
+
+
+def _reached_disks(case: Case, part: ReportedDirection) -> bool:
+    """True if fio's disk statistics show a request for nearly each I/O: the rate was uneven, but it was the disk's."""
+    requests = disk_requests(case.outcome, part.kind)
+    return requests is not None and requests.ratio >= _IN_ORDER
 
 
 RULE = Rule(

@@ -14,7 +14,10 @@ from poolproof.rules.model import Case, Rule
 from tests.unit.rules.examples import EXAMPLES, Example
 
 _FOLDER = Path(rules.__path__[0])
-_OTHER_MODULES = {"catalogue", "fio_job", "flow", "judge", "mirror_reads", "model", "path", "reported"}
+_OTHER_MODULES = {
+    "catalogue", "disk_requests", "fio_job", "flow", "judge", "mirror_reads", "model", "path", "quoted", "reported",
+    "service_time",
+}  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",
     "async-engine-blocks": "#7, A8",

@@ -41,6 +41,14 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
     return made.jobs
 
 
+def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
+    """Return the names of the options in `jobs`, a result of `jobs_of`, that the source does not show."""
+    shown = made.jobs if made is not None else ()
+    return frozenset(
+        name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
+    )
+
+
 def _with(job: Job, assumed: dict[str, str]) -> Job:
     """Return the job with the assumed options added. An option that the job already has keeps its value."""
     return replace(job, options={**job.options, **assumed, **job.options})

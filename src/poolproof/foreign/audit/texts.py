@@ -7,11 +7,13 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
 from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
+from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.missing import jobs_of, missing_of
+from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
+from poolproof.foreign.audit.quoted_facts import quoted_facts
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import find_results
@@ -21,6 +23,7 @@ from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import Case
+from poolproof.rules.quoted import UNQUOTED, Quoted
 from poolproof.units import format_number_of, format_rate
 
 _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first result
@@ -70,7 +73,11 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     """Judge every result in the text, in line order. Text that is not part of a result is skipped without an error."""
     runs = find_results(text)
     if len(runs) == 1 and _is_whole_text(text, runs[0]):
-        return tuple(judge_result(group.found, context, whole=group.whole) for group in groups_of(runs[0]))
+        alone = list(groups_of(runs[0]))
+        return tuple(
+            judge_result(group.found, context, whole=group.whole, quoted=quoted)
+            for group, quoted in zip(alone, earlier_jobs([group.found for group in alone]), strict=True)
+        )
     tables = find_tables(text, [(found.line, found.last_line) for found in runs])
     results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
@@ -83,16 +90,25 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
         frozenset(command.line for command in commands if not command.jobs),
     )
     groups = [group for found in results for group in groups_of(found)]
-    return tuple(judge_result(group.found, context, surroundings, group.whole) for group in groups)
+    facts = quoted_facts(text, [group.found for group in groups])
+    return tuple(
+        judge_result(group.found, context, surroundings, group.whole, quoted)
+        for group, quoted in zip(groups, facts, strict=True)
+    )
 
 
 def judge_result(
-    found: FoundResult, context: Context, surroundings: _Surroundings = _ALONE, whole: FoundResult | None = None
+    found: FoundResult,
+    context: Context,
+    surroundings: _Surroundings = _ALONE,
+    whole: FoundResult | None = None,
+    quoted: Quoted = UNQUOTED,
 ) -> Judged:
     """Judge one result, using the facts in the text around it.
 
     If the result is one group of a run, `whole` is the result of the run.
     """
+    jobs = jobs_of(found.made, found.result)
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
     next_start = min((start for start in surroundings.starts if start > whole.last_line), default=float("inf"))
@@ -100,11 +116,12 @@ def judge_result(
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
     case = Case(
-        load=load_of(jobs_of(found.made, found.result)),
+        load=load_of(jobs),
         outcome=found.result,
         evidence=counters.evidence if counters else None,
         target=_target(context, statement),
         cold=context.cold,
+        quoted=replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
     judgement = judge(case)
     # Quoted rates cannot show that writes reached every disk, because the layout's write amplification is unknown.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.unit.rules.examples import of_bytes, of_figures, of_jobs, of_targets
+from tests.unit.rules.examples import of_bytes, of_figures, of_jobs, of_targets, of_texts
 from tests.unit.rules.examples.building import Example
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
@@ -10,6 +10,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     **of_jobs.EXAMPLES,
     **of_targets.EXAMPLES,
     **of_figures.EXAMPLES,
+    **of_texts.EXAMPLES,
 }
 
 __all__ = ["EXAMPLES", "Example"]

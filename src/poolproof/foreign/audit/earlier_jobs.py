@@ -1,0 +1,96 @@
+"""Carry the files that jobs write through a text: which later jobs read a file that is partly unwritten or in RAM.
+
+A file counts as created by a job that writes it if no earlier job of the text used it. Files that fio lays out because
+a job reads them are complete. Devices are left out, because what is on them is unknown.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.foreign.audit.missing import jobs_of
+from poolproof.load.fio.load import job_of, load_of
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.model import LoadPart
+from poolproof.load.outcome import Outcome
+from poolproof.rules.quoted import UNQUOTED, Quoted
+from poolproof.units import format_size
+
+_COMPLETE = 0.95
+
+
+@dataclass(frozen=True)
+class _File:
+    """What is known about a file: which part is missing, and which job wrote it through memory; empty if none."""
+
+    unfilled: str = ""
+    in_memory: str = ""
+
+
+def earlier_jobs(
+    results: Sequence[FoundResult], laid_out: Sequence[bool] = (), dropped: Sequence[bool] = ()
+) -> Iterator[Quoted]:
+    """Yield what earlier jobs of the text did to the files of each result.
+
+    `laid_out` says for each result if fio laid out files for it, and `dropped` if the caches were dropped before it.
+    """
+    files: dict[str, _File] = {}
+    for number, found in enumerate(results):
+        load = load_of(jobs_of(found.made, found.result))
+        is_new = number < len(laid_out) and laid_out[number]
+        if number < len(dropped) and dropped[number]:
+            files = {path: replace(known, in_memory="") for path, known in files.items()}
+        parts = [part for part in load.parts if not _is_device(part)]
+        yield next((quoted for part in parts if (quoted := _before(part, files, is_new=is_new)) != UNQUOTED), UNQUOTED)
+        for part in parts:
+            for path in _paths(part):
+                files[path] = _after(part, files.get(path), found, is_new=is_new)
+
+
+def _paths(part: LoadPart) -> set[str]:
+    return {extent.file for extent in part.extents}
+
+
+def _is_device(part: LoadPart) -> bool:
+    return any(path.startswith(("/dev/", "\\\\.\\")) for path in _paths(part))
+
+
+def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
+    """Return what the text shows about the part's files when the part starts."""
+    known = [files[path] for path in _paths(part) if path in files]
+    if not part.reads or is_new or not known:
+        return UNQUOTED
+    in_memory = "" if part.direct else known[0].in_memory
+    return Quoted(unfilled=known[0].unfilled, just_written=in_memory)
+
+
+def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: bool) -> _File:
+    """Return what is known about a file of the part after it ran."""
+    if not part.writes or part.reads:
+        return known if known is not None and not is_new else _File()
+    in_memory = "" if part.direct or part.trims else f"the job in line {found.line} wrote the file through memory"
+    covered = _covered(part, found.result)
+    if known is not None and not known.unfilled and not is_new:
+        return _File(in_memory=in_memory)
+    if covered is None or covered >= _COMPLETE:
+        return _File(in_memory=in_memory)
+    words = f"the job in line {found.line} created the file and wrote {100 * covered:.2g} % of its "
+    size = (part.size_bytes or 0) * (1 if job_of(part).filename else part.clones)
+    return _File(f"{words}{format_size(size)}", in_memory)
+
+
+def _covered(part: LoadPart, result: Outcome) -> float | None:
+    """Return the part of the file that the job wrote, from 0 to 1; None if unknown.
+
+    Without a map of the blocks, n blocks written at random leave a share of e^(-n/N) of the N blocks unwritten.
+    """
+    written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]
+    known = [count for count in written if count is not None]
+    size = part.size_bytes
+    if not known or len(known) != len(written) or not size:
+        return None
+    passes = sum(known) / (size * (1 if part.shares_one_file else part.clones))
+    job = job_of(part)
+    distribution = (job.text("random_distribution") or "").partition(":")[0]
+    has_no_map = part.is_random and (job.flag("norandommap") or distribution not in ("", "random"))
+    return -math.expm1(-passes) if has_no_map else min(1.0, passes)

@@ -1,0 +1,92 @@
+"""Facts in the text around fio's results: files that fio laid out, memory that a sentence names, what earlier jobs did.
+
+A sentence about memory counts if it is between the previous result and the end of this one, or in the five lines below.
+Tables and the output of df and mount name tmpfs on every machine, so only sentences and the author's own commands
+count. A sentence with a negation, or about dropping caches, is left out.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from poolproof.foreign.audit.earlier_jobs import earlier_jobs
+from poolproof.load.fio.pairing import FoundResult
+from poolproof.load.fio.plain_lines import Line, plain_lines
+from poolproof.rules.quoted import Quoted
+from poolproof.units import parse_size
+
+_LAID_OUT = re.compile(
+    r"Laying out IO files?(?:\(s\))?(?: \((?P<files>\d{1,6}) files?(?:\(s\))? / (?P<size>\d{1,9}[KMGT]i?B)\))?"
+)
+_MEMORY = re.compile(
+    r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
+    r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc"
+    r"|(?:in|from|by|hits?|through|via) (?:the )?(?:guest |host |os |linux )?page[ -]?cache"
+    r"|(?:served|comes?|coming|cached) (?:from|by|in) (?:the )?(?:ram|memory|cache))\b",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"\b(?:not?|n't|never|without|instead of|avoid\w*|bypass\w*|rule[ds]? out|drop\w*|flush\w*|clear\w*|exclud\w*"
+    r"|eliminat\w*|unlike|rather than|vs\.?|versus|compar\w*)\b|n't\b",
+    re.IGNORECASE,
+)
+_FAST_MEDIA = re.compile(
+    r"\b(?:optane|3d ?xpoint|p[45]8[0-9]0x|p16\d0x|9[05]\d ?p\b|pmem\w*|persistent memory|nvdimm|fsdax|z-?nand|sz98\d)",
+    re.IGNORECASE,
+)
+_DROPPED = re.compile(r"drop_caches|zpool export|\bumount\b|\breboot")
+_TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
+_STOPS = (". ", "; ", "! ", "? ")
+_LINES_BELOW = 5
+_LONGEST_SENTENCE = 300
+_LONGEST_QUOTE = 80
+
+
+def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...]:
+    """Return the facts around each result of a text. The results must be in line order."""
+    numbered = plain_lines(text)
+    has_fast_media = _FAST_MEDIA.search(text) is not None
+    around = [_around(numbered, results, at) for at in range(len(results))]
+    sizes = [_laid_out(lines) for lines in around]
+    dropped = [any(_DROPPED.search(line) for _, line in lines) for lines in around]
+    files = earlier_jobs(results, [size is not None for size in sizes], dropped)
+    memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
+    return tuple(
+        replace(quoted, laid_out_bytes=size or None, memory=words, has_fast_media=has_fast_media)
+        for quoted, size, words in zip(files, sizes, memory, strict=True)
+    )
+
+
+def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
+    """Return the lines from the previous result to a few lines below this one."""
+    first = results[at - 1].last_line if at else 0
+    last = results[at].last_line + _LINES_BELOW
+    if at + 1 < len(results):
+        last = min(last, results[at + 1].line - 1)
+    return [(number, line) for number, line in numbered if first < number <= last]
+
+
+def _laid_out(lines: Sequence[Line]) -> int | None:
+    """Return the total size of the files that fio laid out: 0 if it does not say, None if it laid out none."""
+    total = None
+    for _, line in lines:
+        match = _LAID_OUT.search(line)
+        if match is not None:
+            size = parse_size(match["size"].replace("iB", "").replace("B", "")) if match["size"] else 0
+            total = (total or 0) + size * int(match["files"] or 1)
+    return total
+
+
+def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
+    """Yield the sentences that name memory, as `line 3 says “…”`."""
+    for number, line in lines:
+        if result.line < number <= result.last_line or _TABLE.search(line) or len(line) > 4 * _LONGEST_SENTENCE:
+            continue
+        for match in _MEMORY.finditer(line):
+            start = max(line.rfind(stop, 0, match.start()) for stop in _STOPS) + 1
+            ends = [line.find(stop, match.end()) for stop in _STOPS]
+            end = min((at for at in ends if at >= 0), default=len(line))
+            sentence = " ".join(line[start:end].split())
+            if len(sentence) <= _LONGEST_SENTENCE and not _NEGATED.search(sentence):
+                words = sentence if len(sentence) <= _LONGEST_QUOTE else " ".join(match[0].split())
+                yield f"line {number} says “{words}”"

@@ -1,0 +1,63 @@
+"""The disk's requests compared with the I/Os that fio issued, from the disk statistics in fio's report."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from poolproof.load.outcome import DiskUse, Outcome
+from poolproof.rules.reported import Kind, lasted_s, parts
+
+_SHORTEST_S = 2.0
+_UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of a run may be missing
+
+
+@dataclass(frozen=True)
+class Requests:
+    """I/Os of fio in one direction, and the most of them that can have reached the disks.
+
+    `reached` counts requests and the requests merged into them. They include the file layout and the ramp, and the
+    whole run if the I/Os are those of one group. So they are an upper bound.
+    """
+
+    issued: int
+    reached: int
+    disks: str
+
+    @property
+    def ratio(self) -> float:
+        return self.reached / self.issued
+
+
+def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
+    """Return the I/Os and requests of one direction; None if fio did not report them or ran for less than 2 s.
+
+    None too if all statistics are 0: the counters of some devices do not work.
+    """
+    seconds = lasted_s(outcome)
+    if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:
+        return None
+    issued = [part.figures.ios for part in parts(outcome) if part.kind == kind]
+    known = [count for count in issued if count is not None]
+    if not known or len(known) != len(issued) or not sum(known) or not _has_counted(outcome.disks):
+        return None
+    top = _sum((disk for disk in outcome.disks if not disk.is_component), kind)
+    below = _sum((disk for disk in outcome.disks if disk.is_component), kind)
+    if top is None or below is None:
+        return None
+    total = sum(known)
+    reached = max(top, below) + int(total * _UPDATE_S / seconds)
+    return Requests(total, reached, ", ".join(disk.name for disk in outcome.disks if not disk.is_component))
+
+
+def _has_counted(disks: Iterable[DiskUse]) -> bool:
+    return any(disk.read_requests or disk.write_requests for disk in disks)
+
+
+def _sum(disks: Iterable[DiskUse], kind: Kind) -> int | None:
+    total = 0
+    for disk in disks:
+        requests = disk.read_requests if kind == "read" else disk.write_requests
+        merges = disk.read_merges if kind == "read" else disk.write_merges
+        if requests is None or merges is None:
+            return None
+        total += requests + merges
+    return total

@@ -1,0 +1,63 @@
+"""fio's own disk statistics show fewer requests than fio issued."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.model import Case, Finding, Findings, Rule, finding
+from poolproof.rules.quoted import UNQUOTED
+from poolproof.rules.reported import Kind, parts
+from poolproof.units import format_count
+
+_REFUTED, _DOUBTED = 0.5, 0.85
+
+
+def _in_result(case: Case) -> Findings:
+    if case.cold and (found := _finding(case, "read")):
+        yield found
+    if found := _finding(case, "write"):
+        yield found
+
+
+def _finding(case: Case, kind: Kind) -> Finding | None:
+    requests = disk_requests(case.outcome, kind)
+    jobs = [case.job_named(part.job.name) for part in parts(case.outcome) if part.kind == kind]
+    if requests is None or requests.ratio >= _DOUBTED or not all(job and _cannot_combine(job, kind) for job in jobs):
+        return None
+    is_direct = all(job and job.direct for job in jobs)
+    is_stated = is_direct and "direct" not in (case.quoted or UNQUOTED).assumed
+    share = f"{100 * requests.ratio:.2g} %"
+    cause = "direct I/O that reaches no disk reads extents that were never written, or a cache below"
+    if kind == "write":
+        cause = "the rest was overwritten or dropped before it reached the disk"
+    elif not is_stated:
+        cause = "the rest came from RAM, or from extents that were never written"
+    return finding(
+        "refutes" if is_stated and requests.ratio < _REFUTED else "suspects",
+        f"fio issued {format_count(requests.issued)} {kind}s; its disk statistics show at most "
+        f"{format_count(requests.reached)} requests and merges for {requests.disks} ({share}): {cause}",
+        weight=92,
+    )
+
+
+def _cannot_combine(job: LoadPart, kind: Kind) -> bool:
+    """True if each I/O becomes at least one request, or is counted as merged with one."""
+    return job.direct or (kind == "read" and job.is_random)
+
+
+RULE = Rule(
+    title="fio's disk statistics show less I/O than fio issued",
+    wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
+    "fio's own statistics show fewer of both than fio issued, the rest did not reach the disk.",
+    shows="In a result with the lines below `Disk stats`: requests plus merges are less than 85 % of the I/Os, for "
+    "direct I/O or random reads. Less than half of direct I/O is proof. The statistics include the file layout and all "
+    "groups of a run, so they never show too little. Runs of less than 2 s and statistics that are all 0 are left out.",
+    error="Too high, by up to the inverse of the ratio. Seen: 1,048,576 direct reads and 357,248 requests, because "
+    "the file had been preallocated and written only in part.",
+    fix="fill the file completely before it is read, and use direct=1",
+    sources=(
+        "fio-3.38 diskutil.c, print_disk_util and update_io_tick_disk",
+        "Linux 6.12 block/blk-merge.c, blk_account_io_merge_bio",
+    ),
+    in_result=_in_result,
+    prepare="rm -f trap; fallocate -l 1g trap",
+    commands="fio --rw=randread --bs=4k --size=1g --direct=1 --ioengine=libaio --iodepth=8 --runtime=5 --time_based",
+)

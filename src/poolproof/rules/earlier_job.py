@@ -1,0 +1,57 @@
+"""A file that an earlier job of the same text wrote: only in part, or through memory."""
+
+from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.flow import cold_reads
+from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.reported import bandwidth_bytes, parts
+from poolproof.rules.service_time import interval_ns, typical_ns
+
+_IN_ORDER = 0.85
+_DISK_NS = 200_000.0
+_DISK_RATE = 1e9
+
+
+def _in_result(case: Case) -> Findings:
+    requests = disk_requests(case.outcome, "read")
+    has_counters = cold_reads(case) is not None or (requests is not None and requests.ratio >= _IN_ORDER)
+    if case.quoted is None or has_counters or not case.cold:
+        return
+    if case.quoted.unfilled:
+        yield suspects(
+            f"{case.quoted.unfilled}. The rest was never written, so reads of it return zeros without a disk",
+            weight=84,
+        )
+    elif case.quoted.just_written and _may_be_memory(case):
+        yield suspects(
+            f"{case.quoted.just_written}, and this job reads it through the page cache: what is still in RAM is "
+            "not read from the disk",
+            weight=62,
+            fix="run `sync; echo 3 > /proc/sys/vm/drop_caches` between the jobs, or use direct=1",
+        )
+
+
+def _may_be_memory(case: Case) -> bool:
+    """True unless the reads were as slow as those of a disk."""
+    if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:
+        return True
+    for part in parts(case.outcome):
+        job = case.job_named(part.job.name)
+        latency = typical_ns(part) or interval_ns(part, job)
+        if part.kind == "read" and job is not None and job.is_random and latency is not None and latency < _DISK_NS:
+            return True
+    return False
+
+
+RULE = Rule(
+    title="An earlier job of the text prepared the file",
+    wrong="A write job that its runtime ends, or that picks blocks without a map, leaves parts of its file unwritten: "
+    "fio reserves the full size first. And a file that was just written through the page cache is still in RAM.",
+    shows="In a text with several jobs: a job reads a file that an earlier job of the text created and wrote less than "
+    "95 % of, or that it wrote without direct=1. fio's disk statistics or counters decide if there are any.",
+    error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
+    fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
+    sources=("fio-3.38 filesetup.c, extend_file", "measured case L01"),
+    in_result=_in_result,
+    prepare="rm -f trap; fio --rw=randwrite --norandommap --bs=4k --size=256m --end_fsync=1",
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=8",
+)

@@ -1,0 +1,61 @@
+"""Random reads that are faster than flash."""
+
+from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.flow import cold_reads
+from poolproof.rules.model import Case, Finding, Rule, suspects
+from poolproof.rules.quoted import UNQUOTED
+from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.service_time import faster_than, submission_ns
+
+_ANY_DISK_NS, _FLASH_NS = 5_000.0, 10_000.0
+_ANY_DISK_PERCENT, _FLASH_PERCENT = 10.0, 30.0
+_IN_ORDER = 0.85
+
+
+def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
+    job, flow = case.job_named(part.job.name), cold_reads(case)
+    requests = disk_requests(case.outcome, "read")
+    if part.kind != "read" or not case.cold or job is None or not job.is_random:
+        return None
+    if (flow and flow.in_order) or (requests and requests.ratio >= _IN_ORDER):
+        return None
+    is_alone = len(part.job.directions) == 1
+    for limit_ns, percent, who in (
+        (_ANY_DISK_NS, _ANY_DISK_PERCENT, "no disk"),
+        (_FLASH_NS, _FLASH_PERCENT, "no flash"),
+    ):
+        share = faster_than(part, limit_ns, is_alone=is_alone)
+        if share >= percent and not (who == "no flash" and (case.quoted or UNQUOTED).has_fast_media):
+            return suspects(
+                f"{share:.3g} % of the random reads took less than {limit_ns / 1000:.0f} µs: {who} answers so fast, so "
+                "RAM served them",
+                weight=70,
+            )
+    blocks = job.depth > 1 and not job.is_synchronous and _blocks(part, job.depth)
+    if blocks and submission_ns(part) < _FLASH_NS:
+        return suspects(
+            f"submission waits for each read, and a random read takes {submission_ns(part) / 1000:.2g} µs on average: "
+            "no flash answers so fast, so RAM served them",
+            weight=70,
+        )
+    return None
+
+
+def _blocks(part: ReportedDirection, depth: int) -> bool:
+    """True if the time of `depth` submissions is the whole latency: each I/O is done when its submission returns."""
+    lat = part.figures.lat
+    return lat is not None and lat.mean_ns is not None and submission_ns(part) >= 0.9 * lat.mean_ns / depth
+
+
+RULE = Rule(
+    title="Random reads faster than flash",
+    wrong="A random read from flash takes 20 µs or more, because the flash page itself takes that long. A share of "
+    "much faster reads came from memory, even if the median looks like a disk's.",
+    shows="In a result without counters: at least 10 % of the random reads took less than 5 µs, or at least 30 % took "
+    "less than 10 µs. 10 µs do not count if the text names Optane or persistent memory.",
+    error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80 % took 7 µs and 20 % took 25 µs.",
+    fix="use direct=1, a file of twice RAM, and counters: run the job with poolproof",
+    sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
+    in_result=each_part(_in_part),
+    commands="fio --rw=randread --bs=4k --size=256m --ioengine=psync --invalidate=0",
+)

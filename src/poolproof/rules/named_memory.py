@@ -1,0 +1,38 @@
+"""The text says that the target, or what answered, is memory."""
+
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.reported import ReportedDirection, parts
+from poolproof.rules.service_time import interval_ns, typical_ns
+
+_MEMORY_NS = 100_000.0
+_MEMORY_RATE = 1e9
+
+
+def _in_result(case: Case) -> Findings:
+    words = case.quoted.memory if case.quoted else ""
+    if words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
+        yield suspects(f"the text names memory as what answered, and the values fit it: {words}", weight=58)
+
+
+def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
+    job = case.job_named(part.job.name)
+    typical = typical_ns(part)
+    if typical is None and (job is None or job.queue <= job.clones):
+        typical = interval_ns(part, job)
+    rate = part.figures.bandwidth_bytes or 0.0
+    return rate >= _MEMORY_RATE or (typical is not None and typical < _MEMORY_NS)
+
+
+RULE = Rule(
+    title="The text names memory",
+    wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache answered. The "
+    "result is then no disk's. A sentence is weaker than a counter, so it never refutes a result.",
+    shows="In a text: a sentence near the result names a RAM disk, tmpfs, the ARC or the page cache without a "
+    "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
+    error="Too high.",
+    fix="put the test files on the disk, and use a size of twice RAM or direct=1",
+    sources=("https://github.com/axboe/fio/issues/1364", "https://github.com/openzfs/zfs/issues/8066"),
+    in_result=_in_result,
+    commands="fio --directory=/dev/shm --name=ram --rw=read --bs=64k --size=100m; rm -f /dev/shm/ram*",
+)

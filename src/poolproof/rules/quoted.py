@@ -1,0 +1,27 @@
+"""Facts from the text around a result, for rules about other people's results."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """What the text around a result says about it. Every field may be unknown: None, False or an empty text.
+
+    `laid_out_bytes`: the size of the test files, from fio's message that it lays them out.
+    `assumed`: the options of the job that the source does not show and the audit assumed.
+    `memory`: a sentence that names RAM as the target or the cache, with its line.
+    `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
+    `unfilled`: which earlier job of the text created the file and wrote only a part of it.
+    `just_written`: which earlier job of the text wrote the file through memory.
+    """
+
+    laid_out_bytes: int | None = None
+    assumed: frozenset[str] = frozenset()
+    memory: str = ""
+    has_fast_media: bool = False
+    unfilled: str = ""
+    just_written: str = ""
+
+
+UNQUOTED = Quoted()
+"""No text around the result, or nothing in it."""

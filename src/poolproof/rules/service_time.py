@@ -1,0 +1,36 @@
+"""How long a single I/O took, as far as a report shows it."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.reported import ReportedDirection
+
+
+def submission_ns(part: ReportedDirection) -> float:
+    """Return the mean time of a submission in nanoseconds; 0 if the report does not show it."""
+    return (part.figures.slat.mean_ns if part.figures.slat else None) or 0.0
+
+
+def typical_ns(part: ReportedDirection) -> float | None:
+    """Return the median latency, or else the mean, with the time of the submission; None if unknown."""
+    completion = part.completion
+    latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
+    return None if latency is None else latency + submission_ns(part)
+
+
+def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
+    """Return the mean time between two I/Os of one clone, in nanoseconds; None if the rate is unknown."""
+    clones = job.clones if job is not None else part.job.clones
+    return 1e9 * clones / part.figures.iops if part.figures.iops else None
+
+
+def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
+    """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles and distribution.
+
+    The distribution covers all directions of a job, so it counts only if the direction `is_alone`.
+    """
+    submitted = submission_ns(part)
+    percentiles = part.completion.percentiles_ns if part.completion else {}
+    found = [percent for percent, value in percentiles.items() if value + submitted < limit_ns]
+    if is_alone:
+        shares = part.job.latency_shares.items()
+        found.append(sum(share for bound, share in shares if bound + submitted <= limit_ns))
+    return min(100.0, max(found, default=0.0))

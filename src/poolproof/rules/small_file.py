@@ -1,0 +1,95 @@
+"""Reads of a file that fits in the memory of any server, at the speed of memory."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.flow import cold_reads
+from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.quoted import UNQUOTED
+from poolproof.rules.reported import ReportedDirection, bandwidth_bytes, moved_bytes, parts
+from poolproof.rules.service_time import interval_ns, typical_ns
+from poolproof.units import format_duration, format_rate, format_size
+
+_GIB = 1024**3
+_SMALL_BYTES, _MODEST_BYTES = 4 * _GIB, 32 * _GIB
+_PCIE3_X4, _PCIE5_X4 = 3.94e9, 15.75e9
+_FLASH_NS = 60_000.0
+_PASSES = 2
+_IN_ORDER = 0.85
+
+
+def _in_result(case: Case) -> Findings:
+    size, requests = _size(case), disk_requests(case.outcome, "read")
+    has_counters = cold_reads(case) is not None or (requests is not None and requests.ratio >= _IN_ORDER)
+    if not case.cold or not size or has_counters:
+        return
+    rate = bandwidth_bytes(case.outcome, "read")
+    readers = [job for job in case.jobs if job.reads]
+    is_buffered = bool(readers) and all(_is_buffered(case, job) for job in readers)
+    where = f"from {format_size(size)} of files"
+    if rate and rate > _PCIE5_X4 and size <= _MODEST_BYTES:
+        yield suspects(
+            f"{format_rate(rate)} {where}: the fastest link of a drive, PCIe 5.0 x4, carries "
+            f"{format_rate(_PCIE5_X4)}, and this much data fits in RAM",
+            weight=72,
+        )
+    elif rate and rate > _PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
+        yield suspects(
+            f"{format_rate(rate)} {where} through the page cache, which are smaller than the RAM of any server: RAM "
+            "can serve them at this rate",
+            weight=66,
+        )
+    elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
+        typical = typical_ns(part) or interval_ns(part, case.job_named(part.job.name)) or 0.0
+        yield suspects(
+            f"random reads {where} took {format_duration(typical / 1e9)}: faster than flash, and the files are "
+            "smaller than the RAM of any server",
+            weight=66,
+        )
+
+
+def _size(case: Case) -> int | None:
+    """Return how many bytes the job can read, from the job or from fio's message about its files; None if unknown."""
+    return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
+
+
+def _is_buffered(case: Case, job: LoadPart) -> bool:
+    """True if the source shows that the job reads through the page cache."""
+    return not job.direct and may_end_in_ram(job, case.target) and "direct" not in (case.quoted or UNQUOTED).assumed
+
+
+def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
+    """True if random reads were faster than flash, and either buffered or repeated many times.
+
+    If the job is unknown, its name shows whether it is random. The interval between two reads of a clone is the latency
+    if the clone has one I/O in flight.
+    """
+    job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")
+    is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
+    if part.kind != "read" or not is_random or size > _SMALL_BYTES:
+        return False
+    typical = typical_ns(part)
+    if typical is None and job is not None and job.queue <= job.clones:
+        typical = interval_ns(part, job)
+    if typical is None or typical >= _FLASH_NS:
+        return False
+    is_repeated = moved is not None and moved >= _PASSES * size
+    if job is None:
+        return is_repeated
+    is_direct = job.direct and "direct" not in (case.quoted or UNQUOTED).assumed
+    return _is_buffered(case, job) or (is_repeated and not is_direct)
+
+
+RULE = Rule(
+    title="A small file at the speed of memory",
+    wrong="Every server has more RAM than a few GiB. Reads of so small a file that go through the page cache, and that "
+    "are faster than a disk, came from RAM, unless counters show otherwise.",
+    shows="In a result without counters: files of at most 4 GiB, buffered, read at more than 3.94 GB/s (PCIe 3.0 x4) "
+    "or with random reads of less than 60 µs; random reads of less than 60 µs that repeat such a file at least twice; "
+    "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4).",
+    error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
+    fix="use a size of twice RAM or direct=1, and counters: run the job with poolproof",
+    sources=("PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130", "measured case L07"),
+    in_result=_in_result,
+    commands="for run in 1 2; do fio --rw=randread --bs=4k --size=256m --invalidate=0; done",
+)

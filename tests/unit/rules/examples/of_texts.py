@@ -1,0 +1,101 @@
+"""Examples for the rules about other people's results: what the text around a result shows."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from poolproof.load.outcome import DiskUse, Latency
+from poolproof.rules.model import Case
+from poolproof.rules.quoted import Quoted
+from tests.unit.rules.examples.building import Example, uncounted
+from tests.unit.rules.making import GIB, MIB, direction
+
+_RANDOM = "rw=randread bs=4k size=1g direct=1 ioengine=libaio iodepth=4"
+_BUFFERED = "rw=randread bs=4k size=1g"
+_WRITES = "rw=randwrite bs=4k size=1g ioengine=libaio iodepth=16"
+
+
+def _with_disk(reads: int, merges: int, seconds: float = 10.0) -> Case:
+    """A run of 262,144 direct reads, whose disk counted these requests and merges."""
+    case = uncounted(_RANDOM, read=direction(GIB, seconds))
+    assert case.outcome is not None
+    disk = DiskUse("sda", reads, 0, 50.0, read_merges=merges, write_merges=0)
+    return replace(case, outcome=replace(case.outcome, disks=(disk,)))
+
+
+def _quoted(case: Case, quoted: Quoted) -> Case:
+    return replace(case, quoted=quoted)
+
+
+def _percentiles(fast_ns: float, slow_ns: float) -> Case:
+    """Random reads of which 70 % took `fast_ns` and the rest `slow_ns`."""
+    values = {10.0: fast_ns, 50.0: fast_ns, 70.0: fast_ns, 80.0: slow_ns, 99.0: slow_ns}
+    return uncounted(
+        "rw=randread bs=4k size=64g direct=1", read=direction(GIB, 10.0, clat=Latency(percentiles_ns=values))
+    )
+
+
+def _submitted(slat_ns: float, clat_ns: float, job: str = _WRITES) -> Case:
+    slat, clat = Latency(mean_ns=slat_ns), Latency(mean_ns=clat_ns)
+    return uncounted(job, write=direction(256 * MIB, 10.0, slat=slat, clat=clat))
+
+
+EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    "disk-statistics": (
+        Example(_with_disk(90_000, 0), "refutes", _with_disk(30_000, 232_144)),
+        Example(_with_disk(180_000, 0), "suspects", _with_disk(215_000, 0)),
+        Example(_with_disk(90_000, 0), "refutes", _with_disk(90_000, 0, seconds=1.5)),
+    ),
+    "memory-latency": (
+        Example(_percentiles(7_000.0, 25_000.0), "suspects", _percentiles(12_000.0, 25_000.0)),
+        Example(
+            _percentiles(7_000.0, 25_000.0),
+            "suspects",
+            _quoted(_percentiles(7_000.0, 25_000.0), Quoted(has_fast_media=True)),
+        ),
+    ),
+    "copied-writes": (
+        Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 40_000.0)),
+        Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} direct=1")),
+        Example(_submitted(150_000.0, 2_000.0), "suspects", _submitted(150_000.0, 2_000.0, f"{_WRITES} fsync=64")),
+    ),
+    "small-file": (
+        Example(
+            uncounted(_BUFFERED, read=direction(GIB, 6.0, p50_ns=27_000.0)),
+            "suspects",
+            uncounted(_BUFFERED, read=direction(GIB, 30.0, p50_ns=110_000.0)),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=2g io_size=10g direct=1 iodepth=32", read=direction(10 * GIB, 0.34, MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m size=2g io_size=10g direct=1 iodepth=32", read=direction(10 * GIB, 0.9, MIB)),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=100m numjobs=10", read=direction(1000 * MIB, 0.18, MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m size=100m numjobs=10", read=direction(1000 * MIB, 0.4, MIB)),
+        ),
+    ),
+    "named-memory": (
+        Example(
+            _quoted(
+                uncounted(_RANDOM, read=direction(GIB, 10.0, p50_ns=40_000.0)), Quoted(memory="line 1 says “tmpfs”")
+            ),
+            "suspects",
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 90.0, p50_ns=2e6)), Quoted(memory="line 1 says “tmpfs”")),
+        ),
+    ),
+    "earlier-job": (
+        Example(
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(unfilled="an earlier job wrote 40 %")),
+            "suspects",
+            _quoted(_with_disk(262_000, 0), Quoted(unfilled="an earlier job wrote 40 %")),
+        ),
+        Example(
+            _quoted(
+                uncounted(_BUFFERED, read=direction(GIB, 10.0, p50_ns=90_000.0)), Quoted(just_written="just written")
+            ),
+            "suspects",
+            _quoted(uncounted(_BUFFERED, read=direction(GIB, 900.0, p50_ns=6e6)), Quoted(just_written="just written")),
+        ),
+    ),
+}
