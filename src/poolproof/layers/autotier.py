@@ -16,6 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 
 from poolproof.campaign.expression import Argument, Option
 from poolproof.devices.model import Site, Volume
@@ -24,6 +25,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import Input, words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import make_mount_point, mount_point, stored_as_files
+from poolproof.layers.option_values import NUMBER, values
 from poolproof.steps import Step, UndoDaemon, UndoMount, UndoTree, daemon
 from poolproof.units import format_size, parse_size
 
@@ -83,6 +85,7 @@ class AutotierLayer(Layer[Autotier]):
     summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
+    values = MappingProxyType({"tier-period": NUMBER, "quota": values(r"\d+(\.\d+)?(%|[kmgtpe]?(i?b)?)", "20% or 5T")})
 
     def read(self, reading: StageReader) -> LayerNode:
         if reading.below is not None:

@@ -13,6 +13,7 @@ from poolproof.evidence.model import Target, VdevUse
 from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
+from poolproof.layers.option_values import Values
 from poolproof.steps import Step, UndoDaemon
 
 
@@ -171,6 +172,9 @@ class Layer(ABC, Generic[Spec]):
 
     settings: Mapping[str, str] = MappingProxyType({})
     """The kernel settings to record with each run: their names by file path."""
+
+    values: Mapping[str, Values] = MappingProxyType({})
+    """What options take, by option, unless it is a plain word or number (`option_values.WORD`)."""
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:

@@ -8,6 +8,7 @@ mkfs.btrfs). mkfs.btrfs options are written under their long names: `nodesize`, 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
@@ -18,6 +19,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
 from poolproof.layers.file_system import mount, mount_point, mounted
+from poolproof.layers.option_values import FEATURES
 from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step
 
@@ -104,6 +106,7 @@ class BtrfsLayer(Layer[Btrfs]):
     mkfs_discards = True  # mkfs.btrfs(8) `--nodiscard`
     compressed_unit_bytes = 128 * 1024
     smallest_device_bytes = 114 * _MIB
+    values = MappingProxyType({"features": FEATURES, "runtime-features": FEATURES})
 
     def read(self, reading: StageReader) -> LayerNode:
         first = reading.arguments[0] if reading.arguments else None

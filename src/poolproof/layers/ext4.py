@@ -8,6 +8,7 @@ Lazy initialization would write to the disk during the benchmark, so it is off u
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from poolproof.facts.block import parse_mountinfo
 from poolproof.facts.machine import ProgramVersion
@@ -15,6 +16,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.base import OpenLayer
 from poolproof.layers.file_system import FileSystemLayer
+from poolproof.layers.option_values import FEATURES, SIZE
 from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
 
@@ -64,6 +66,9 @@ class Ext4Layer(FileSystemLayer):
     file_system = "ext4"
     mkfs_discards = True  # mke2fs(8) `discard`
     vocabulary = _WORDS
+    values = MappingProxyType(
+        {"features": FEATURES, **dict.fromkeys((*_FLAGS.keys() - {"features"}, *_EXTENDED), SIZE)}
+    )
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
         """Return the steps that make the file system.

@@ -9,11 +9,13 @@ seconds and up to 1 GiB of RAM.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from poolproof.devices.model import Site, Volume
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose, one_block, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
+from poolproof.layers.option_values import values
 from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, wipe
 from poolproof.steps import LET_GO_S, Step, UndoMapping
 
@@ -53,6 +55,7 @@ class LuksLayer(Layer[Chosen]):
     version = ProgramVersion("cryptsetup", ("cryptsetup", "--version"))
     offers_block = True
     smallest_device_bytes = _HEADER_BYTES + 1024**2
+    values = MappingProxyType({"cipher": values(r"[a-z0-9][a-z0-9:(),_-]*", "a cipher such as aes-xts-plain64")})
 
     def read(self, reading: StageReader) -> LayerNode:
         device, rest = one_block(reading, self.word)

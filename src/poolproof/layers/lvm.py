@@ -15,6 +15,7 @@ LVM writes no backup to /etc/lvm and starts no dmeventd, because both would outl
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from poolproof.campaign.expression import Option, Word
@@ -24,6 +25,7 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
+from poolproof.layers.option_values import SETTINGS
 from poolproof.layers.shared_steps import kernel_name, long_options, wipe
 from poolproof.steps import LET_GO_S, Step, UndoGroup, await_block
 
@@ -117,6 +119,7 @@ class LvmLayer(Layer[Lvm]):
     version = ProgramVersion("lvm", ("lvm", "version"))
     offers_block = True
     smallest_device_bytes = 16 * 1024**2
+    values = MappingProxyType({"cachesettings": SETTINGS, "writecache-settings": SETTINGS})
 
     def read(self, reading: StageReader) -> LayerNode:
         first = arguments.first_word(reading, self.word, "segment type", _FEWEST, "lvm linear a b")

@@ -22,7 +22,7 @@ from poolproof.steps import Step, UndoMount
 
 # mergerfs(1), 2.33 to 2.41
 _KEYS = words(
-    "allow-idmap async_read auto_cache branches branches-mount-timeout branches-mount-timeout-fail cache.attr "
+    "allow-idmap async_read auto_cache branches-mount-timeout branches-mount-timeout-fail cache.attr "
     "cache.entry cache.files cache.files.process-names cache.negative_entry cache.open cache.readdir cache.statfs "
     "cache.symlinks cache.writeback category.action category.create category.search congestion_threshold debug "
     "direct-io-allow-mmap dropcacheonclose export-support flush-on-close follow-symlinks fsname fuse_msg_size "
@@ -30,7 +30,7 @@ _KEYS = words(
     "lazy-umount-mountpoint link-cow link_cow link-exdev log.metrics max_background minfreespace moveonenospc "
     "nfsopenhack noforget nullrw parallel-direct-writes passthrough.io passthrough.max-stack-depth pin-threads "
     "posix_acl posix-acl process-thread-count process-thread-queue-depth proxy-ioprio read-thread-count readahead "
-    "remember-nodes rename-exdev scheduling-priority security_capability srcmounts statfs statfs_ignore statfs-ignore "
+    "remember-nodes rename-exdev scheduling-priority security_capability statfs statfs_ignore statfs-ignore "
     "subtype symlinkify symlinkify_timeout threads uid umask use_ino xattr"
 )
 _KEYS |= {

@@ -13,6 +13,7 @@ from poolproof.evidence.model import Expected
 from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.directory import Dir
+from poolproof.layers.option_values import check_values
 from poolproof.steps import Step, path_on
 from poolproof.units import format_size
 
@@ -99,7 +100,10 @@ class _Resolver:
             is_device=self._devices.__contains__,
             mistake=lambda argument, message: self._mistake(argument or first, message),
         )
-        return all_layers()[first.text].read(reading)
+        layer = all_layers()[first.text]
+        node = layer.read(reading)
+        check_values(reading.arguments, layer.values, self._mistake)
+        return node
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
         """Return the node of a stage without a layer. Only the first stage may be just a device or a group."""

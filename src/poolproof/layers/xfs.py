@@ -6,10 +6,12 @@ options from xfs(5).
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Chosen, Vocabulary, words
 from poolproof.layers.file_system import FileSystemLayer
+from poolproof.layers.option_values import SIZE
 from poolproof.steps import Step
 
 _SECTIONS: Mapping[str, tuple[str, str]] = {
@@ -52,6 +54,7 @@ class XfsLayer(FileSystemLayer):
     mkfs_discards = True  # mkfs.xfs(8) `-K`
     smallest_device_bytes = 300 * _MIB  # mkfs.xfs refuses less
     vocabulary = _WORDS
+    values = MappingProxyType(dict.fromkeys(_WORDS.make_keys - {"naming.version"}, SIZE))
 
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
         chosen: dict[str, list[str]] = {}

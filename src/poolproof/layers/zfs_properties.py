@@ -7,10 +7,12 @@ values are left to zpool to check.
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from poolproof.campaign.expression import Option
 from poolproof.layers.arguments import check_values, unknown, words
 from poolproof.layers.base import StageReader
+from poolproof.layers.option_values import Values, values
 
 POOL = words(
     "ashift autoexpand autoreplace autotrim comment compatibility dedup_table_quota delegation failmode "
@@ -45,6 +47,19 @@ _CHECKED: Mapping[str, frozenset[str]] = {
     "volmode": words("default full geom dev none"),
     "xattr": words("on off sa dir"),
 }
+VALUES: Mapping[str, Values] = MappingProxyType(
+    {
+        "comment": values(r"[!-~]{1,32}", "up to 32 printable characters"),
+        "compatibility": values(
+            r"[a-z0-9][\w.+-]*(,[a-z0-9][\w.+-]*)*", "names of feature sets, such as openzfs-2.1-linux"
+        ),
+        "feature@": values("enabled|disabled|local", "enabled or disabled"),
+        **dict.fromkeys(("sharenfs", "sharesmb"), values("off", "off, because a run shares nothing over the network")),
+        ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),
+    }
+)
+"""What properties take that is not a plain word or number. A property never takes a path."""
+
 _PATTERNS: Mapping[str, tuple[str, str]] = {
     "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),
     "compression": (

@@ -15,7 +15,7 @@ from poolproof.layers.arguments import size_of
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.zfs import VERSION, Zfs, pool_of, required_properties
 from poolproof.layers.zfs_commands import flush_pool
-from poolproof.layers.zfs_properties import VOLUME, check_property
+from poolproof.layers.zfs_properties import VALUES, VOLUME, check_property
 from poolproof.layers.zfs_status import on_dataset
 from poolproof.steps import Step, await_block
 from poolproof.units import format_size
@@ -49,6 +49,7 @@ class ZvolLayer(Layer[Zvol]):
     module_packages = ("zfs-dkms",)
     version = VERSION
     offers_block = True
+    values = VALUES
 
     def read(self, reading: StageReader) -> LayerNode:
         pool = reading.below

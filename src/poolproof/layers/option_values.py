@@ -1,0 +1,79 @@
+r"""The grammar of option values, checked for every layer when it has read its stage.
+
+Values become parts of commands that run as root: `mkfs.xfs -l size=64m`, `mount -o commit=5`, a line of autotier's
+configuration. A comma, a blank or a line break in a value would therefore add an option, and a path could name a file
+or device outside the layout. By default, a value is a word without these characters. A layer names its exceptions in
+`Layer.values`.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.expression import Argument, Option, Word
+from poolproof.errors import CampaignError
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_LONGEST = 256
+_NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`=`", "\n": "a line break", "-": "`-`"}
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values that an option takes: a pattern for the whole value, and the same in words."""
+
+    pattern: re.Pattern[str]
+    expected: str
+
+
+def values(pattern: str, expected: str) -> Values:
+    """Return the values that match the whole pattern; upper and lower case are the same."""
+    return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
+
+
+WORD = values(r"[a-z0-9+][a-z0-9+.:_%-]*", "a word or a number")
+SIZE = values(r"\d+(\.\d+)?([bskmgtpe]|[kmgtpe]i?b)?", "a number, or a size such as 64m")
+NUMBER = values(r"-?\d+(\.\d+)?", "a number")
+FEATURES = values(r"[\^!]?[a-z0-9][\w-]*(,[\^!]?[a-z0-9][\w-]*)*", "names of features, such as ^has_journal,bigalloc")
+SETTINGS = values(r"[a-z]\w*=\w+( [a-z]\w*=\w+)*", "settings such as high_watermark=90")
+TEXT = values(r"[^\x00-\x1f\x7f]*", "text on one line")
+
+
+def check_values(
+    arguments: Sequence[Argument],
+    known: Mapping[str, Values],
+    mistake: Callable[[Argument, str], CampaignError],
+) -> None:
+    """Raise the CampaignError that `mistake` makes if a word or a value contains what it must not.
+
+    `known` has the layer's exceptions by option. Which words and options exist is checked by the layer.
+    """
+    for argument in arguments:
+        if isinstance(argument, Word) and _UNPRINTABLE.search(argument.text):
+            raise mistake(argument, "a word cannot contain a line break or a control character")
+        if isinstance(argument, Option):
+            message = refusal(argument, known.get(argument.key) or known.get(_kind(argument.key), WORD))
+            if message is not None:
+                raise mistake(argument, message)
+
+
+def _kind(key: str) -> str:
+    """Return the key under which a layer lists options that share a prefix: `feature@` or `:` (ZFS user properties)."""
+    return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
+
+
+def refusal(option: Option, permitted: Values) -> str | None:
+    """Return why the option cannot have its value; None if it can."""
+    value = option.value
+    if permitted.pattern.fullmatch(value) and len(value) <= _LONGEST:
+        return None
+    wrong = next((text for mark, text in _NAMES.items() if mark in value and not _fits(mark, permitted)), "")
+    if wrong == _NAMES[","]:
+        return "a value cannot contain a comma; write separate options"
+    reason = f" cannot contain {wrong}" if wrong else f" cannot be {value[:40]!r}" if value else " has no value"
+    return f"`{option.key}`{reason}; expected {permitted.expected}"
+
+
+def _fits(mark: str, permitted: Values) -> bool:
+    """True if a value may contain the character somewhere."""
+    return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))
