@@ -28,6 +28,6 @@ def _print_all() -> bool:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(PermissionError):  # root only: what else runs here then disturbs less
+    with contextlib.suppress(PermissionError):  # root only: other programs then disturb the measurement less
         os.nice(-10)
     raise SystemExit(0 if _print_all() else 1)

@@ -1,10 +1,10 @@
 """Measure the same twelve cells with bench-fio and with poolproof: `python -m benchmarks.bench_fio_peer [--seconds S]`.
 
 bench-fio (from the package fio-plot) runs each cell once for a fixed time, 60 s by default. poolproof measures until
-each result is known to within 3 %, with trials of at most the same time. Both use the same depth and size, direct I/O,
-and ext4 on an emulated SSD that is created anew for each. Its speed does not change over time, so differences come from
-the programs. With `--dir DIR` both measure in that directory, whose disk may change. Prints the time that each took,
-and the difference of each cell.
+each result is precise to within 3 %, with trials of at most the same length. Both use the same depth and size, direct
+I/O, and ext4 on a new emulated SSD. The SSD's speed does not change over time, so differences come from the programs.
+With `--dir DIR`, both measure in that directory, and the speed of its disk may change. Prints the time that each
+program took, and the difference for each cell.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def by_poolproof(layout: Sequence[str], out: Path, seconds: int) -> Measured:
     code, printed = poolproof(argv, limit_s, keep=True)
     took_s = time.monotonic() - begun
     if not printed:
-        raise PoolproofError(f"poolproof ended with {code} and measured nothing")
+        raise PoolproofError(f"poolproof exited with {code} and measured nothing")
     return printed_by_poolproof(json.loads(printed), took_s)
 
 
@@ -133,13 +133,13 @@ def _half(interval: Mapping[str, float]) -> float:
 
 
 def _word(cell: Mapping[str, Any]) -> str:
-    settled = "known" if cell["settled"] else f"unsettled ({', '.join(each['name'] for each in cell['unsettled'])})"
+    settled = "precise" if cell["settled"] else f"unsettled ({', '.join(each['name'] for each in cell['unsettled'])})"
     return f"{settled}, {cell['trials']} trials, {cell['verdict']}"
 
 
 def lines(peer: Measured, ours: Measured) -> Iterator[str]:
     """Yield the lines of the table and the two totals."""
-    yield "| cell | bench-fio, IOPS | poolproof, IOPS | ± | apart | poolproof says |\n|---|---|---|---|---|---|"
+    yield "| cell | bench-fio, IOPS | poolproof, IOPS | ± | difference | poolproof says |\n|---|---|---|---|---|---|"
     for place, theirs in peer.iops.items():
         own = ours.iops.get(place)
         half = f"{ours.half[place]:.1%}" if place in ours.half else ""

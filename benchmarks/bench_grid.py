@@ -1,14 +1,14 @@
 """Run all 657 cells of `cache-and-log` in a lab: `python -m benchmarks.bench_grid`; `--plan` prints only the time.
 
 The original 648 cells of 180 s took 32.4 hours. A twentieth of that, 97 minutes, is the limit for everything: lab,
-builds, swaps, fills and drains. So every cell gets one trial with a target of 10 %. Some get a second one, which shows
-how much trials differ. The rest of the budget decides the goal, etcd.
+builds, swaps, fills and drains. So every cell gets one trial with a target of 10 %. Some cells get a second one, which
+shows how much trials differ. The rest of the budget is spent on the goal, etcd.
 
 A write trial lasts three transaction groups. At 5 s each, the 441 write trials alone would exceed the limit, so groups
 last 1 s in this lab (zfs_txg_timeout=1). As in the original, nothing is exported and imported between trials: caches
 are warm, including cache devices, and reads from the ARC count. The ARC is 256 MiB (arc_max) and files are 512 MiB, so
-small sequential reads may be entirely in the ARC. (With 128 MiB, 114 of them for metadata in use, OpenZFS 2.1.11 waited
-for space forever.) The campaign's question says all this, and is printed above its table and its report.
+small sequential reads may be entirely in the ARC. (With 128 MiB, of which metadata used 114, OpenZFS 2.1.11 waited for
+space forever.) The campaign's question mentions all this. It is printed above the table and in the report.
 """
 
 import argparse
@@ -39,7 +39,7 @@ _WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
 
 
 def grid(budget_s: float) -> Campaign:
-    """Return the experiment as this benchmark runs it."""
+    """Return the campaign of the experiment, adapted to this benchmark."""
     text = CAMPAIGN.read_text(encoding="utf-8").replace("ashift=12", f"ashift=12 arc_max={_ARC_MAX}")
     asked = parse_campaign(text, str(CAMPAIGN))
     said = f"with transaction groups of {TXG_S} s (zfs_txg_timeout={TXG_S}), warm caches and an ARC of {_ARC_MAX}?"
@@ -49,7 +49,10 @@ def grid(budget_s: float) -> Campaign:
 
 @dataclass(frozen=True)
 class Expected:
-    """Expected seconds of a whole run by part, with `other_s` seconds for everything except fio in each trial."""
+    """The expected duration of each part of a run in seconds.
+
+    `other_s` is the time for everything except fio in each trial.
+    """
 
     reads: int
     writes: int
@@ -60,7 +63,7 @@ class Expected:
 
     @property
     def least_fio_s(self) -> float:
-        """Return the seconds of fio if each trial is as short as possible."""
+        """Return how long fio runs if each trial is as short as possible, in seconds."""
         assert _MEASURE.until is not None, "it is asked above"
         return self.reads * _MEASURE.until.min_s + self.writes * max(_MEASURE.until.min_s, _TURNS * TXG_S)
 
@@ -70,12 +73,12 @@ class Expected:
 
     @property
     def least_s(self) -> float:
-        """Return the seconds of everything before the rest of the budget is spent."""
+        """Return how long everything takes before the rest of the budget is spent, in seconds."""
         return self.lab_s + self.layouts * self.build_s + self.least_fio_s + self.trials * self.other_s
 
     @property
     def most_other_s(self) -> float:
-        """Return the seconds per trial, without fio, with which the minimum just meets the limit."""
+        """Return how many seconds per trial, without fio, the limit allows."""
         return (LIMIT_S - self.lab_s - self.layouts * self.build_s - self.least_fio_s) / self.trials
 
     def lines(self) -> Iterator[str]:

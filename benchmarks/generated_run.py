@@ -225,7 +225,7 @@ def _findings(account: Account, *, refuted: bool) -> Iterator[Finding]:
             f"fio wrote {format_size(account.fio_write_bytes)}; the disks {format_size(account.leaf_write_bytes)}",
             "a file per job (directory= instead of filename=), refill_buffers=1",
         )
-    yield Finding("few-samples", "notes", "64 I/Os a second are few for a p99.9", "measure longer: time: 60s")
+    yield Finding("few-samples", "notes", "64 I/Os per second are too few for a p99.9", "measure longer: time: 60s")
 
 
 def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
@@ -238,7 +238,7 @@ def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
 
 
 def _readings(trial: Trial, chance: random.Random) -> Iterator[CounterReading]:
-    """Return counters that grow to the accounted bytes, with noise on the way and a pause before fio starts."""
+    """Return counters that grow to the accounted bytes, with noise, and with a pause before fio starts."""
     steps = [0.0] * 5 + [chance.uniform(0.7, 1.3) for _ in range(_TICKS)] + [0.0] * 4
     whole, done = sum(steps), 0.0
     for number, step in enumerate(steps):

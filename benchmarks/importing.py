@@ -74,7 +74,7 @@ def _time(name: str, costs: Sequence[_Cost], limit_s: float, of_what: str) -> Re
 
 
 def _import(source: Path, out: Path) -> _Cost:
-    """Import in a separate process that has no other child."""
+    """Run the import in a separate process without other children."""
     program = str(Path(sys.executable).with_name("poolproof"))
     argv = [sys.executable, "-c", _REPORT, program, "import", str(source), "--out", str(out)]
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S)

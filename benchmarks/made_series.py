@@ -1,4 +1,4 @@
-"""Series whose truth is known: what a disk may do, generated from a seed. The mean is 100 unless stated."""
+"""Generated series with a known true mean, which imitate what disks do. The mean is 100 unless stated otherwise."""
 
 import math
 import random
@@ -35,7 +35,7 @@ def _drift(rng: random.Random) -> list[float]:
 
 
 def _step(rng: random.Random) -> list[float]:
-    """Return the rate of a disk whose cache is full after 20 s: from 150 to 100."""
+    """Return the rate of a disk whose cache is full after 20 s: it falls from 150 to 100."""
     return [value + (50 if at < 200 else 0) for at, value in enumerate(correlated(rng, 0.3, 8))]
 
 
@@ -56,7 +56,7 @@ def _bursts(rng: random.Random) -> list[float]:
 
 
 def _two_speeds(rng: random.Random) -> list[float]:
-    """Return a series that is 70 or 130, each for 4 s on average."""
+    """Return a series that alternates between 70 and 130, each for 4 s on average."""
     level, values = rng.choice((-30, 30)), correlated(rng, 0.0, 3)
     for at in range(LONGEST):
         values[at] += level
@@ -65,7 +65,9 @@ def _two_speeds(rng: random.Random) -> list[float]:
 
 
 def _sawtooth(rng: random.Random) -> list[float]:
-    """Return a transaction group every 2 s: full rate, then 0.4 s at a quarter, with a random phase."""
+    """Return a series with a transaction group every 2 s: the full rate, then 0.4 s at a quarter of it, with a random
+    phase.
+    """
     phase, values = rng.randrange(20), correlated(rng, 0.0, 2, 100 / 0.85)
     return [value * (0.25 if (at + phase) % 20 >= 16 else 1) for at, value in enumerate(values)]
 

@@ -1,4 +1,4 @@
-"""Run poolproof from another program. If that is stopped, poolproof gets the time to clean up."""
+"""Run poolproof from another program. If that program is stopped, poolproof gets time to clean up."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Play a recorded or generated series to the stopping rule like a live trial, checkpoint by checkpoint."""
+"""Feed a recorded or generated series to the stopping rule, checkpoint by checkpoint, as in a live trial."""
 
 import math
 from collections.abc import Sequence

@@ -72,7 +72,7 @@ def _of_cells(folder: Path) -> Iterator[Result]:
     costs = [_command(folder, "query", str(runs), cells, "--csv") for _ in range(_TRIES)]
     yield _seconds("query over 10,000 cells", min(costs, key=lambda cost: cost.answered_s), _QUERY_LIMIT_S)
     page = str(folder / "page.html")
-    _command(folder, "runs", str(runs), "--page", page)  # Vega's script is put together once, and kept
+    _command(folder, "runs", str(runs), "--page", page)  # Vega's script is bundled once and then cached
     costs = [_command(folder, "runs", str(runs), "--page", page) for _ in range(_TRIES)]
     yield _seconds("page over 10,000 cells", min(costs, key=lambda cost: cost.answered_s), _PAGE_LIMIT_S)
 
@@ -103,7 +103,7 @@ def _command(folder: Path, *words: str) -> _Cost:
     done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=_TIME_LIMIT_S, env=environment)
     code, *costs = done.stdout.split()
     if code != "0":
-        raise RuntimeError(f"poolproof {words[0]} ended with {code}")
+        raise RuntimeError(f"poolproof {words[0]} exited with {code}")
     return _Cost(*map(float, costs))
 
 
@@ -137,7 +137,7 @@ _TEMPLATE = json.dumps(
     {
         "layout": "LAYOUT", "workload": "WORKLOAD", "number": "NUMBER", "verdict": "VERDICT", "findings": [
             {"rule": "few-samples", "effect": "notes", "fix": "a longer run: 1,000 I/Os for a p99, 10,000 for a p99.9",
-             "message": "402 reads were timed: the p99 stands on the slowest 4 of them, and ten are needed",
+             "message": "402 reads were timed: the p99 depends on the slowest 4 alone, but at least ten are needed",
              "weight": 20},
             {"rule": "shared-file-numjobs", "effect": "EFFECT", "weight": 90,
              "message": "8 jobs wrote 6.65 GiB to one file; 344 MiB reached the disks (5.1 % of 6.65 GiB)",

@@ -38,6 +38,6 @@ def run_in_lab(campaign: Campaign, name: str, zfs: str, out: Path, words: Sequen
 
 def _disks(campaign: Campaign) -> Iterator[str]:
     for device in campaign.devices:
-        assert isinstance(device.source, Emulated), "such a campaign is for a lab"
+        assert isinstance(device.source, Emulated), "this campaign needs a lab"
         yield "--disk"
         yield f"{device.name}=emulate:{device.source.model},{device.source.size_bytes}"

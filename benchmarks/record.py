@@ -1,8 +1,8 @@
 """Record long trials of campaigns for the replay of the stopping rule: `python -m benchmarks.record CAMPAIGN…`.
 
-Each campaign is run by `poolproof run` with equal `min` and `max`, so that every trial lasts that long whatever the
-rule decides. The rates of its intervals are written to benchmarks/recordings/. This needs what the campaign needs:
-root, and a lab for `--lab`, whose transaction groups last a second. `--plan` only prints the cells and the time.
+`poolproof run` runs each campaign with equal `min` and `max`, so that every trial has that length whatever the rule
+decides. The rates in the intervals of each trial are written to benchmarks/recordings/. The campaign may need root.
+With `--lab`, it runs in a lab whose transaction groups last one second. `--plan` only prints the cells and the time.
 """
 
 import argparse
@@ -63,11 +63,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("campaigns", nargs="+", type=Path)
     parser.add_argument("--seconds", type=float, default=60.0, help="of each trial [60]")
     parser.add_argument("--trials", type=int, default=3, help="of each cell [3]")
-    parser.add_argument("--layouts", nargs="+", default=[], help="only these, in a file of their own")
+    parser.add_argument("--layouts", nargs="+", default=[], help="record only these layouts, in a separate file")
     parser.add_argument("--out", type=Path, default=recordings.FOLDER, help="where recordings go")
     parser.add_argument("--lab", action="store_true", help="run in a lab")
     parser.add_argument("--zfs", default="2.1", help="OpenZFS in the lab [2.1]")
-    parser.add_argument("--plan", action="store_true", help="only tell the cells and the time")
+    parser.add_argument("--plan", action="store_true", help="only print the cells and the time")
     return parser.parse_args()
 
 
@@ -92,7 +92,7 @@ def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) ->
     try:
         said = _run(campaign, asked, folder, 600 + _LIMIT_FACTOR * expected_s)
         if not (folder / "run" / "run.json").is_file():
-            raise PoolproofError(f"nothing was run: {said}", "mend that")
+            raise PoolproofError(f"nothing was measured: {said}", "mend that")
         trials = list(recorded(RunDirectory.open(folder / "run"), campaign))
         head = Head(campaign.name, __version__, datetime.now(UTC).isoformat(timespec="seconds"), platform.platform())
         written = recordings.write(asked.out, "-".join((campaign.name, *asked.layouts)), head, trials)
@@ -144,9 +144,7 @@ def _one(trial: Trial, workload: Workload, expression: str, statuses: Sequence[S
 
 
 def _turnover_s(expression: str) -> float:
-    """Return the time for which the layout holds back direct writes, in seconds: a transaction group of ZFS, a commit
-    of btrfs.
-    """
+    """Return how long the layout delays direct writes, in seconds: a transaction group of ZFS, a commit of btrfs."""
     words = expression.split()
     if "zfs" in words:
         return TXG_S

@@ -1,9 +1,9 @@
 """Replay the stopping rule on recorded long trials: `python -m benchmarks.replay [RECORDING…] [--proof]`.
 
-Each cell is measured again from its recording as in a live run: trials in rounds, each until it has converged, and more
-of them until the cell has, with the variance prior of all cells of the campaign so far. The time and the results are
-compared with the full runs: all seconds of all trials. A trial that would run beyond the end of its recording counts as
-not converged. Each order in which the recorded trials could have come is replayed once.
+Each cell is measured again from its recording as in a live run. Trials run in rounds, each until it has converged, and
+are repeated until the cell has converged, with the variance prior of all cells of the campaign so far. The time and the
+results are compared with the full runs, which are the complete recordings of all trials. A trial that would run beyond
+the end of its recording counts as not converged. Each possible order of the recorded trials is replayed once.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, StoppingDecision, StoppingRule, TrialMean
 
 FIXED_S = 180.0
-"""Seconds of a cell in the schedule of the seeds."""
+"""Seconds per cell in the original schedule."""
 PROOF = StoppingRule(until=0.10, min_s=2.0, max_s=8.0, trials_min=1, trials_max=2)
-"""The rule of the results in docs/benchmarks.md: as short as for a first look at a grid."""
+"""The stopping rule of the results in docs/benchmarks.md, with short trials as for a first look at a grid."""
 _NOTHING = "nothing is recorded yet: python -m benchmarks.record benchmarks/campaigns/long-*.yaml"
 
 CellName = tuple[str, str, str]
@@ -42,7 +42,7 @@ class Full:
 
 @dataclass(frozen=True)
 class Replayed:
-    """One cell replayed once. `between` is the rule's result for it; `settled`: it and every trial converged."""
+    """One replay of a cell. `between` is the rule's result; `settled` is true if the cell and every trial converged."""
 
     cell: CellName
     full: Full
@@ -69,7 +69,7 @@ class Replayed:
 
     @property
     def only_imprecise(self) -> bool:
-        """True if the rate changed in no trial."""
+        """True if the rate did not change in any trial."""
         return all(reason.name in IMPRECISE for decision in self.decisions for reason in decision.reasons)
 
     @property
@@ -85,7 +85,7 @@ class Replayed:
 
 
 Winners = tuple[Replayed, Replayed]
-"""The fastest layout of a workload by the full runs, and by the replay."""
+"""The fastest layout of a workload according to the full runs, and according to the replay."""
 
 
 class _Cell:
@@ -140,7 +140,10 @@ def _spread(playing: Sequence[_Cell], alone: bool) -> VariancePrior | None:
 
 
 def full_of(trials: Sequence[Recorded], rule: StoppingRule, spread: VariancePrior | None) -> Full:
-    """Return the result of the full runs of a cell, trials as units, with the prior of all cells."""
+    """Return the result of the full runs of a cell.
+
+    The unit of analysis is the trial, and the prior comes from all cells.
+    """
     as_planned = replace(rule, trials_min=len(trials), trials_max=max(len(trials), rule.trials_max))
     between = across(_means(trials), as_planned, spread)
     return Full(between.mean, between.low, between.high)
@@ -151,7 +154,7 @@ def _means(trials: Sequence[Recorded]) -> list[TrialMean]:
 
 
 def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recorded]]:
-    """Return the trials of each cell that read or wrote anything."""
+    """Return the trials of each cell. Trials that neither read nor wrote anything are left out."""
     cells: dict[CellName, list[Recorded]] = {}
     for trial in trials:
         if trial.mean > 0:
@@ -160,7 +163,7 @@ def cells_of(name: str, trials: Iterable[Recorded]) -> dict[CellName, list[Recor
 
 
 def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded]]]:
-    """Return the cells of each recorded campaign; its layouts may be in several files."""
+    """Return the cells of each recorded campaign, whose layouts may be in several files."""
     campaigns: dict[str, dict[CellName, list[Recorded]]] = {}
     for path in paths:
         head, trials = recordings.read(path)
@@ -169,7 +172,7 @@ def by_campaign(paths: Iterable[Path]) -> dict[str, dict[CellName, list[Recorded
 
 
 def rotations(cells: dict[CellName, list[Recorded]]) -> Iterator[dict[CellName, list[Recorded]]]:
-    """Return the same cells, once with each of their trials first."""
+    """Return the cells several times, each time with another trial first."""
     for shift in range(max(len(trials) for trials in cells.values())):
         yield {cell: trials[shift % len(trials) :] + trials[: shift % len(trials)] for cell, trials in cells.items()}
 
@@ -197,9 +200,8 @@ def report(rounds: Sequence[Sequence[Replayed]], rule: StoppingRule) -> Iterator
 
 
 def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], list[bool], list[bool]]:
-    """Return whether each interval covers the truth: of converged cells, of only imprecise ones, of others.
-
-    The fourth list is that of the others with intervals widened to the extremes of their trials.
+    """Return whether each interval covers the truth, for converged cells, for cells that are only imprecise, and for
+    others. The fourth list is for the others with their intervals widened to the extremes of their trials.
     """
     kinds: tuple[list[bool], list[bool], list[bool], list[bool]] = ([], [], [], [])
     for each in replayed:
@@ -211,7 +213,7 @@ def held_by_kind(replayed: Iterable[Replayed]) -> tuple[list[bool], list[bool], 
 
 
 def claims(rounds: Sequence[Sequence[Replayed]]) -> list[Result]:
-    """Return what a replay must achieve, each value with its limit."""
+    """Return the claims that a replay must fulfil, each with its value and its limit."""
     replayed = [each for round_ in rounds for each in round_]
     cells = len({each.cell for each in replayed})
     seconds = math.fsum(each.seconds for each in replayed) / len(replayed)
@@ -249,7 +251,9 @@ def _told_and_wrong(rounds: Sequence[Sequence[Replayed]]) -> tuple[list[Winners]
 
 
 def _pairs(rounds: Sequence[Sequence[Replayed]]) -> Iterator[tuple[Replayed, Replayed, Sequence[Replayed]]]:
-    """Yield for each workload the fastest by the full runs, the fastest by the replay, and all."""
+    """Yield, for each workload, the fastest layout according to the full runs, the fastest according to the replay, and
+    all layouts.
+    """
     for round_ in rounds:
         for group in _by_workload(round_):
             yield _best(group), max(group, key=lambda each: each.between.mean), group
@@ -329,12 +333,16 @@ def main() -> int:
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--until", type=float, default=3.0, help="per cent [3]")
     parser.add_argument("--confidence", type=float, default=95.0, help="per cent [95]")
-    parser.add_argument("--min", type=float, default=3.0, help="seconds of a trial [3]")
-    parser.add_argument("--max", type=float, default=180.0, help="seconds of a trial, as far as it is recorded [180]")
-    parser.add_argument("--trials", default="2..6", help="of a cell, from the least to the most [2..6]")
-    parser.add_argument("--alone", action="store_true", help="no cell tells another how much trials differ")
-    parser.add_argument("--proof", action="store_true", help="also print the documented results, by their own rule")
-    parser.add_argument("--cells", action="store_true", help="a line for each cell too")
+    parser.add_argument("--min", type=float, default=3.0, help="minimum length of a trial in seconds [3]")
+    parser.add_argument(
+        "--max", type=float, default=180.0, help="maximum length of a trial in seconds, limited by the recording [180]"
+    )
+    parser.add_argument("--trials", default="2..6", help="the minimum and maximum number of trials per cell [2..6]")
+    parser.add_argument("--alone", action="store_true", help="do not use the variance of other cells")
+    parser.add_argument(
+        "--proof", action="store_true", help="also print the documented results, with the rule used there"
+    )
+    parser.add_argument("--cells", action="store_true", help="also print a line for each cell")
     asked = parser.parse_args()
     least, _, most = asked.trials.partition("..")
     rule = StoppingRule(

@@ -20,7 +20,7 @@ _USABLE_LIMIT_S = 2.0
 _TIME_LIMIT_S = 120
 _CELLS = 648
 _PEER_GRAPHS = 24
-"""So many of fio-plot's graphs are drawn, each by a process of its own; as many as there are cells take too long."""
+"""How many graphs fio-plot draws, each in a separate process. One for each cell would take too long."""
 
 
 def measure() -> Iterator[Result]:

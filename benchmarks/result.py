@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """A value and its limit. `unit` applies to both, `detail` says how the value was obtained.
+    """A value and its limit. `unit` is the unit of both, and `detail` says how the value was obtained.
 
     `low` and `high` are its 95 % interval, if it has one. The claim passes if `high` is within the limit and fails if
     `low` is not. Otherwise this machine cannot tell.

@@ -22,7 +22,7 @@ _LIMIT_PER_CENT = 1.0
 _LEAST_IOPS = 100_000
 _PAIRS = 200
 _PHASE_S = 0.26
-_EDGE_S = 0.04  # what lies across a switch counts for neither side; two samples lie between the edges
+_EDGE_S = 0.04  # an interval that contains a switch belongs to neither phase; two samples are between the edges
 _WINDOW_S = 0.02
 _MOST_LEAVES = 4
 _SLACK_S = 60.0
@@ -53,7 +53,7 @@ def measure() -> Result:
     low, high = _median_bounds(slower)
     iops = statistics.median(without for _with, without in pairs)
     if iops < _LEAST_IOPS:
-        raise SystemExit(f"the target makes {iops:.0f} IOPS, too few to tell")
+        raise SystemExit(f"the target reaches {iops:.0f} IOPS, too few to decide")
     detail = (
         f"median of {len(slower)} pairs at {iops / 1000:.0f}k IOPS, {len(_leaves())} leaves every "
         f"{SAMPLE_S * 1000:.0f} ms; the sampler takes {_cpu_per_cent(phases):.2f} % of one processor"
@@ -72,7 +72,7 @@ def _folder() -> Iterator[Path]:
 
 
 def _run_fio(folder: Path) -> None:
-    """Read a file in RAM at random, at hundreds of thousands of IOPS, with fio's own rate every 25 ms."""
+    """Read a file in RAM at random, at hundreds of thousands of IOPS. fio reports its rate every 25 ms."""
     run_s = 2 * _PAIRS * _PHASE_S + 2
     argv = ["fio", "--name=ram", f"--filename={folder / 'file'}", "--size=64m", "--rw=randread", "--bs=4k"]
     argv += ["--ioengine=psync", "--time_based", f"--runtime={run_s:.0f}s", "--norandommap", "--thread"]
@@ -81,7 +81,7 @@ def _run_fio(folder: Path) -> None:
 
 
 def _alternate(folder: Path, fio: "Future[None]") -> list[Phase]:
-    """Switch the sampler on and off. Each pair has the reverse order of the one before."""
+    """Switch the sampler on and off. Each pair is in the reverse order of the previous one."""
     deadline = time.monotonic() + _SLACK_S
     while not (folder / "out").exists() and not fio.done() and time.monotonic() < deadline:
         time.sleep(0.05)

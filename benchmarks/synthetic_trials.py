@@ -1,8 +1,8 @@
 """Test the stopping rule for the trials of a cell, with known true means: `python -m benchmarks.synthetic_trials`.
 
 The trials of each cell differ by their own deviation. Each cell gets two trials, and then more until its result is
-known to within 3 %, up to six. Prints how often the intervals cover the truth and how many trials were needed, with and
-without the variance prior from the other cells of the run.
+precise to within 3 %, at most six. Prints how often the intervals cover the truth and how many trials were needed, with
+and without the variance prior from the other cells of the run.
 """
 
 import random
@@ -15,7 +15,7 @@ from poolproof.stopping.model import StoppingRule, TrialMean
 _SEED, _RUNS, _CELLS = 9, 40, 40
 _TRUTH, _WITHIN, _UNEQUAL = 100.0, 0.5, 0.6
 _DEVIATIONS = (0.5, 0.8, 1.2, 2.0)
-_T = 2.042  # of the 30 degrees of freedom that a trial's own interval is taken to have
+_T = 2.042  # assuming that a trial's own interval has 30 degrees of freedom
 
 
 class _Cell:
@@ -32,7 +32,10 @@ class _Cell:
 
 
 def held(typical: float, *, shared: bool) -> Iterator[tuple[bool, int]]:
-    """Yield for each cell whether its interval covers the truth, and its trials. `typical`: deviation in per cent."""
+    """Yield, for each cell, whether its interval covers the truth, and the number of its trials.
+
+    `typical` is the deviation in per cent.
+    """
     rng, rule = random.Random(_SEED), StoppingRule()
     for _ in range(_RUNS):
         cells = [_Cell(rng, typical) for _ in range(_CELLS)]

@@ -22,10 +22,13 @@ _SENTENCE = re.compile(r"[A-Za-z`'(][\w`'(),;:.%/-]*(?: [\w`'(),;:.%/×–-]+){4
 
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "mondegreens", "needless_variants", "nonwords", "oxymorons",
           "redundancy", "skunked_terms", "uncomparables")  # fmt: skip
-"""Of proselint. Left out: typography, spelling and terms, which do not know code."""
+"""The checks of proselint that are used.
+
+Its checks of typography, spelling and terms are not, because they misread code.
+"""
 
 FINE = ("redundancy.misc.after_the_deadline", "'for ever' is archaic")
-"""What proselint says of our texts by mistake: the first takes "and etcd" for "etc", the second "for every"."""
+"""False alarms of proselint: the first is caused by "and etcd", which it reads as "etc", the second by "for every"."""
 
 REPLACE = {
     r"\bthereof\b": "of it",
@@ -48,7 +51,7 @@ HABITS = {
     "tells of, is told": r"\b(?:tells? of|is told|is said)\b",
     "mend": r"\b[Mm]end(?:s|ed|ing)?\b",
 }
-"""Habits that are being removed: counted, not forbidden."""
+"""Habits to avoid. They are counted but not forbidden."""
 
 
 def texts() -> Iterator[tuple[str, str]]:
@@ -71,7 +74,7 @@ def _strings(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def proselint() -> Iterator[str]:
-    """What proselint finds, a line each.
+    """Return a line for each problem that proselint finds.
 
     Raises:
         RuntimeError: proselint did not run.
@@ -106,7 +109,7 @@ def _all_checks() -> list[str]:
 
 
 def phrases() -> Iterator[str]:
-    """Our own phrases that are found, a line each with the replacement."""
+    """Return a line for each of our own phrases that was found, with its replacement."""
     for place, text in texts():
         for phrase, better in REPLACE.items():
             for found in re.finditer(phrase, text, re.IGNORECASE):

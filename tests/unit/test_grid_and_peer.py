@@ -89,9 +89,9 @@ def test_the_table_beside_the_peer_has_every_cell_and_how_far_apart_the_figures_
     peer = Measured(720.0, 700.0, dict.fromkeys(places, 100.0), {}, {})
     iops = dict.fromkeys(places, 103.0)
     del iops["read", "4k"]
-    ours = Measured(240.0, 200.0, iops, dict.fromkeys(iops, 0.02), dict.fromkeys(places, "known, 2 trials, sound"))
+    ours = Measured(240.0, 200.0, iops, dict.fromkeys(iops, 0.02), dict.fromkeys(places, "precise, 2 trials, sound"))
     text = list(lines(peer, ours))
     assert len(text) == 1 + len(places) + 2
-    assert "| randread 4k | 100 | 103 | 2.0% | +3.0% | known, 2 trials, sound |" in text
-    assert "| read 4k | 100 | none |  |  | known, 2 trials, sound |" in text
+    assert "| randread 4k | 100 | 103 | 2.0% | +3.0% | precise, 2 trials, sound |" in text
+    assert "| read 4k | 100 | none |  |  | precise, 2 trials, sound |" in text
     assert text[-1] == "poolproof: 240 s, 200 s of it fio: 3.00 times as fast"
