@@ -1,4 +1,4 @@
-# `make demo` and `make test` do their own set-up.
+# `make demo` and `make test` set up what they need.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all test-lab fuzz bench bench-peer bench-grid docs lock
 
@@ -7,12 +7,12 @@ help:
 	@echo "make test    set up, then run all tests except the slow ones (as root; at most 10 minutes)"
 	@echo "make test-all  set up, then run all tests except the lab tests (as root; at most 25 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
-	@echo "make fuzz    look for inputs that make a traceback (a minute; make fuzz SECONDS=600 for ten)"
-	@echo "make bench   what poolproof itself costs"
-	@echo "make bench-peer  the same twelve cells by bench-fio and by poolproof (as root; 20 minutes and more)"
-	@echo "make bench-grid  cache-and-log, 657 cells in a lab, unattended (within 97 minutes)"
-	@echo "make docs    write the generated pages of docs/ anew"
-	@echo "make lock    write the lock files anew from pyproject.toml"
+	@echo "make fuzz    look for inputs that cause a traceback (one minute; make fuzz SECONDS=600: ten minutes)"
+	@echo "make bench   measure what poolproof itself costs"
+	@echo "make bench-peer  measure the same twelve cells with bench-fio and with poolproof (as root; at least 20 minutes)"
+	@echo "make bench-grid  measure the 657 cells of cache-and-log in a lab, unattended (at most 97 minutes)"
+	@echo "make docs    regenerate the generated pages of docs/"
+	@echo "make lock    regenerate the lock files from pyproject.toml"
 
 setup:
 	@scripts/setup run
