@@ -25,7 +25,7 @@ def test_auditing_a_run_gives_the_same_verdicts(testbed: Testbed) -> None:
     answer = ask("audit", str(run), "--json")
     assert answer.code == 1, answer.err
     assert [each["verdict"] for each in answer.json] == [trial["verdict"] for trial in trials]
-    assert {each["verdict_then"] for each in answer.json} == {"sound", "refuted"}
+    assert "refuted" in {each["verdict_then"] for each in answer.json} <= {"sound", "suspect", "refuted"}
     for again, trial in zip(answer.json, trials, strict=True):
         assert [each["rule"] for each in again["findings"]] == [each["rule"] for each in trial["findings"]]
         assert [each["message"] for each in again["findings"]] == [each["message"] for each in trial["findings"]]

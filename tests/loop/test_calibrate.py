@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.loop.command import ask
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 from tests.unit.docs.pages import documented, keys_of_value, optional_parents
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ def limits(printed: Any) -> dict[tuple[str, str], Any]:
 
 def test_each_disk_is_measured_alone_with_evidence(bare: dict[tuple[str, str], Any]) -> None:
     assert set(bare) == {(disk, workload) for disk in ("rust", "ssd") for workload in ("reads", "commits")}
-    assert {each["verdict"] for each in bare.values()} <= {"sound", "suspect"}
+    assert {judged(each) for each in bare.values()} <= {"sound", "suspect"}
     # an arm that seeks and a platter that turns, against flash: no machine makes these alike
     assert bare["ssd", "reads"]["figure"]["mean"] > 2 * bare["rust", "reads"]["figure"]["mean"]
 

@@ -5,7 +5,7 @@ layout, which is not remounted.
 import json
 from pathlib import Path
 
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}}
@@ -21,7 +21,7 @@ def test_caches_are_dropped_only_before_reads(testbed: Testbed) -> None:
     answer = testbed.ask(_CAMPAIGN)
     assert answer.code == 0, answer.err
     cells = {cell["workload"]: cell for cell in answer.json["cells"]}
-    assert {name: cell["verdict"] for name, cell in cells.items()} == {"scans": "sound", "logs": "sound"}
+    assert {name: judged(cell) for name, cell in cells.items()} == {"scans": "sound", "logs": "sound"}
     read = cells["scans"]["account"]
     assert read["leaf_read_bytes"] >= 0.99 * read["fio_read_bytes"] > 0, "through memory, and none of it from there"
     kept: dict[str, set[bool]] = {}

@@ -14,7 +14,7 @@ import pytest
 
 from poolproof.measure.health_check import EVERY_S, LIMIT_S
 from tests.loop.command import Started
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 pytestmark = [pytest.mark.slow, pytest.mark.waits]
 
@@ -59,7 +59,7 @@ def test_it_is_measured_like_any_other_layout(testbed: Testbed, programs: Path) 
     started = _start(testbed, _CAMPAIGN, programs)
     answer = started.wait()
     assert answer.code == 0, answer.err
-    verdicts = {cell["layout"]: cell["verdict"] for cell in answer.json["cells"]}
+    verdicts = {cell["layout"]: judged(cell) for cell in answer.json["cells"]}
     assert verdicts == {"tiers": "sound", "plain": "sound"}, [
         finding for cell in answer.json["cells"] for finding in cell["findings"]
     ]
@@ -75,7 +75,7 @@ def test_a_hung_layer_is_killed_and_the_campaign_continues(testbed: Testbed, pro
     answer = started.wait()
     assert answer.code == 0, answer.err
     assert f"autotierfs on {testbed.work}" in answer.err
-    found = {(cell["layout"], cell["workload"]): cell["verdict"] for cell in answer.json["cells"]}
+    found = {(cell["layout"], cell["workload"]): judged(cell) for cell in answer.json["cells"]}
     assert found == {
         **{("tiers", name): "failed" for name in ("reads", "scans")},
         **{("plain", name): "sound" for name in ("reads", "scans")},

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.loop.command import POOLPROOF, Answer, Started
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 pytestmark = pytest.mark.parallel
 
@@ -122,5 +122,5 @@ def _resumes_whole(testbed: Testbed) -> None:
     trials = [json.loads(line) for line in testbed.trial_lines()]
     done = sorted((trial["layout"], trial["workload"]) for trial in trials)
     assert done == [(layout, workload) for layout in ("both", "found") for workload in ("reads", "writes")]
-    assert {trial["verdict"] for trial in trials} == {"sound"}, [trial["findings"] for trial in trials]
+    assert {judged(trial) for trial in trials} == {"sound"}, [trial["findings"] for trial in trials]
     assert testbed.traces() == []

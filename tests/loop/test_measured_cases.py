@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.loop.testbed import Cells, Testbed
+from tests.loop.testbed import Cells, Testbed, judged
 
 _L02 = "rw: write, bs: 1m, size: 256m, numjobs: 8, filename: X, end_fsync: 1, ioengine: psync, time_based: 0"
 _L05 = "rw: write, bs: 1m, size: 512m, ioengine: psync, direct: 0, time_based: 0"
@@ -60,13 +60,13 @@ def test_a_misleading_job_on_ext4_is_refuted_with_its_cause(
     on_ext4: Cells, case: str, verdict: str, cause: str
 ) -> None:
     cell = on_ext4["ext4", case]
-    assert (cell["verdict"], cell["findings"][0]["rule"]) == (verdict, cause), cell["findings"]
+    assert (judged(cell), cell["findings"][0]["rule"]) == (verdict, cause), cell["findings"]
 
 
 @pytest.mark.parametrize("case", ["L03", "L06", "L08", "L16", "L17"])
 def test_a_control_on_ext4_is_sound(on_ext4: Cells, case: str) -> None:
     cell = on_ext4["ext4", case]
-    assert cell["verdict"] == "sound", cell["findings"]
+    assert judged(cell) == "sound", cell["findings"]
 
 
 def test_byte_accounting_shows_the_missing_share(on_ext4: Cells) -> None:
@@ -82,7 +82,7 @@ def test_l01_a_file_that_a_write_job_left_half_written(testbed: Testbed) -> None
     """fio reserves the whole size, but the job's runtime ends long before everything is written."""
     testbed.fio(filename=testbed.data / "X", rw="write", bs="1m", size="512m", rate="50m", runtime=1)
     cell = _only(testbed, "rw: randread, bs: 4k, size: 512m, filename: X, iodepth: 32, runtime: 2s", "{data}")
-    assert (cell["verdict"], cell["findings"][0]["rule"]) == ("refuted", "unwritten-read"), cell["findings"]
+    assert (judged(cell), cell["findings"][0]["rule"]) == ("refuted", "unwritten-read"), cell["findings"]
     assert cell["account"]["leaf_read_bytes"] < 0.5 * cell["account"]["fio_read_bytes"]
 
 
@@ -94,7 +94,7 @@ def test_l07_a_second_run_over_pages_that_stay_in_ram(testbed: Testbed) -> None:
     with _pinned(point / "X"):
         cell = _only(testbed, f"{_L07}, size: 128m, filename: X, randrepeat: 1", str(point))
     rules = {finding["rule"] for finding in cell["findings"]}
-    assert cell["verdict"] == "refuted"
+    assert judged(cell) == "refuted"
     assert {"repeated-offsets", "read-from-cache"} <= rules
 
 
@@ -104,7 +104,7 @@ def test_l08_pages_of_an_earlier_run_are_dropped(testbed: Testbed) -> None:
     _fill(testbed, point / "X", "128m")
     testbed.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
     cell = _only(testbed, f"{_L07}, size: 128m, io_size: 16m, filename: X, randrepeat: 0", str(point), trials=2)
-    assert cell["verdict"] == "sound", cell["findings"]
+    assert judged(cell) == "sound", cell["findings"]
     assert cell["trials"] == 2
     assert cell["account"]["leaf_read_bytes"] >= 0.9 * cell["account"]["fio_read_bytes"]
 
@@ -120,7 +120,7 @@ def test_l09_l10_a_loop_device_with_and_without_a_cache_below(
     point = testbed.loop_mount("disk", "ext4", "256M", within=below, direct_io=direct_io)
     _fill(testbed, point / "X", "64m")
     cell = _only(testbed, "rw: randread, bs: 4k, size: 64m, filename: X, iodepth: 16, time_based: 0", str(point))
-    assert cell["verdict"] == verdict, (case, cell["findings"])
+    assert judged(cell) == verdict, (case, cell["findings"])
     assert ("loop-cache" in {finding["rule"] for finding in cell["findings"]}) == (verdict == "refuted")
 
 
@@ -138,7 +138,7 @@ measure: {{trials: 1, time: 1s}}
     trap, control = cells["btrfs", "L11"], cells["btrfs", "L12"]
     assert (trap["verdict"], trap["findings"][0]["rule"]) == ("refuted", "default-buffer-compressible")
     assert trap["account"]["leaf_write_bytes"] < 0.2 * trap["account"]["fio_write_bytes"]
-    assert control["verdict"] == "sound", control["findings"]
+    assert judged(control) == "sound", control["findings"]
 
 
 def test_l13_a_file_that_was_written_compressible(testbed: Testbed) -> None:
@@ -147,7 +147,7 @@ def test_l13_a_file_that_was_written_compressible(testbed: Testbed) -> None:
     testbed.fio(filename=point / "X", rw="write", bs="4k", size="256m", fallocate="none", end_fsync=1)
     read = "rw: read, bs: 1m, size: 256m, filename: X, ioengine: psync, direct: 0, time_based: 0"
     cell = _only(testbed, read, str(point))
-    assert (cell["verdict"], cell["findings"][0]["rule"]) == ("refuted", "compressed-reads"), cell["findings"]
+    assert (judged(cell), cell["findings"][0]["rule"]) == ("refuted", "compressed-reads"), cell["findings"]
 
 
 def test_l14_l15_files_in_ram(testbed: Testbed) -> None:
@@ -161,7 +161,7 @@ workloads:
 measure: {{trials: 1, time: 1s}}
 """)
     for cell in cells.values():
-        assert (cell["verdict"], cell["findings"][0]["rule"]) == ("refuted", "volatile-target"), cell["findings"]
+        assert (judged(cell), cell["findings"][0]["rule"]) == ("refuted", "volatile-target"), cell["findings"]
     assert cells["ram", "L15"]["sync_latency_ns"]["p99"] < 100_000
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.loop.command import ask
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_it_runs(testbed: Testbed, campaign: Path) -> None:
     assert {(cell["layout"], cell["workload"]) for cell in answer.json["cells"]} == {
         (layout, workload) for layout in ("one", "mirror") for workload in ("reads", "log")
     }
-    assert {cell["verdict"] for cell in answer.json["cells"]} == {"sound"}
+    assert {judged(cell) for cell in answer.json["cells"]} == {"sound"}
 
 
 @pytest.mark.slow

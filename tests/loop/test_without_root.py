@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.loop.command import Answer, ask
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 pytestmark = pytest.mark.parallel
 
@@ -41,7 +41,7 @@ def open_testbed(testbed: Testbed) -> Testbed:
 def test_a_directory_can_be_measured_completely(open_testbed: Testbed) -> None:
     answer = _run(open_testbed, "layouts: {mine: 'dir {data}'}" + _WORKLOADS)
     assert answer.code == 0, answer.out + answer.err
-    verdicts = {cell["workload"]: cell["verdict"] for cell in answer.json["cells"]}
+    verdicts = {cell["workload"]: judged(cell) for cell in answer.json["cells"]}
     assert verdicts == {"reads": "sound", "writes": "sound", "lost": "refuted"}
     assert open_testbed.traces() == []
 

@@ -15,6 +15,12 @@ SLOW_S = 0.3
 Cells = dict[tuple[str, str], dict[str, Any]]
 
 
+def judged(entry: dict[str, Any]) -> str:
+    """The verdict of a cell or trial, apart from what other programs on this machine did to it."""
+    causes = {finding["rule"] for finding in entry["findings"] if finding["effect"] != "notes"}
+    return "sound" if entry["verdict"] == "suspect" and causes == {"other-work"} else str(entry["verdict"])
+
+
 class Testbed:
     """The directory `path` of one test. Runs use `work` for their state and `runs` for their results."""
 

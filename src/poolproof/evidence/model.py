@@ -141,8 +141,8 @@ class Target:
     About the leaf devices: `rotational`: all of them are rotational. `disks`: how many there are. `ceiling_*`: the
     maximum rate of their links and media together, without RAM. `write_through`: none of them has a volatile write
     cache, so the kernel sends no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one
-    of them is an SMR disk. `physical_block_bytes`: the sector size of the medium. `alignment_bytes`: the smallest write
-    that the layout sends to them (1 << ashift).
+    of them is an SMR disk. `emulated`: the names of those that are emulated disks. `physical_block_bytes`: the sector
+    size of the medium. `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
 
     `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
@@ -170,6 +170,7 @@ class Target:
     zoned: bool | None = None
     md_bitmap: bool | None = None
     mount_options: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -265,13 +266,58 @@ class HostUse:
 
 
 @dataclass(frozen=True)
+class OtherWork:
+    """What other processes of the host did from before the load until its end, `seconds` long.
+
+    `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is
+    how long at least one task of the host waited for a processor, None without pressure information (PSI).
+    """
+
+    seconds: float
+    cpu_s: float
+    read_bytes: int
+    write_bytes: int
+    waiting_s: float | None = None
+
+
+@dataclass(frozen=True)
+class DeviceLimit:
+    """A limit that a control group sets on a block device of the layout, or on a disk below a loop file.
+
+    `kind` is `rbps` or `wbps` (bytes per second of reads or writes), `riops` or `wiops` (requests per second).
+    """
+
+    device: str
+    kind: str
+    most: int
+
+
+@dataclass(frozen=True)
+class Throttling:
+    """What control groups grant to the load.
+
+    `processors` is None without a limit. `cpu_periods` and `cpu_s` are how often, and how long in seconds, the load was
+    stopped in the trial because its processor quota was used up. `heat_events` is how often a processor became slower
+    because of heat.
+    """
+
+    devices: tuple[DeviceLimit, ...] = ()
+    processors: float | None = None
+    cpu_periods: int = 0
+    cpu_s: float = 0.0
+    heat_events: int = 0
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Everything that was counted for one trial.
 
     `busy_with`: background work of layers (resync, scrub). `zfs`: how much ZFS's counters grew. `levels`: the byte
     accounting by level, from fio down; levels of the same depth are siblings. `host`: memory and processors of the
     measured host. `counters`: how much other counters of the host grew, by the name of the source (see `sources.py`)
-    and of the counter.
+    and of the counter. `others`: what other processes did. `throttling`: limits of control groups. `conditions`:
+    further settings and states of the host after the load, as texts (governor, link, temperature, scheduler). The last
+    three are about the main host.
     """
 
     account: Account | None
@@ -282,3 +328,6 @@ class Evidence:
     levels: tuple[Level, ...] = ()
     host: HostUse | None = None
     counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    others: OtherWork | None = None
+    throttling: Throttling | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)

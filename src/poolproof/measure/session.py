@@ -14,6 +14,7 @@ from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import NO_ROOM, BuildError, Interrupted, RunError
+from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
@@ -155,6 +156,7 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
             "ram_bytes": str(plan.machine.ram_bytes),
             "machine": mark_of(host),
             **tunables(host, recorded_settings()),
+            **read_conditions(host).texts,
         },
         versions={
             "poolproof": __version__,

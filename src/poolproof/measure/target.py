@@ -34,6 +34,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         dirty_limit_bytes=_dirty_limit(host, machine),
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
+        emulated=tuple(leaf.name for leaf in leaves if leaf.model),
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
         ceiling_read_bytes_per_s=ceiling,

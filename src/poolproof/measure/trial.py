@@ -13,9 +13,12 @@ from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf_uses, levels_of
 from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now, reading_at
 from poolproof.evidence.host_use import HostReading, host_use, read_host
-from poolproof.evidence.model import Evidence, VdevUse, ZfsFacts, ZfsUse
+from poolproof.evidence.model import Evidence, OtherWork, Throttling, VdevUse, ZfsFacts, ZfsUse
+from poolproof.evidence.other_work import others_between, read_others
 from poolproof.evidence.sources import Values, growth, read_sources
+from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
+from poolproof.facts.conditions import read_conditions
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
 from poolproof.load.generator import LoadGenerator, generator_of
@@ -66,6 +69,16 @@ class _Measured:
     vdevs: Future[tuple[VdevUse, ...]]
     host: tuple[HostReading, HostReading, HostReading]
     counters: Mapping[str, Values]
+    around: "Surroundings"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What else happened on the main host while fio ran, and the conditions there."""
+
+    others: OtherWork
+    throttling: Throttling
+    conditions: Mapping[str, str]
 
 
 def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) -> Trial:
@@ -179,12 +192,17 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
-    sources_start = read_sources(host)
+    stats = [file.path for file in sampler.files if file.host == ""]
+    mark = scratch.rpartition("/")[2]
+    sources_start, conditions_start = read_sources(host), read_conditions(host, stats)
+    others_start, others_at_s = read_others(host, mark), time.monotonic()
     zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
     with sampler, watch:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
+        others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
+        conditions = read_conditions(host, stats)
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
@@ -201,7 +219,11 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     seconds |= {"fio": fio.completed.elapsed_s, "drain": drained.at_s - end.at_s}
     window = Window(start[0], end, drained)
     readings = (host_start, host_end, host_drained)
-    return _Measured(fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings, counters)
+    throttling = throttling_between(conditions_start, conditions)
+    around = Surroundings(others, throttling, conditions.texts)
+    return _Measured(
+        fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings, counters, around
+    )
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
@@ -257,6 +279,9 @@ def _evidence(
         levels=levels_of(moved, measured.places, window, measured.zfs),
         host=host_use(*measured.host),
         counters=measured.counters,
+        others=measured.around.others,
+        throttling=measured.around.throttling,
+        conditions=measured.around.conditions,
     )
 
 

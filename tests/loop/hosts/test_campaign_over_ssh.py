@@ -11,7 +11,7 @@ import pytest
 from tests.loop.command import Answer, Started, ask
 from tests.loop.hosts.processes import running, wait_until_true
 from tests.loop.hosts.sshd import Sshd, sshd
-from tests.loop.testbed import Testbed
+from tests.loop.testbed import Testbed, judged
 
 _LIMIT_S = 200.0
 _CAMPAIGN = """
@@ -54,10 +54,8 @@ def test_a_campaign_over_ssh_finds_the_same_as_here(testbed: Testbed) -> None:
     here = testbed.cells(_CAMPAIGN, "here")
     assert there.code == 0, there.out + there.err
     cells = {(cell["layout"], cell["workload"]): cell for cell in there.json["cells"]}
-    assert {name: cell["verdict"] for name, cell in cells.items()} == {
-        name: cell["verdict"] for name, cell in here.items()
-    }
-    assert {workload: cell["verdict"] for (_layout, workload), cell in cells.items()} == {
+    assert {name: judged(cell) for name, cell in cells.items()} == {name: judged(cell) for name, cell in here.items()}
+    assert {workload: judged(cell) for (_layout, workload), cell in cells.items()} == {
         "read": "sound",
         "ramp": "sound",
         "write": "sound",
@@ -84,7 +82,7 @@ def test_the_program_of_an_emulated_disk_is_copied(testbed: Testbed) -> None:
     answer = _run(testbed, _EMULATED)
     assert answer.code == 0, answer.out + answer.err
     (cell,) = answer.json["cells"]
-    assert cell["verdict"] == "sound", cell["findings"]
+    assert judged(cell) == "sound", cell["findings"]
     assert 60 < cell["iops"]["mean"] < 260
 
 
@@ -166,14 +164,14 @@ def _assert_ended_by_the_link(testbed: Testbed, started: Started) -> None:
     assert "far" in answer.error["message"]
     assert f"poolproof resume {testbed.runs / 'run'}" in answer.error["hint"]
     (trial,) = _trials(testbed)
-    assert trial["verdict"] == "failed"
+    assert judged(trial) == "failed"
     assert "far broke" in trial["findings"][0]["message"]
 
 
 def _resume(testbed: Testbed) -> None:
     answer = ask("resume", str(testbed.runs / "run"), "--json")
     assert answer.code == 0, answer.out + answer.err
-    verdicts = [trial["verdict"] for trial in _trials(testbed)]
+    verdicts = [judged(trial) for trial in _trials(testbed)]
     assert verdicts == ["failed", "sound"]
 
 

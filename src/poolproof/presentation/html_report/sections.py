@@ -158,7 +158,8 @@ def _facts(run: LoadedRun) -> Iterator[Texts]:
     record = run.record
     yield from (("run", run.path.name), ("begun", record.begun_at), ("host", record.host))
     for name, value in record.facts.items():
-        yield name.removesuffix("_bytes"), format_size(int(value)) if name == "ram_bytes" and value.isdigit() else value
+        is_ram = name == "ram_bytes" and value.isdigit()
+        yield ("ram", format_size(int(value))) if is_ram else (name, value)
     yield from ((f"{name} version", value) for name, value in record.versions.items())
     yield "seed for the trial order", str(record.seed)
     if (lab := record.lab) is not None:

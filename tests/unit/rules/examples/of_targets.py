@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from poolproof.evidence.model import Target
+from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, Throttling
+from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
     BTRFS,
     MERGERFS,
@@ -28,6 +30,31 @@ _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
+
+
+def _amid(case: Case, **found: Any) -> Case:
+    """Return the case with further evidence about the machine."""
+    assert case.evidence is not None
+    return replace(case, evidence=replace(case.evidence, **found))
+
+
+def _busy(share: float, waiting: float | None, moved: float = 0.0, steal: float = 0.0) -> Case:
+    """A sound read of two seconds on two processors, of which other programs used this share."""
+    cpus = tuple(CpuUse(name, 0.5, 0.0, steal) for name in ("cpu0", "cpu1"))
+    others = OtherWork(2.0, 4.0 * share, int(moved), 0, waiting and 2.0 * waiting)
+    return _amid(read_of(_RANDOM_READ, GIB, GIB), others=others, host=HostUse(0, 0, 0, 0, 0, cpus))
+
+
+def _limited(most: int, kind: str = "riops") -> Case:
+    """26,214 reads/s of fio, and 537 MB/s of the disk, with a limit on sda."""
+    throttling = Throttling((DeviceLimit("sda", kind, most),))
+    return _amid(read_of(_RANDOM_READ, GIB, GIB), throttling=throttling)
+
+
+def _quota(stopped_s: float) -> Case:
+    case = _busy(0.0, 0.0)
+    return _amid(case, throttling=Throttling(processors=0.2, cpu_periods=9, cpu_s=stopped_s))
+
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "branch-placement": (
@@ -79,6 +106,28 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 replace(EXT4, rotational=False, disks=1),
                 read=direction(350 * 4096 * 10, 10.0),
             ),
+        ),
+    ),
+    "other-work": (
+        Example(_busy(0.5, 0.9), "suspects", _busy(0.05, 0.9)),
+        Example(_busy(0.5, None), "suspects", _busy(0.5, 0.05)),
+        Example(_busy(0.0, 0.0, moved=GIB / 4), "suspects", _busy(0.0, 0.0, moved=GIB / 20)),
+        Example(_busy(0.0, 0.0, steal=0.2), "suspects", _busy(0.0, 0.0, steal=0.01)),
+        Example(
+            _busy(0.0, 0.0, moved=GIB / 4),
+            "suspects",
+            replace(_busy(0.0, 0.0, moved=GIB / 4), target=replace(EXT4, emulated=("a",))),
+        ),
+    ),
+    "throttled": (
+        Example(_limited(26_214), "suspects", _limited(26_214, "wiops")),
+        Example(_limited(10_000_000), "notes", _limited(10_000_000, "wbps")),
+        Example(_limited(537_000_000, "rbps"), "suspects", _limited(537_000_000, "wbps")),
+        Example(_quota(0.6), "suspects", _quota(0.01)),
+        Example(
+            _amid(_busy(0.0, 0.0), throttling=Throttling(heat_events=3)),
+            "notes",
+            _amid(_busy(0.0, 0.0), throttling=Throttling()),
         ),
     ),
     "mirror-of-files": (

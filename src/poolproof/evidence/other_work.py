@@ -1,0 +1,85 @@
+"""What other processes did during a trial: their processor time and I/O, and how long tasks waited for a processor.
+
+A process counts as one of the run's own if its command line has the run's mark (its directory), or if it is the parent
+of the command that reads. Kernel threads count as neither, because they work for everybody. The times and bytes of a
+process include those of its children that have ended, so a process that starts and ends in the trial is not missed.
+
+The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can
+be read only by root or the process's owner.
+"""
+
+import re
+from dataclasses import dataclass
+
+from poolproof.evidence.model import OtherWork
+from poolproof.hosts.base import Host
+
+_LIMIT_S = 30.0
+_KTHREADD = 2
+_STAT = re.compile(r"^(\d+) \(.*\) \S (\d+) (.*)$", re.MULTILINE)
+_IO = re.compile(r"^/proc/(\d+)/io:(read|write)_bytes: (\d+)$", re.MULTILINE)
+_WAITING = re.compile(r"^some .*total=(\d+)", re.MULTILINE)
+_UTIME, _CSTIME = 9, 13  # in the fields after the parent's number
+SCRIPT = """
+echo "ticks $(getconf CLK_TCK || echo 100)"
+echo "own $$"; echo "own $PPID"
+for pid in $(grep -lsaF -- "$1" /proc/[0-9]*/cmdline); do pid=${pid#/proc/}; echo "own ${pid%/cmdline}"; done
+cat /proc/[0-9]*/stat
+grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
+cat /proc/pressure/cpu
+:
+"""
+"""The shell script that prints what processes have used."""
+
+
+@dataclass(frozen=True)
+class OthersReading:
+    """A sample of what all other processes have used so far. `waiting_s` is None without pressure information."""
+
+    cpu_s: float
+    read_bytes: int
+    write_bytes: int
+    waiting_s: float | None
+
+
+def read_others(host: Host, mark: str) -> OthersReading:
+    """Return what the host's processes without `mark` in their command line have used so far.
+
+    Raises a CommandError if the host does not respond.
+    """
+    argv = ["sh", "-c", SCRIPT, "sh", mark]
+    return parse_others(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout)
+
+
+def parse_others(text: str) -> OthersReading:
+    """Parse the output of the shell script."""
+    own = {int(pid) for pid in re.findall(r"^own (\d+)$", text, re.MULTILINE)}
+    ticks = re.search(r"^ticks (\d+)$", text, re.MULTILINE)
+    spent, others = 0, set[str]()
+    for pid, parent, rest in _STAT.findall(text):
+        if int(pid) not in own and int(parent) != _KTHREADD and int(pid) != _KTHREADD:
+            others.add(pid)
+            spent += sum(map(int, rest.split()[_UTIME:_CSTIME]))
+    moved = {"read": 0, "write": 0}
+    for pid, way, count in _IO.findall(text):
+        if pid in others:
+            moved[way] += int(count)
+    waiting = _WAITING.search(text)
+    return OthersReading(
+        cpu_s=spent / (int(ticks[1]) if ticks else 100),
+        read_bytes=moved["read"],
+        write_bytes=moved["write"],
+        waiting_s=int(waiting[1]) / 1e6 if waiting else None,
+    )
+
+
+def others_between(start: OthersReading, end: OthersReading, seconds: float) -> OtherWork:
+    """Return what other processes did between two samples, `seconds` apart. A total that decreased counts as 0."""
+    waited = None if start.waiting_s is None or end.waiting_s is None else max(0.0, end.waiting_s - start.waiting_s)
+    return OtherWork(
+        seconds=seconds,
+        cpu_s=max(0.0, end.cpu_s - start.cpu_s),
+        read_bytes=max(0, end.read_bytes - start.read_bytes),
+        write_bytes=max(0, end.write_bytes - start.write_bytes),
+        waiting_s=waited,
+    )

@@ -1,0 +1,78 @@
+"""Other programs on the machine during a trial: processors, disks, and a hypervisor that takes processor time."""
+
+from poolproof.evidence.model import OtherWork
+from poolproof.rules.flow import account
+from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.units import format_rate
+
+_STEAL = 0.05
+_CPU, _WAITING = 0.10, 0.10
+_IO, _IO_PER_S = 0.10, 2e6
+
+
+def _in_result(case: Case) -> Findings:
+    host = case.evidence.host if case.evidence else None
+    cpus = host.cpus if host else ()
+    stolen = sum(cpu.steal for cpu in cpus) / len(cpus) if cpus else 0.0
+    if stolen >= _STEAL:
+        yield suspects(
+            f"the hypervisor gave {100 * stolen:.0f} % of the processor time to other machines, so I/Os waited for a "
+            "processor",
+            weight=75,
+        )
+    others = case.evidence.others if case.evidence else None
+    if others is not None and others.seconds > 0:
+        yield from _processors(others, len(cpus) or 1)
+        yield from _disks(case, others)
+
+
+def _processors(others: OtherWork, cpus: int) -> Findings:
+    """Yield a finding if other processes used processors and tasks had to wait for one."""
+    used = others.cpu_s / others.seconds
+    waiting = None if others.waiting_s is None else others.waiting_s / others.seconds
+    if used < _CPU * cpus or (waiting is not None and waiting < _WAITING):
+        return
+    waited = "" if waiting is None else f", and tasks waited for a processor {100 * min(waiting, 1):.0f} % of the time"
+    yield suspects(
+        f"other programs used {used:.2g} of {cpus} processors while fio ran{waited}: latency is too high and the rate "
+        "may be too low",
+        weight=76,
+    )
+
+
+def _disks(case: Case, others: OtherWork) -> Findings:
+    """Yield a finding if other processes moved many bytes, compared with the disks of the layout.
+
+    An emulated disk has its data to itself, so the I/O of others does not reach it.
+    """
+    found, target = account(case), case.target
+    if found is None or (target is not None and target.emulated and len(target.emulated) == len(case.leaves)):
+        return
+    used = found.leaf_read_bytes + found.leaf_write_bytes
+    moved = others.read_bytes + others.write_bytes
+    if moved <= max(_IO * used, _IO_PER_S * others.seconds):
+        return
+    yield suspects(
+        f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
+        f"{format_rate(others.write_bytes / others.seconds)} while fio ran. On the same disks this slows fio down, and "
+        "it can hide a cache: the counters of a disk do not show which program moved the bytes",
+        weight=74,
+    )
+
+
+RULE = Rule(
+    title="Other work on the machine",
+    wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
+    "first: the 99th percentile doubles long before the mean changes.",
+    shows="In a result: other processes used at least 10 % of all processor time, and tasks waited for a processor at "
+    "least 10 % of the time (/proc/pressure/cpu); a hypervisor took 5 % of the processor time; or other processes "
+    "moved more than 2 MB/s and 10 % of the bytes of the disks.",
+    error="Rates too low, latencies too high; too high if the I/O of others hides a cache. Measured: two runs at once "
+    "raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
+    fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",
+    sources=("Linux Documentation/accounting/psi.rst", "man 5 proc (PID/stat, PID/io)"),
+    in_result=_in_result,
+    cleared_by_byte_count=False,
+    prepare="for i in $(seq 16); do (while :; do :; done) & done; trap 'kill $(jobs -p)' EXIT",
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5",
+)

@@ -1,0 +1,82 @@
+"""Limits from outside: I/O and processor limits of control groups, and processors that slow down because of heat."""
+
+from poolproof.evidence.model import DeviceLimit
+from poolproof.load.merge import direction_of
+from poolproof.rules.model import Case, Findings, Rule, finding, notes, suspects
+from poolproof.units import format_count, format_duration, format_rate
+
+_REACHED = 0.7
+_STOPPED = 0.02
+
+
+def _in_result(case: Case) -> Findings:
+    throttling = case.evidence.throttling if case.evidence else None
+    if throttling is None:
+        return
+    for limit in throttling.devices:
+        yield from _of_device(case, limit)
+    others = case.evidence.others if case.evidence else None
+    seconds = others.seconds if others else 0.0
+    if throttling.processors is not None and seconds and throttling.cpu_s >= _STOPPED * seconds:
+        yield suspects(
+            f"a control group allows {throttling.processors:.2g} processors (cpu.max), and stopped its processes "
+            f"{throttling.cpu_periods} times, for {format_duration(throttling.cpu_s)} of {format_duration(seconds)}",
+            weight=87,
+        )
+    if throttling.heat_events:
+        yield notes(f"a processor slowed down {throttling.heat_events} times because of heat", weight=60)
+
+
+def _of_device(case: Case, limit: DeviceLimit) -> Findings:
+    """Yield that a limit applies; suspect if the load came close to it."""
+    rate = _rate(case, limit)
+    if rate is None:
+        return
+    is_bytes = limit.kind.endswith("bps")
+    most = format_rate(limit.most) if is_bytes else f"{format_count(limit.most)} requests/s"
+    way = "reads" if limit.kind.startswith("r") else "writes"
+    reached = rate >= _REACHED * limit.most
+    yield finding(
+        "suspects" if reached else "notes",
+        f"a control group limits {way} of {limit.device} to {most} (io.max or blkio.throttle), and the {way} "
+        f"{'reached' if reached else 'did not reach'} this limit",
+        weight=87,
+    )
+
+
+def _rate(case: Case, limit: DeviceLimit) -> float | None:
+    """Return the highest rate that the limit may concern, of the load or of a disk; None if the load has no such I/O.
+
+    The limit may be above or below what merges and splits I/Os, so the largest of these rates counts.
+    """
+    is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
+    moved = direction_of(case.outcome, way) if case.outcome else None
+    if moved is None or not moved.io_bytes:
+        return None
+    rates = [(moved.bandwidth_bytes if is_bytes else moved.iops) or 0.0]
+    window_s = case.evidence.account.window_s if case.evidence and case.evidence.account else 0.0
+    if window_s > 0:
+        rates += [getattr(leaf, f"{way}_{'bytes' if is_bytes else 'ios'}") / window_s for leaf in case.leaves]
+    return max(rates)
+
+
+RULE = Rule(
+    title="A limit from outside",
+    wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
+    "delays the requests before the disk sees them, so all counters agree.",
+    shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached 70 "
+    "% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
+    "time. A limit that was not reached, and processors that slowed down because of heat, are notes.",
+    error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without; a quota of 20 % of a processor "
+    "halves the IOPS and raises the p99 by a factor of 3 to 9.",
+    fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",
+    sources=(
+        "Linux Documentation/admin-guide/cgroup-v2.rst (io.max, cpu.max)",
+        "Linux Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
+    ),
+    in_result=_in_result,
+    cleared_by_byte_count=False,
+    needs="Needs root and systemd.",
+    commands='systemd-run --quiet --pty --property=IOReadIOPSMax="$PWD 100" --working-directory="$PWD" fio --name=trap '
+    "--filename=trap --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5",
+)

@@ -1,0 +1,56 @@
+"""A control group that limits the reads of the disk below a loop file: the result says so, and so does a comparison."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.loop.command import ask
+from tests.loop.testbed import Testbed
+
+_CAMPAIGN = """
+devices: {a: {file: 128M}}
+layouts: {plain: a | ext4}
+workloads: {reads: {rw: randread, bs: 4k, iodepth: 4, size: 32m}}
+measure: {trials: 1, time: 1s}
+"""
+_MOST = 100
+
+
+@pytest.fixture
+def limited(testbed: Testbed) -> Iterator[list[str]]:
+    """The command prefix that runs a program in a control group with this limit on the disk of the testbed."""
+    device = testbed.path.stat().st_dev
+    disk = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}").resolve()
+    number = ((disk.parent if (disk / "partition").exists() else disk) / "dev").read_text().strip()
+    first, second = Path("/sys/fs/cgroup/blkio"), Path("/sys/fs/cgroup")
+    if first.is_dir():
+        group, file, text, off = first / "poolproof-test", "blkio.throttle.read_iops_device", f"{number} {_MOST}", ""
+    else:
+        if "io" not in (second / "cgroup.subtree_control").read_text().split():
+            pytest.skip("the io controller is not enabled in /sys/fs/cgroup/cgroup.subtree_control")
+        group, file, text, off = second / "poolproof-test", "io.max", f"{number} riops={_MOST}", "riops=max"
+    group.mkdir()
+    try:
+        (group / file).write_text(text)
+        yield ["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh"]
+        (group / file).write_text(f"{number} {off or 0}")
+    finally:
+        group.rmdir()
+
+
+@pytest.mark.parallel
+def test_a_limit_of_a_control_group_is_reported(testbed: Testbed, limited: list[str]) -> None:
+    campaign = testbed.campaign(_CAMPAIGN)
+    free = ask(*testbed.words(campaign, "free"))
+    bound = ask(*testbed.words(campaign, "bound"), before=limited)
+    assert (free.code, bound.code) == (0, 0), free.err + bound.err
+    rules = [{each["rule"] for each in answer.json["cells"][0]["findings"]} for answer in (free, bound)]
+    assert ["throttled" in each for each in rules] == [False, True]
+    assert bound.json["cells"][0]["verdict"] == "suspect"
+    (evidence,) = Path(bound.json["run"]).glob("cells/*/*/*/evidence.json")
+    assert json.loads(evidence.read_text())["throttling"]["devices"][0]["most"] == _MOST
+    compared = ask("compare", str(testbed.runs / "free"), str(testbed.runs / "bound"), "--json")
+    assert "cgroup io.max" in {each["what"] for each in compared.json["differences"]}
