@@ -274,5 +274,5 @@ def _counters(leaf: LeafUse, share: float, at_ms: int) -> Counters:
         write_ms=int(leaf.write_ios * share * 4),
         in_flight=1,
         busy_ms=int(at_ms * leaf.utilisation),
-        flush_ios=int(leaf.flush_ios * share),
+        flush_ios=int((leaf.flush_ios or 0) * share),
     )

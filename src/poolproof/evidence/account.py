@@ -1,5 +1,6 @@
 """The byte accounting of a trial: what the load and the disks moved in the trial's window, in total and by level."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,7 @@ from poolproof.devices.model import Leaf
 from poolproof.evidence.counters import CounterFile, CounterReading, Counters, difference
 from poolproof.evidence.model import Account, Expected, LeafUse, Level, ZfsUse
 
+_PARTITION = re.compile(r"(?:[shv]d[a-z]+\d+|.*\dp\d+)$")  # the kernel counts flushes of whole disks only
 FIO = "fio"
 DATASET = "dataset"
 DEVICE = "device"
@@ -89,7 +91,7 @@ def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
         drained_write_bytes=drained.write_bytes,
         read_ios=done.read_ios,
         write_ios=done.write_ios,
-        flush_ios=done.flush_ios,
+        flush_ios=None if _PARTITION.match(leaf.name) else done.flush_ios,
         utilisation=min(1.0, done.busy_ms / 1000 / window.seconds) if window.seconds > 0 else 0.0,
         latency_s=(done.read_ms + done.write_ms) / 1000 / requests if requests else None,
         below_device=below.device if below else None,

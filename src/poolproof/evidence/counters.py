@@ -31,7 +31,8 @@ _SECTOR_BYTES = 512
 class Counters:
     """Totals since the device appeared. Only `in_flight` is the current number of requests.
 
-    `*_ios` are requests. Most drivers count flushes in `write_ios` too.
+    `*_ios` are requests. Most drivers count flushes in `write_ios` too. `flush_ios` is None if the kernel does not
+    report flushes (before Linux 5.5).
     """
 
     read_ios: int = 0
@@ -42,7 +43,7 @@ class Counters:
     write_ms: int = 0
     in_flight: int = 0
     busy_ms: int = 0
-    flush_ios: int = 0
+    flush_ios: int | None = None
 
 
 def parse_counters(text: str) -> Counters | None:
@@ -59,7 +60,7 @@ def parse_counters(text: str) -> Counters | None:
         write_ms=fields[7],
         in_flight=fields[8],
         busy_ms=fields[9],
-        flush_ios=fields[15] if len(fields) > 15 else 0,
+        flush_ios=fields[15] if len(fields) > 15 else None,
     )
 
 
@@ -75,8 +76,11 @@ def between(earlier: Counters, later: Counters, share: float) -> Counters:
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
     """Return counters whose totals are computed from both samples. `in_flight` is the value of the later sample."""
-    totals = vars(later).keys() - {"in_flight"}
-    return replace(later, **{name: total(getattr(earlier, name), getattr(later, name)) for name in totals})
+    totals = vars(later).keys() - {"in_flight", "flush_ios"}
+    known = earlier.flush_ios is not None and later.flush_ios is not None
+    flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None
+    changed = {name: total(getattr(earlier, name), getattr(later, name)) for name in totals}
+    return replace(later, flush_ios=flushes, **changed)
 
 
 class CounterFile(NamedTuple):

@@ -11,8 +11,9 @@ class LeafUse:
 
     `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
     after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that holds a loop
-    file; None if the device is not a loop device. `latency_s` is the mean time of a request at the device, None without
-    requests.
+    file; None if the device is not a loop device. `flush_ios` is None if the kernel does not count the
+    device's flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device,
+    None without requests.
     """
 
     device: str
@@ -21,7 +22,7 @@ class LeafUse:
     drained_write_bytes: int
     read_ios: int
     write_ios: int
-    flush_ios: int
+    flush_ios: int | None
     utilisation: float
     latency_s: float | None
     below_device: str | None = None
@@ -111,6 +112,7 @@ class ZfsFacts:
     Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
     `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
     names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
+    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max.
     """
 
     version: str | None = None
@@ -121,6 +123,7 @@ class ZfsFacts:
     primarycache: str | None = None
     dedup: str | None = None
     arc_max_bytes: int | None = None
+    l2arc_write_bytes_per_s: int | None = None
     has_log: bool = False
     has_cache: bool = False
     mirrors: tuple[tuple[MirrorSide, ...], ...] = ()
@@ -146,7 +149,8 @@ class Target:
 
     `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
-    below the target has an internal write-intent bitmap.
+    below the target has an internal write-intent bitmap. `persistent_memory`: the data is on a pmem device, or the
+    file system maps it (dax).
     """
 
     file_system: str
@@ -171,6 +175,7 @@ class Target:
     md_bitmap: bool | None = None
     mount_options: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
+    persistent_memory: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,13 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
 
 
 def module_facts(host: Host) -> ZfsFacts:
-    """Return the version of the kernel module and the maximum size of the ARC in bytes."""
+    """Return the version of the kernel module, the maximum size of the ARC and the fill rate of cache devices."""
     version = text_of(host, "/sys/module/zfs/version").strip()
-    return ZfsFacts(version=version or None, arc_max_bytes=read_arc(host).get("c_max"))
+    return ZfsFacts(
+        version=version or None,
+        arc_max_bytes=read_arc(host).get("c_max"),
+        l2arc_write_bytes_per_s=_parameter(host, "l2arc_write_max"),
+    )
 
 
 def read_arc(host: Host) -> Mapping[str, int]:

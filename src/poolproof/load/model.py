@@ -27,8 +27,9 @@ class Extent:
 class LoadPart:
     """One part of a load: I/O of one kind, done by one or more clones. In fio, a part is a job.
 
-    Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. Block sizes range from
-    `block_bytes` to `max_block_bytes`.
+    Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. `random_share` is the fraction
+    of the I/Os of a random part that start at a new random offset; the others continue where the previous I/O ended.
+    Block sizes range from `block_bytes` to `max_block_bytes`.
 
     Amount: each clone works on `size_bytes` of its files (None if unknown). If `io_size_bytes` is set, each clone moves
     that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the measurement. A
@@ -46,7 +47,7 @@ class LoadPart:
     between two fsync or fdatasync calls.
 
     Data: if `refills_buffers`, every write has new data. `compress_percentage` is the share of each buffer that is
-    meant to be compressible; None if not set.
+    meant to be compressible; None if not set. `repeats_pattern`: every buffer is filled with one short pattern.
 
     `source` is the part in the generator's format, for the generator itself and for rules about its options.
     """
@@ -56,6 +57,7 @@ class LoadPart:
     writes: bool = False
     trims: bool = False
     is_random: bool = False
+    random_share: float = 1.0
     block_bytes: int = 4096
     max_block_bytes: int = 4096
     size_bytes: int | None = None
@@ -80,6 +82,7 @@ class LoadPart:
     refills_buffers: bool = False
     zero_buffers: bool = False
     compress_percentage: int | None = None
+    repeats_pattern: bool = False
     repeats_offsets: bool = False
     invalidates_cache: bool = False
     rate_limited: bool = False
@@ -98,8 +101,17 @@ class LoadPart:
 
     @property
     def commits_each_write(self) -> bool:
-        """True if every write is synchronous, or is followed by an fsync or fdatasync call."""
-        return self.writes_are_synchronous or self.sync_every == 1
+        """True if every write is durable before the next one starts: it is synchronous, or a sync call follows it.
+
+        A sync call covers only writes that have completed. If a clone has several I/Os in flight, fio issues the call
+        without waiting for them, so it does not make each write durable.
+        """
+        return self.writes_are_synchronous or (self.sync_every == 1 and self.queue_each == 1)
+
+    @property
+    def queue_each(self) -> int:
+        """The maximum number of outstanding I/Os of one clone."""
+        return self.queue // self.clones if self.clones else self.queue
 
     @cached_property
     def shares_one_file(self) -> bool:

@@ -35,11 +35,17 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
         emulated=tuple(leaf.name for leaf in leaves if leaf.model),
+        persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
         ceiling_read_bytes_per_s=ceiling,
         ceiling_write_bytes_per_s=ceiling,
     )
+
+
+def _maps_memory(mount: Mount) -> bool:
+    """True if the file system maps persistent memory into programs (`dax`, `dax=always`)."""
+    return any(option in ("dax", "dax=always") for option in mount.options)
 
 
 def _is_of_the_machine(leaf: Leaf) -> bool:

@@ -1,7 +1,7 @@
 """The disks move more data than fio does."""
 
 from poolproof.rules.flow import Flow, reads, writes
-from poolproof.rules.model import Case, Finding, Findings, Rule, notes, zfs_issue
+from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, zfs_issue
 
 
 def _in_result(case: Case) -> Findings:
@@ -32,7 +32,11 @@ RULE = Rule(
     "journal).",
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
     "change nothing",
-    sources=("measured case L16", zfs_issue(6040)),
+    sources=(
+        "measured case L16",
+        linux_source("6.12", "fs/jbd2/commit.c", "jbd2_journal_commit_transaction"),
+        zfs_issue(6040),
+    ),
     in_result=_in_result,
     commands="fio --rw=write --bs=2300 --size=4m --fdatasync=1",
 )

@@ -2,29 +2,44 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, notes, suspects, zfs_issue
+from poolproof.rules.model import (
+    Case,
+    Changes,
+    Finding,
+    Findings,
+    Rule,
+    fio_issue,
+    linux_source,
+    notes,
+    suspects,
+    zfs_issue,
+    zfs_source,
+)
 from poolproof.rules.path import is_zfs
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
 
 _SECTOR = 512
+_ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and use more numjobs, each with its own file"
 
 
 def _blocks(case: Case, job: LoadPart) -> bool:
     engine = fio_job(job).engine
     buffered = engine == "libaio" and not job.direct
-    on_zfs = engine in ("libaio", "io_uring") and is_zfs(case.target)
+    # io_uring hands I/O that would block to its worker threads, so its depth on ZFS is real
+    on_zfs = engine == "libaio" and is_zfs(case.target)
     return job.depth > 1 and (job.reads or job.writes) and (buffered or on_zfs)
 
 
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if _blocks(case, job)]:
-        on_zfs, buffered = "ZFS does not support asynchronous I/O", "libaio is asynchronous only with direct=1"
+        on_zfs, buffered = "ZFS has no asynchronous path for libaio", "libaio is asynchronous only with direct=1"
         yield suspects(
             f"{case.who(jobs)} sets iodepth={jobs[0].depth}, but {on_zfs if is_zfs(case.target) else buffered}: "
             "submission blocks until the I/O is done, so the depth is 1 and the latencies include the wait for the "
             "whole queue",
             weight=55,
+            fix=_ON_ZFS if is_zfs(case.target) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
         )
 
 
@@ -51,14 +66,22 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="Buffered libaio, and libaio or io_uring on ZFS, do the I/O during submission: one at a time, whatever "
-    "iodepth is.",
-    shows="In a job: libaio with direct=0, or libaio or io_uring on ZFS, with iodepth above 1. In a result: the mean "
+    wrong="libaio does buffered I/O, and all I/O on ZFS, during submission: one at a time, whatever iodepth is. "
+    "io_uring hands such I/O to worker threads instead.",
+    shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "
     "latency of 27.9 µs × iodepth.",
-    fix="set direct=1; on ZFS, set iodepth=1 and use more numjobs, each with its own file",
-    sources=(zfs_issue(10018), "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html"),
+    fix="queue only direct I/O with libaio; on ZFS, use io_uring, or iodepth=1 with more numjobs, each with its own "
+    "file",
+    sources=(
+        linux_source("6.12", "fs/aio.c", "io_submit_one"),
+        linux_source("6.12", "io_uring/io_uring.c", "io_queue_iowq"),
+        zfs_source("2.3.0", "module/os/linux/zfs/zpl_file.c", "zpl_iter_read"),
+        zfs_issue(10018),
+        fio_issue(1863),
+        "https://www.mail-archive.com/fio@vger.kernel.org/msg00766.html",
+    ),
     in_job=_in_job,
     options=("iodepth", "ioengine", "direct", "buffered"),
     fixed_options=_fixed_options,

@@ -1,7 +1,7 @@
 """I/O from other sources on the same disks during the measurement."""
 
 from poolproof.rules.flow import Flow, account, cold_reads, writes
-from poolproof.rules.model import Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects, zfs_source
 from poolproof.units import format_rate, format_size
 
 _SHARE = 0.05
@@ -49,7 +49,13 @@ RULE = Rule(
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
     "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",
-    sources=("https://blog.liw.fi (md resync)", "man mkfs.ext4 (lazy_itable_init)"),
+    sources=(
+        linux_source("6.12", "drivers/md/md.c", "md_do_sync"),
+        linux_source("6.12", "fs/ext4/super.c", "ext4_lazyinit_thread"),
+        zfs_source("2.3.0", "module/zfs/dsl_scan.c", "dsl_scan_sync"),
+        "https://blog.liw.fi (md resync)",
+        "man mkfs.ext4 (lazy_itable_init)",
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

@@ -40,7 +40,10 @@ RULE = Rule(
     error="Too high or too low, compared with the whole pool.",
     fix="report the branch of each file (`getfattr -n user.mergerfs.basepath FILE`), set the policy with "
     "category.create, and measure one branch alone first",
-    sources=("https://trapexit.github.io/mergerfs/ (benchmarking, policies)",),
+    sources=(
+        "mergerfs 2.40 src/policies/mfs.cpp, Policy::MFS::Create",
+        "https://trapexit.github.io/mergerfs/ (benchmarking, policies)",
+    ),
     in_job=_in_job,
     options=("numjobs", "nrfiles", "filename", "directory"),
     in_result=_in_result,

@@ -1,6 +1,6 @@
 """fio's clock did not advance."""
 
-from poolproof.rules.model import Case, Finding, Rule, fio_issue, suspects
+from poolproof.rules.model import Case, Finding, Rule, fio_issue, fio_source, suspects
 from poolproof.rules.reported import ReportedDirection, each_part
 
 
@@ -18,7 +18,11 @@ RULE = Rule(
     shows="In a result: I/Os were timed, but their mean latency is 0.",
     error="Too high or too low.",
     fix="run fio --cpuclock-test; set clocksource=clock_gettime; in a virtual machine, check the steal time",
-    sources=(fio_issue(630), fio_issue(902)),
+    sources=(
+        fio_source("3.42", "gettime.c", "calibrate_cpu_clock, fio_monotonic_clocktest"),
+        fio_issue(630),
+        fio_issue(902),
+    ),
     in_result=each_part(_in_part),
     commands="fio --cpuclock-test || true",
 )

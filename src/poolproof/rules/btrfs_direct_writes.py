@@ -1,6 +1,7 @@
 """direct=1 writes on btrfs with checksums."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 
 _SINCE = (6, 15)
 _WITHOUT_CHECKSUMS = {"nodatasum", "nodatacow"}
@@ -10,10 +11,13 @@ def _in_job(case: Case) -> Findings:
     target, jobs = case.target, [job for job in case.jobs if job.direct and job.writes]
     if target is None or target.file_system != "btrfs" or _WITHOUT_CHECKSUMS & set(target.mount_options):
         return
+    uring = bool(jobs) and fio_job(jobs[0]).engine == "io_uring"
     if jobs and (target.kernel is None or target.kernel >= _SINCE):
         yield notes(
-            f"{case.who(jobs)} writes with direct=1, but since Linux 6.15 btrfs with checksums buffers such writes: "
-            "submission blocks until the write is done, and its pages stay in RAM",
+            f"{case.who(jobs)} writes with direct=1, but since Linux 6.15 btrfs with checksums buffers such writes "
+            "(unless the file has chattr +C): "
+            + ("io_uring hands them to worker threads" if uring else "submission blocks until the write is done")
+            + ", and their pages are dropped from RAM afterwards",
             weight=35,
         )
 
@@ -21,13 +25,16 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="direct=1 writes on btrfs are buffered",
     wrong="A direct write on btrfs with checksums goes through the page cache, because its buffer could change while "
-    "the checksum is computed. The bytes do reach the disk, but iodepth has no effect, and later reads find the data "
-    "in RAM.",
+    "the checksum is computed. The bytes do reach the disk before the write returns, and the pages are dropped "
+    "afterwards. With libaio iodepth has no effect, and io_uring hands the writes to worker threads.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
-    error="Too low for writes with iodepth above 1; too high for later reads.",
-    fix="use more numjobs for parallel writes, each with its own file, and drop caches before reads; nodatacow allows "
-    "direct writes but also turns off checksums, so it is a different configuration",
-    sources=("Linux commit 968f19c5b1b7",),
+    error="Too low for writes with iodepth above 1.",
+    fix="use more numjobs for parallel writes, each with its own file; nodatacow or chattr +C allows direct writes but "
+    "also turns off checksums, so it is a different configuration",
+    sources=(
+        linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (commit 968f19c5b1b7)"),
+        linux_source("6.15", "io_uring/rw.c", "io_write"),
+    ),
     in_job=_in_job,
     options=("direct", "buffered"),
     cleared_by_byte_count=False,

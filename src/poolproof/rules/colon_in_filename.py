@@ -1,7 +1,7 @@
 """File names that fio splits at a colon."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -22,7 +22,10 @@ RULE = Rule(
     shows="In a job: a filename with a colon that has no backslash before it.",
     error="fio tests a different target than intended.",
     fix="write \\: for a colon that is part of the name (PCI addresses, by-path names)",
-    sources=(fio_doc("filename"),),
+    sources=(
+        fio_source("3.42", "filesetup.c", "get_next_str, get_next_name"),
+        fio_doc("filename"),
+    ),
     in_job=_in_job,
     options=("filename",),
     commands="fio --name=trap --filename=trap-a:trap-b --rw=write --bs=4k --size=1m; ls -l trap-a trap-b",

@@ -1,7 +1,7 @@
 """Reads of a file that was stored compressed."""
 
 from poolproof.rules.flow import compresses, lost_reads
-from poolproof.rules.model import Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, zfs_source
 
 
 def _in_result(case: Case) -> Findings:
@@ -24,7 +24,12 @@ RULE = Rule(
     error="Too high by the compression ratio. Measured: fio read 256 MiB, the disk 16 MiB.",
     fix="rewrite the file with refill_buffers=1 (or buffer_compress_percentage=N for data like yours), then read it; "
     "`compsize FILE` (btrfs) or `zfs get compressratio` shows what is stored",
-    sources=("measured case L13",),
+    sources=(
+        "measured case L13",
+        zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_data"),
+        linux_source("6.12", "fs/btrfs/compression.c", "btrfs_submit_compressed_read"),
+        fio_source("3.42", "filesetup.c", "extend_file (fills each block of a layout anew)"),
+    ),
     in_result=_in_result,
     explains_lost={"read": "compressed on the disks"},
     needs="Run on btrfs mounted with compress=zstd:3, or on ZFS with compression=on.",

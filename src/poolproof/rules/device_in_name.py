@@ -1,7 +1,7 @@
 """A device given as the job name."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source
 
 
 def _in_job(case: Case) -> Findings:
@@ -9,8 +9,8 @@ def _in_job(case: Case) -> Findings:
         if not job.name.startswith("/") or fio_job(job).filename is not None:
             continue
         is_device = job.name.startswith("/dev/")
-        device = "fio uses that device if it exists, and otherwise creates a file with a name derived from it"
-        file = "a job name is not a target, so fio creates a file named after it in the directory where it runs"
+        device = f"fio uses that device if it exists, and otherwise writes to {job.name}.0.0, which is in RAM"
+        file = f"a job name is not a target, so fio uses another file, {job.name}.0.0"
         yield finding(
             "notes" if is_device else "suspects",
             f"the job is named {job.name} and has no filename: {device if is_device else file}",
@@ -21,12 +21,17 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="The device is only the job's name",
-    wrong="--name=/srv/file only names the job. Without filename, fio tests a new file, unless the name is that of a "
-    "device.",
+    wrong="--name=/srv/file only names the job. Without filename, fio tests the new file /srv/file.0.0 next to the "
+    "path named. If the name is that of a device, fio tests the device; if it is misspelt, a file in /dev, which is "
+    "in RAM.",
     shows="In a job: a name that starts with a slash, and no filename.",
     error="fio tests a different target than intended.",
     fix="add --filename=/dev/disk/by-id/…",
-    sources=(fio_doc("name, filename"), "measured with fio 3.33: --name=/dev/loop0 reads that device"),
+    sources=(
+        fio_source("3.42", "init.c", "add_job, make_filename"),
+        fio_doc("name, filename"),
+        "measured with fio 3.33: --name=/dev/loop0 reads that device, --name=/tmp/d/file writes /tmp/d/file.0.0",
+    ),
     in_job=_in_job,
     options=("name",),
     fixed_options=lambda _case, job: {"filename": job.name},

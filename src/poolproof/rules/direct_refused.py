@@ -2,7 +2,7 @@
 
 from errno import EINVAL
 
-from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue
+from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue, linux_source
 from poolproof.rules.path import is_fuse
 
 _FUSE = (
@@ -29,6 +29,8 @@ RULE = Rule(
     "disk accepts",
     sources=(
         "measured: mergerfs 2.33.5 on Linux 6.18 refused every write with direct=1 on loop devices and virtio disks",
+        linux_source("6.12", "fs/fuse/file.c", "fuse_direct_io"),
+        linux_source("6.12", "block/fops.c", "blkdev_dio_invalid"),
         fio_issue(253),
     ),
     in_result=_in_result,

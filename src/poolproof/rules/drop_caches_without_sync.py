@@ -4,7 +4,7 @@ import re
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, finding
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_source, linux_source
 
 _SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
 
@@ -31,7 +31,11 @@ RULE = Rule(
     shows="In a job: exec_prerun writes to drop_caches without running sync first.",
     error="Too high for reads.",
     fix='set exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
-    sources=("https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",),
+    sources=(
+        linux_source("6.12", "fs/drop_caches.c", "drop_pagecache_sb"),
+        fio_source("3.42", "backend.c", "exec_string"),
+        "https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",
+    ),
     in_job=_in_job,
     options=("exec_prerun",),
     fixed_options=_fixed_options,

@@ -1,25 +1,36 @@
 """Runs that do not measure latency."""
 
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
     if jobs := [job for job in case.jobs if not job.measures_latency]:
         yield notes(
-            f"{case.who(jobs)} does not measure completion latency (gtod_reduce or disable_clat): its IOPS and "
-            "bandwidth are valid, but its latency is unknown",
+            f"{case.who(jobs)} does not measure latency ({_why(jobs[0])}): its IOPS and bandwidth are valid, but its "
+            "percentiles are missing",
             weight=30,
         )
 
 
+def _why(job: LoadPart) -> str:
+    return "gtod_reduce" if fio_job(job).flag("gtod_reduce") else "disable_clat, and no lat_percentiles"
+
+
 RULE = Rule(
     title="Latency is not measured",
-    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. On a very fast device, this raises "
+    wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. (With disable_clat alone, the mean of "
+    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises "
     "IOPS a little, but there are no percentiles, and percentiles from another run must not be combined with this one.",
-    shows="In a job: gtod_reduce or disable_clat.",
+    shows="In a job: gtod_reduce, or disable_clat without lat_percentiles.",
     error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
     fix="remove gtod_reduce and disable_clat",
-    sources=(fio_doc("gtod_reduce"),),
+    sources=(
+        fio_source("3.42", "options.c", "gtod_reduce (sets disable_lat, disable_clat, disable_slat)"),
+        fio_source("3.42", "io_u.c", "account_io_completion"),
+        fio_doc("gtod_reduce"),
+    ),
     in_job=_in_job,
     options=("gtod_reduce", "disable_clat"),
     fixed_options={"gtod_reduce": None, "disable_clat": None},

@@ -40,7 +40,10 @@ RULE = Rule(
     error="Too high. Observed: 1095 MiB/s, then 3940 MiB/s.",
     fix="set cache=none and io=native (or io_uring) for the virtual disk, and also read the disk counters on the "
     "hypervisor",
-    sources=("Red Hat Virtualization Tuning Guide (disk caching)",),
+    sources=(
+        "QEMU 9.0 block/file-posix.c, raw_parse_flags (cache.direct)",
+        "Red Hat Virtualization Tuning Guide (disk caching)",
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=each_part(_in_part),

@@ -2,8 +2,10 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fill, suspects, zfs_issue
-from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram
+from poolproof.rules.model import Case, Findings, Rule, fill, fio_source, linux_source, suspects, zfs_issue, zfs_source
+from poolproof.rules.path import is_fuse, is_network, is_zfs, may_end_in_ram, release_of
+
+_EVICTS = (2, 4, 2)
 
 
 def _in_job(case: Case) -> Findings:
@@ -21,7 +23,13 @@ def _reason(case: Case, job: LoadPart) -> str | None:
     if not job.invalidates_cache:
         return "invalidate=0 leaves earlier reads and writes in RAM"
     if is_zfs(case.target):
-        return "ZFS keeps its ARC despite invalidate=1"
+        release = release_of(case.zfs)
+        kept = "ZFS keeps its ARC despite invalidate=1"
+        return (
+            kept
+            if release is None or release < _EVICTS
+            else f"{kept}: OpenZFS 2.4.2 and later only empty the dbuf cache"
+        )
     if is_fuse(case.target):
         return "invalidate=1 does not reach the page cache of the file system below FUSE"
     return "invalidate=1 does not reach the server's cache" if is_network(case.target) else None
@@ -34,7 +42,13 @@ RULE = Rule(
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer (export and import the pool; sync and drop_caches on host and guest, for FUSE "
     "and its branches; remount), then use invalidate=1 without pre_read",
-    sources=("fio filesetup.c, __file_invalidate_cache", zfs_issue(18684)),
+    sources=(
+        fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
+        fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),
+        zfs_source("2.4.2", "module/os/linux/zfs/zpl_file.c", "zpl_fadvise (dmu_evict_range since this release)"),
+        linux_source("6.12", "mm/fadvise.c", "generic_fadvise"),
+        zfs_issue(18684),
+    ),
     in_job=_in_job,
     options=("pre_read", "invalidate", "filename", "directory", "rw"),
     fixed_options={"pre_read": None, "invalidate": None},

@@ -2,20 +2,25 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, suspects
 from poolproof.rules.path import is_zfs
 
-_MAY_BE_LIBAIO = ("sync", "psync", "vsync", "pvsync", "pvsync2")
+_MAY_BE_LIBAIO = ("sync", "psync", "pvsync", "pvsync2")
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.jobs if job.is_synchronous and job.depth > 1]
-    jobs = [job for job in jobs if fio_job(job).text("io_submit_mode") != "offload"]
+    jobs = [job for job in case.jobs if job.is_synchronous and job.depth > 1 and job.queue_each == 1]
     if jobs:
         depth = f"a queue depth of {jobs[0].depth} with an engine"
         if is_fio_job(jobs[0]):
             depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine},"
-        yield suspects(f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1", weight=60)
+        engine = "an asynchronous engine (io_uring or libaio)"
+        fix = f"use {engine}" if jobs[0].direct else f"use {engine} together with direct=1"
+        yield suspects(
+            f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1",
+            weight=60,
+            fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",
+        )
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
@@ -30,13 +35,17 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="iodepth without effect",
     wrong="sync, psync (the default), mmap and other engines ignore iodepth: the result is correct, but for a depth of "
-    "1.",
+    "1. vsync is different: it gathers up to iodepth adjacent I/Os into one call.",
     shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
     "depth will be capped at 1`.",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix="set ioengine=io_uring (or libaio) with direct=1; or set iodepth=1 and raise numjobs instead, with one file "
     "per job",
-    sources=(fio_doc("iodepth"), "fio backend.c"),
+    sources=(
+        fio_source("3.42", "backend.c", "thread_main (`queue depth will be capped at 1`)"),
+        fio_source("3.42", "engines/sync.c", "fio_vsyncio_queue"),
+        fio_doc("iodepth"),
+    ),
     in_job=_in_job,
     options=("iodepth", "ioengine"),
     fixed_options=_fixed_options,

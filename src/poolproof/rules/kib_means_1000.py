@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from poolproof.load.fio.quantity import kb_base_of, parse_bytes
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Changes, Finding, Findings, Rule, finding, fio_doc, fio_source
 
 _IEC = re.compile(r"(?i)^(\d+)[kmgtp]ib$")
 _SUFFIXED = re.compile(r"(?i)^\d+[kmgtp](?:i?b)?$")
@@ -70,7 +70,10 @@ RULE = Rule(
     "size.",
     error="Too high or too low. Sizes are off by 2 to 7 %, and blocks are unaligned.",
     fix="write 4k, 1m, 16g, or put kb_base=1000 before the sizes",
-    sources=(fio_doc("kb_base"),),
+    sources=(
+        fio_source("3.42", "parse.c", "get_mult_bytes"),
+        fio_doc("kb_base"),
+    ),
     in_job=_in_job,
     options=_SIZES,
     fixed_options=_fixed_options,

@@ -6,7 +6,7 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, notes
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes
 from poolproof.rules.reported import ReportedDirection, each_job, parts
 from poolproof.units import format_count, format_duration
 
@@ -76,7 +76,11 @@ RULE = Rule(
     "time in fsync.",
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",
-    sources=("Little, A Proof for the Queuing Formula L = λW, 1961", fio_issue(630)),
+    sources=(
+        fio_source("3.42", "backend.c", "do_io, wait_for_completions"),
+        "Little, A Proof for the Queuing Formula L = λW, 1961",
+        fio_issue(630),
+    ),
     in_result=each_job(_in_reported_job),
     commands="fio --rw=randread --size=256m --direct=1 --ioengine=libaio --iodepth=4 --runtime=5  # IOPS × mean lat: 4",
 )

@@ -1,7 +1,11 @@
 """A ZFS log device that nothing writes to."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.load.model import LoadPart
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
+from poolproof.rules.path import release_of
 from poolproof.units import format_size
+
+_DIRECT_SINCE = (2, 3, 0)
 
 
 def _in_job(case: Case) -> Findings:
@@ -9,13 +13,26 @@ def _in_job(case: Case) -> Findings:
     idle = [job for job in writers if not (job.sync_every or job.writes_are_synchronous)]
     if case.zfs is None or not case.zfs.has_log or not writers:
         return
-    if case.zfs.logbias == "throughput":
-        why = f"{case.who(writers)} writes to a dataset with logbias=throughput, which bypasses the log device"
-    elif idle and case.zfs.sync != "always":
+    direct = [job for job in writers if _passes_by(case, job)]
+    if idle and case.zfs.sync != "always":
         why = f"{case.who(idle)} makes no synchronous writes, and only those go to the log device"
-    else:
-        return
-    yield notes(f"{why}: the log device does not affect the result", weight=40)
+        yield notes(f"{why}: the log device does not affect the result", weight=40)
+    elif case.zfs.logbias == "throughput" or direct:
+        why = "of a dataset with logbias=throughput"
+        if case.zfs.logbias != "throughput":
+            why = "in direct writes of whole records"
+        yield notes(
+            f"the data {why} goes straight to the pool, and the log device gets only a small record of each write",
+            weight=40,
+        )
+
+
+def _passes_by(case: Case, job: LoadPart) -> bool:
+    """True if the job's writes are direct I/O of whole records, whose data OpenZFS 2.3 and later logs by reference."""
+    release, record = release_of(case.zfs), case.target.record_bytes if case.target else None
+    honours = release is not None and release >= _DIRECT_SINCE and case.zfs is not None and not case.zfs.is_zvol
+    whole = bool(record) and job.block_bytes % (record or 1) == 0
+    return honours and whole and job.direct and case.zfs is not None and case.zfs.direct != "disabled"
 
 
 def _in_result(case: Case) -> Findings:
@@ -34,12 +51,20 @@ RULE = Rule(
     title="The log device has nothing to do",
     wrong="A log device receives only synchronous writes. Without them, a test shows no benefit, or only that of the "
     "ARC.",
-    shows="In a job: no synchronous writes, or logbias=throughput. In the counters: zil_itx_metaslab_slog_bytes grew "
-    "by less than 1 % of what fio wrote.",
+    shows="In a job: no synchronous writes; or logbias=throughput, or direct writes of whole records on OpenZFS 2.3 or "
+    "later, whose data goes to the pool while the log device gets a small record of each write. In the counters: "
+    "zil_itx_metaslab_slog_bytes grew by less than 1 % of what fio wrote.",
     error="None in the result; the conclusion about the log device is wrong.",
     fix="use fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; set logbias=latency, or sync=always on the "
     "dataset",
-    sources=("man zfsprops (logbias, sync)", "https://www.truenas.com/docs/references/slog/"),
+    sources=(
+        zfs_source(
+            "2.3.0", "module/zfs/zfs_log.c", "zfs_log_write (WR_INDIRECT for logbias=throughput and direct I/O)"
+        ),
+        zfs_source("2.3.0", "module/zfs/zil.c", "zil_lwb_write_issue (zil_itx_metaslab_slog_bytes)"),
+        "man zfsprops (logbias, sync)",
+        "https://www.truenas.com/docs/references/slog/",
+    ),
     in_job=_in_job,
     options=("rw",),
     in_result=_in_result,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from poolproof.rules.flow import READ_IN_ORDER, WRITE_IN_ORDER, Flow, account
-from poolproof.rules.model import Case, Findings, Rule, finding, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
@@ -78,7 +78,11 @@ RULE = Rule(
     "device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
     fix="run losetup --direct-io=on LOOP FILE, and fill the backing file (no holes)",
-    sources=("measured cases L09, L10", "https://github.com/longhorn/longhorn-engine/issues/207"),
+    sources=(
+        "measured cases L09, L10",
+        linux_source("6.12", "drivers/block/loop.c", "__loop_update_dio, lo_rw_aio"),
+        "https://github.com/longhorn/longhorn-engine/issues/207",
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

@@ -1,6 +1,6 @@
 """An md array with a write-intent bitmap: the first write to a clean region has to wait for another write."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -23,7 +23,12 @@ RULE = Rule(
     error="Too low. Observed: 115 MB/s without the bitmap, 22 MB/s with it.",
     fix="run mdadm --grow --bitmap=none /dev/mdX for the test, or choose a larger --bitmap-chunk; report the setting "
     "with the result",
-    sources=("https://louwrentius.com (md bitmap)", "https://blog.liw.fi (md bitmap)", "man md"),
+    sources=(
+        linux_source("6.12", "drivers/md/md-bitmap.c", "bitmap_startwrite"),
+        "https://louwrentius.com (md bitmap)",
+        "https://blog.liw.fi (md bitmap)",
+        "man md",
+    ),
     in_job=_in_job,
     options=("bs", "rw"),
     cleared_by_byte_count=False,

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -31,7 +31,10 @@ RULE = Rule(
     error="Too high or too low.",
     fix="remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; use "
     "--output-format=json+",
-    sources=(fio_doc("group_reporting"),),
+    sources=(
+        fio_source("3.42", "stat.c", "sum_thread_stats, __show_run_stats"),
+        fio_doc("group_reporting"),
+    ),
     in_job=_in_job,
     options=("unified_rw_reporting", "group_reporting"),
     fixed_options=_fixed_options,

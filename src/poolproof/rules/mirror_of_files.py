@@ -1,7 +1,7 @@
 """A ZFS mirror of files, one on a rotational disk and one on a non-rotational disk."""
 
 from poolproof.rules.mirror_reads import mirrors_read
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
 
 
 def _in_result(case: Case) -> Findings:
@@ -25,8 +25,8 @@ RULE = Rule(
     "from the SSD.",
     fix="use the disks themselves as vdevs; if you want files, say so with the result",
     sources=(
-        "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/os/linux/zfs/vdev_file.c (vdev_file_open)",
-        "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
+        zfs_source("2.1.11", "module/os/linux/zfs/vdev_file.c", "vdev_file_open"),
+        zfs_source("2.1.11", "module/zfs/vdev_mirror.c", "vdev_mirror_load"),
         "Jim Salter, ZFS does NOT favor lower latency devices, 2018: files as vdevs",
     ),
     in_result=_in_result,

@@ -1,7 +1,7 @@
 """A ZFS mirror of a rotational and a non-rotational disk, where one kind of disk may serve most of the reads."""
 
 from poolproof.rules.mirror_reads import mirrors_read
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
 
 
 def _in_result(case: Case) -> Findings:
@@ -25,7 +25,7 @@ RULE = Rule(
     error="None; too high if taken as the speed of the hard disk.",
     fix="change nothing, but report that the non-rotational disk serves the reads; writes still wait for both disks",
     sources=(
-        "https://github.com/openzfs/zfs/blob/zfs-2.1.11/module/zfs/vdev_mirror.c (vdev_mirror_load)",
+        zfs_source("2.1.11", "module/zfs/vdev_mirror.c", "vdev_mirror_load"),
         "https://openzfs.github.io/openzfs-docs/man/master/4/zfs.4.html (zfs_vdev_mirror_rotating_seek_inc)",
     ),
     in_result=_in_result,

@@ -1,6 +1,6 @@
 """Writes smaller than a physical sector of the disk."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes, zfs_issue
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, zfs_issue, zfs_source
 from poolproof.units import format_size
 
 
@@ -21,7 +21,11 @@ RULE = Rule(
     shows="Before the run: the layout's smallest write (1 << ashift) is smaller than the disk's physical sector.",
     error="Too low by a factor of 2 to 10 on random writes.",
     fix="recreate the pool with ashift=12 (or the value that the disk needs), and align partitions to whole MiB",
-    sources=(zfs_issue(6040),),
+    sources=(
+        zfs_source("2.3.0", "module/zfs/vdev.c", "vdev_open (ashift)"),
+        linux_source("6.12", "block/blk-settings.c", "blk_set_stacking_limits (physical_block_size)"),
+        zfs_issue(6040),
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     cleared_by_byte_count=False,

@@ -70,6 +70,7 @@ class Case:
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
     `asked_s`: the requested run time in seconds; None if unknown.
     `quoted`: what the text around the result says about it; None if there is no such text.
+    `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
     """
 
     load: Load
@@ -79,6 +80,7 @@ class Case:
     cold: bool = True
     asked_s: float | None = None
     quoted: Quoted | None = None
+    earlier: tuple[Load, ...] = ()
 
     @property
     def jobs(self) -> tuple[LoadPart, ...]:
@@ -184,6 +186,21 @@ class Rule:
         commands = self.commands.replace("fio --rw=", "fio --name=trap --filename=trap --rw=")
         counted = f"sync; counted before\n{commands}\ncounted 'when fio ended'\nsync; counted 'after a sync'\n"
         return _SCRIPT_HEAD + needs + prepare + counted
+
+
+def fio_source(release: str, file: str, function: str) -> str:
+    """Return a function of fio as a source. `release` is the release whose code was read."""
+    return f"fio {release} {file}, {function}"
+
+
+def zfs_source(release: str, file: str, function: str) -> str:
+    """Return a function of OpenZFS as a source. `release` is the release whose code was read."""
+    return f"OpenZFS {release} {file}, {function}"
+
+
+def linux_source(release: str, file: str, function: str) -> str:
+    """Return a function of the Linux kernel as a source. `release` is the release whose code was read."""
+    return f"Linux {release} {file}, {function}"
 
 
 def fio_doc(options: str) -> str:

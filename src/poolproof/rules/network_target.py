@@ -1,26 +1,42 @@
 """The server's cache behind a network file system."""
 
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, suspects
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, linux_source, notes, suspects
 from poolproof.rules.path import is_network
 
 
 def _in_job(case: Case) -> Findings:
-    jobs = [job for job in case.jobs if job.reads or job.writes]
-    if case.target and is_network(case.target) and jobs and case.cold:
+    if case.target is None or not is_network(case.target) or not case.cold:
+        return
+    readers = [job for job in case.jobs if job.reads]
+    writers = [job for job in case.jobs if job.writes and not job.reads]
+    if readers:
         yield suspects(
-            f"{case.who(jobs)} uses {case.target.file_system}: direct=1 bypasses only the client's cache. The server "
-            "caches too, and its disks are not counted here",
+            f"{case.who(readers)} reads from {case.target.file_system}: the server may answer from its RAM, and its "
+            "disks "
+            "are not counted here" + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
             weight=55,
+        )
+    elif writers:
+        yield notes(
+            f"{case.who(writers)} writes to {case.target.file_system}: the disks of the server are not counted here, "
+            "so nothing shows when they had the data",
+            weight=35,
         )
 
 
 RULE = Rule(
     title="The server has a cache too",
-    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT applies only to the client. The server answers from its RAM if it can.",
-    shows="Before the run: the file system of the target is a network file system.",
+    wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
+    "reads from it if it can.",
+    shows="Before the run: the file system of the target is a network file system. A note if the jobs only write.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
-    sources=("man nfs (O_DIRECT)", fio_doc("direct")),
+    sources=(
+        linux_source("6.12", "fs/nfs/direct.c", "nfs_file_direct_read (bypasses the client's page cache)"),
+        linux_source("6.12", "fs/ceph/file.c", "ceph_direct_read_write"),
+        "man nfs (O_DIRECT)",
+        fio_doc("direct"),
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     needs="Run on an NFS mount. findmnt shows no disk there: read the counters on the server.",

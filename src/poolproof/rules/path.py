@@ -1,16 +1,29 @@
 """Whether the bytes of a job bypass RAM or go through it."""
 
-from poolproof.evidence.model import Target
+import re
+
+from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 _FUSE = ("fuse", "mergerfs", "autotier")
+_PASSES_DIRECT_ON = ("fuse.mergerfs", "mergerfs", "fuse.autotier", "autotier")
+_RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_DAX = {"dax", "dax=always"}
+_MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 
 
 def is_zfs(target: Target | None) -> bool:
     """True if the files are on ZFS, including a zvol with another file system on it."""
     return target is not None and (target.zfs is not None or target.file_system in ("zfs", "zvol"))
+
+
+def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
+    """Return the release of OpenZFS, such as (2, 3, 1); None if unknown. A missing third number counts as 0."""
+    found = _RELEASE.search(zfs.version or "") if zfs else None
+    return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
 
 def is_fuse(target: Target | None) -> bool:
@@ -27,25 +40,39 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
     """True if the job's I/O reaches the disks without going through a page cache; None if unknown.
 
     None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O
-    on datasets.
+    on datasets. None also for FUSE programs that may open the file below without O_DIRECT. On a network file system,
+    direct I/O bypasses the client's cache; the server's cache is the subject of `network-target`.
     """
     if not job.direct:
         return False
     if target is None or target.file_system in ("", "unknown"):
         return None
-    if target.volatile or target.loop_without_direct or is_network(target):
+    if target.volatile or target.loop_without_direct:
         return False
-    return None if is_zfs(target) else True
+    may_strip = is_fuse(target) and not target.file_system.startswith(_PASSES_DIRECT_ON)
+    return None if is_zfs(target) or may_strip else True
 
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
-    """True if the engine can use the page cache and the job's I/O is not known to bypass it."""
-    return job.may_use_page_cache and not goes_past_ram(job, target)
+    """True if the engine can use the page cache, and the job's I/O is neither known nor expected to bypass it."""
+    return job.may_use_page_cache and not goes_past_ram(job, target) and not is_direct_on_unknown(job, target)
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
     """True if the job sets direct=1 on an unknown target, which is likely to honour it: only ZFS is known not to."""
-    return job.direct and goes_past_ram(job, target) is None and not is_zfs(target)
+    return job.direct and (target is None or target.file_system in ("", "unknown"))
+
+
+def is_persistent_memory(job: LoadPart, target: Target | None) -> bool:
+    """True if the job's data is on persistent memory, which answers in less time than any disk.
+
+    Without facts about the target, the engine or the name of the device or directory shows it.
+    """
+    if target is not None and (target.persistent_memory or _DAX & set(target.mount_options)):
+        return True
+    fio = fio_job(job)
+    paths = (*fio.filenames, fio.directory or "")
+    return fio.engine in _MEMORY_ENGINES or any(word in path for path in paths for word in ("pmem", "/dev/dax"))
 
 
 def all_go_past_ram(case: Case) -> bool:

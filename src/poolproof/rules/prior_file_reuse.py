@@ -1,6 +1,6 @@
 """A test file from an earlier run."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_source, notes
 from poolproof.units import format_size
 
 
@@ -21,7 +21,7 @@ RULE = Rule(
     shows="Before the run: the files of a read job already exist.",
     error="Too high or too low. Observed: 1150 MB/s and 635 MB/s.",
     fix="remove the file, and write it again with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
-    sources=("fio filesetup.c",),
+    sources=(fio_source("3.42", "filesetup.c", "setup_files (extends only files that are too short)"),),
     in_job=_in_job,
     options=("filename", "directory"),
     prepare="fio --name=fill --filename=trap --rw=randwrite --bs=4k --size=256m --fallocate=none --end_fsync=1",

@@ -1,7 +1,7 @@
 """Counters that cover more than fio's own measurement window."""
 
 from poolproof.rules.flow import account, cold_reads, writes
-from poolproof.rules.model import Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
 from poolproof.rules.reported import ran_s
 from poolproof.units import format_duration
 
@@ -32,7 +32,11 @@ RULE = Rule(
     error="The counters are too high by ramp / runtime. Measured: 8829 reads on the disk, but only 4000 reported by "
     "fio.",
     fix="read the counters when the ramp ends, not when fio starts",
-    sources=("measured case L17",),
+    sources=(
+        "measured case L17",
+        fio_source("3.42", "libfio.c", "reset_all_stats"),
+        fio_source("3.42", "fio_time.h", "in_ramp_time"),
+    ),
     in_result=_in_result,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based --ramp_time=2 --runtime=2",
 )

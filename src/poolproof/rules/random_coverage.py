@@ -1,32 +1,52 @@
 """Random writes that leave part of the file untouched."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import skips_blocks, was_filled
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
-    if jobs := [job for job in case.jobs if job.writes and job.is_random and _skips(job)]:
+    jobs = [job for job in case.jobs if job.writes and not job.reads and skips_blocks(job)]
+    if jobs := [job for job in jobs if not (_is_long(job) or _on_device(job) or was_filled(case, job))]:
+        share = "far fewer than 63 %" if _is_skewed(jobs[0]) else "about 63 %"
         yield notes(
-            f"{case.who(jobs)} picks its blocks without a map (norandommap, or a skewed distribution): one pass writes "
-            "at most about 63 % of the blocks and some of them more than once, so a later read of the file finds holes",
+            f"{case.who(jobs)} picks its blocks without a map of those already written: one pass writes {share} of the "
+            "blocks, so a later read of the file finds holes",
             weight=30,
         )
 
 
-def _skips(job: LoadPart) -> bool:
-    distribution = (fio_job(job).text("random_distribution") or "").partition(":")[0]
-    return fio_job(job).flag("norandommap") or distribution not in ("random", "")
+def _is_skewed(job: LoadPart) -> bool:
+    return (fio_job(job).text("random_distribution") or "").partition(":")[0].strip() not in ("random", "")
+
+
+def _is_long(job: LoadPart) -> bool:
+    """True if the job makes passes over its file until its time is up, after which hardly a block is left out."""
+    return job.time_based and not _is_skewed(job)
+
+
+def _on_device(job: LoadPart) -> bool:
+    """True if the job writes to block devices, which have no holes."""
+    names = fio_job(job).filenames
+    return bool(names) and all(name.startswith("/dev/") for name in names)
 
 
 RULE = Rule(
     title="Random writes do not cover the file",
     wrong="Without a map of the blocks already written, random writes hit some blocks twice and miss others: one pass "
     "writes 1 − 1/e = 63 % of the blocks. A later read of the file finds holes in place of the rest.",
-    shows="In a job: random writes with norandommap or a random_distribution such as zipf.",
+    shows="In a job: one pass of random writes to a file that no earlier job filled, with norandommap (unless "
+    "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is left out: fio lays "
+    "its file out first.",
     error="Too high for a later read job.",
     fix="fill the file with a sequential write first, and remove norandommap if every block must be written",
-    sources=(fio_doc("norandommap"),),
+    sources=(
+        fio_source("3.42", "io_u.c", "__get_next_rand_offset"),
+        fio_source("3.42", "init.c", "fixup_options (a random_distribution turns the map off)"),
+        fio_source("3.42", "filesetup.c", "extend_file (which files fio lays out)"),
+        fio_doc("norandommap"),
+    ),
     in_job=_in_job,
     options=("norandommap", "random_distribution"),
     commands="rm -f trap; fio --rw=randwrite --size=64m --norandommap --end_fsync=1 --fallocate=none; du -k trap",

@@ -1,7 +1,7 @@
 """Syncs too rare to matter."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, suspects
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, suspects
 from poolproof.rules.path import may_end_in_ram
 from poolproof.units import format_size
 
@@ -32,7 +32,10 @@ RULE = Rule(
     shows="In a job: fsync or fdatasync of 100 or more, and no end_fsync.",
     error="Too high, by the share of bytes that were never synced.",
     fix="add end_fsync=1 for throughput, or use fdatasync=1 for commit latency",
-    sources=(fio_doc("fsync"),),
+    sources=(
+        fio_source("3.42", "io_u.c", "get_rw_ddir"),
+        fio_doc("fsync"),
+    ),
     in_job=_in_job,
     options=("fsync", "fdatasync"),
     fixed_options={"end_fsync": "1"},

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Finding, Findings, Rule, fio_doc, fio_issue, notes
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_doc, fio_issue, fio_source, notes
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_count
 
@@ -48,7 +48,12 @@ RULE = Rule(
     shows="In a result: rate_iops was set, but less than 95 % of it was reached. In a job: rate_process=poisson.",
     error="Latency is too low near saturation.",
     fix="run with rate_iops from 10 to 90 % of the maximum, and report the percentiles at each rate that was reached",
-    sources=(fio_doc("io_submit_mode"), fio_issue(333)),
+    sources=(
+        fio_source("3.42", "backend.c", "usec_for_io"),
+        fio_source("3.42", "io_u.c", "rate_ddir"),
+        fio_doc("io_submit_mode"),
+        fio_issue(333),
+    ),
     in_job=_in_job,
     options=("rate_process", "rate_iops"),
     in_result=each_part(_in_part),

@@ -1,7 +1,7 @@
 """Reads that did not reach the disks."""
 
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Findings, Rule, fill, finding, zfs_issue
+from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue
 
 
 def _in_result(case: Case) -> Findings:
@@ -23,7 +23,12 @@ RULE = Rule(
     "read.",
     fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then use direct=1; or set "
     "`cold: false` if RAM is part of what you want to measure",
-    sources=("measured cases L01, L04, L07, L09", zfs_issue(6040)),
+    sources=(
+        "measured cases L01, L04, L07, L09",
+        linux_source("6.12", "mm/filemap.c", "filemap_read"),
+        linux_source("6.12", "block/genhd.c", "part_stat_show"),
+        zfs_issue(6040),
+    ),
     in_result=_in_result,
     prepare=fill("512m"),
     commands="fio --rw=read --bs=1m --size=512m --invalidate=0",

@@ -3,11 +3,12 @@
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Findings, Rule, fill, notes, zfs_issue
-from poolproof.rules.path import is_zfs
+from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, notes, zfs_issue, zfs_source
+from poolproof.rules.path import is_zfs, may_end_in_ram
 from poolproof.units import format_size
 
 _PAGE = 4096
+_FIX = "set recordsize or volblocksize to bs to measure the disks; otherwise keep the record size and report it"
 
 
 def _unit(case: Case) -> int:
@@ -17,18 +18,28 @@ def _unit(case: Case) -> int:
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
     """True if each I/O leaves some unit incomplete, and no neighbouring I/O soon completes that unit in RAM."""
-    return job.block_bytes % unit != 0 and (job.is_random or (job.writes and unit == _PAGE))
+    return job.block_bytes % unit != 0 and job.is_random
+
+
+def _uses_units(case: Case, job: LoadPart) -> bool:
+    """True if the job's I/O goes through records or pages. Direct I/O moves sectors, except on ZFS."""
+    return job.may_use_page_cache and (is_zfs(case.target) or may_end_in_ram(job, case.target))
 
 
 def _in_job(case: Case) -> Findings:
     unit = _unit(case)
+    name = "record" if is_zfs(case.target) else "page"
     for job in case.jobs:
-        if job.may_use_page_cache and _is_partial(job, unit) and not job.commits_each_write:
+        if _uses_units(case, job) and _is_partial(job, unit) and not job.commits_each_write:
+            rest = ", and a write has to read the rest first" if job.writes else ""
             yield notes(
-                f"{case.who([job])} uses blocks of {format_size(job.block_bytes)}, but the file system works in units "
-                f"of {format_size(unit)}: the disks move up to {max(unit / job.block_bytes, 2):.0f} times as much, and "
-                "writes have to read first",
+                f"{case.who([job])} uses random blocks of {format_size(job.block_bytes)}, but the file system reads "
+                f"and writes whole {name}s of {format_size(unit)}: the disks move up to "
+                f"{max(unit / job.block_bytes, 2):.0f} times as much{rest}",
                 weight=40,
+                fix=_FIX
+                if is_zfs(case.target)
+                else "use a bs that is a multiple of 4k, or report the disks' bytes too",
             )
 
 
@@ -37,10 +48,11 @@ def _in_result(case: Case) -> Findings:
     if found is None:
         return
     ratio, read = found.read_ratio, format_size(found.leaf_read_bytes)
-    if ratio is not None and ratio > 2 and any(job.is_random for job in case.jobs):
+    if ratio is not None and ratio > 2 and any(_is_partial(job, _unit(case)) and job.reads for job in case.jobs):
+        name = "record" if is_zfs(case.target) else "page"
         yield notes(
             f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, {ratio:.2g} times "
-            "as much: each I/O read a whole record",
+            f"as much: each I/O read a whole {name}",
             weight=45,
         )
     elif _reads_to_change(case, found):
@@ -52,23 +64,32 @@ def _in_result(case: Case) -> Findings:
 
 
 def _reads_to_change(case: Case, found: Account) -> bool:
-    is_partial = any(_is_partial(job, _unit(case)) for job in case.jobs if job.writes)
+    unit = _unit(case)
+    is_partial = any(
+        _uses_units(case, job) and (_is_partial(job, unit) or (unit == _PAGE and job.block_bytes % unit != 0))
+        for job in case.jobs
+        if job.writes
+    )
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
     return is_partial and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
 
 
 RULE = Rule(
     title="I/Os smaller than a record",
-    wrong="A file system with 128 KiB records reads a whole record to return 4 KiB of it, and also to change 4 KiB of "
-    "it. The result is what an application gets, not what the disks can do.",
-    shows="In a job: random blocks that are not multiples of the ZFS record, or writes that are not multiples of a "
-    "page. In the counters: the disks read more than twice what fio read, or a write-only job causes reads of more "
-    "than 5 % of its bytes.",
+    wrong="ZFS with 128 KiB records reads a whole record to return 4 KiB of it, and also to change 4 KiB of it. Other "
+    "file systems do the same with pages of 4 KiB. The result is what an application gets, not what the disks can do.",
+    shows="In a job: random blocks that are not multiples of the ZFS record or, for buffered I/O on other file "
+    "systems, of a page. In the counters: such a job, and the disks read more than twice what fio read, or a "
+    "write-only job causes reads of more than 5 % of its bytes.",
     error="Too low for the disks, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 11,436 reads for "
     "16 MiB written.",
-    fix="set recordsize or volblocksize to bs if you want to measure the disks; otherwise keep the record size and "
-    "report it",
-    sources=(zfs_issue(6040), zfs_issue(10830)),
+    fix=_FIX,
+    sources=(
+        zfs_source("2.3.0", "module/zfs/dbuf.c", "dmu_buf_will_dirty (reads the record before a partial write)"),
+        linux_source("6.12", "fs/buffer.c", "__block_write_begin_int (reads the page before a partial write)"),
+        zfs_issue(6040),
+        zfs_issue(10830),
+    ),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned"),
     in_result=_in_result,

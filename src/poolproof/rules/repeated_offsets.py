@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import lost_reads
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
 
 
@@ -42,7 +42,11 @@ RULE = Rule(
     error="Too high from the second run on. Measured: 133 MB/s, then 2675 MB/s. With randrepeat=0: 143 MB/s, then 154 "
     "MB/s.",
     fix="drop the caches before each run (and keep the seed for a fair comparison), or set randrepeat=0",
-    sources=("measured cases L07, L08", fio_doc("randrepeat")),
+    sources=(
+        "measured cases L07, L08",
+        fio_source("3.42", "init.c", "init_rand_seed, setup_random_seeds"),
+        fio_doc("randrepeat"),
+    ),
     in_job=_in_job,
     options=("randrepeat", "invalidate", "rw"),
     fixed_options={"randrepeat": "0"},

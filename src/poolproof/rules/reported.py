@@ -1,14 +1,19 @@
 """What fio reported for a whole run and for each direction of each job."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.load.merge import group_directions
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Check, Finding, Findings
 
 Kind = Literal["read", "write"]
+
+_RELEASE = re.compile(r"fio-(\d+)\.(\d+)")
+_SYNCS_AFTER_WRITES_ONLY = (3, 38)
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,26 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
     if any(rate is None for rate in rates):
         return None
     return max((rate for rate in rates if rate is not None), default=None)
+
+
+def fio_release(result: Outcome | None) -> tuple[int, int] | None:
+    """Return the release of fio, such as (3, 38); None if it is unknown or if another generator ran the load."""
+    found = _RELEASE.match(result.version) if result else None
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def each_sync_has_data(case: Case, job: LoadPart) -> bool:
+    """True if every sync call of the job follows a write, so that it has something to write.
+
+    Before fio 3.38, a mixed job also synced after reads, and a job with several I/Os in flight synced more often than
+    asked (io_u.c, get_rw_ddir; fio commit 704a8cfe). If every write is synchronous, a sync call finds nothing to do.
+    """
+    if job.writes_are_synchronous:
+        return False
+    release = fio_release(case.outcome)
+    if release is not None and release >= _SYNCS_AFTER_WRITES_ONLY:
+        return True
+    return not job.is_mixed and job.queue_each == 1
 
 
 def ran_s(result: Outcome | None) -> float | None:

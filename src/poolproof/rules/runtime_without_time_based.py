@@ -2,13 +2,16 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, fio_source
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
 from poolproof.units import format_duration, format_rate, format_size
 
 _FAST_BYTES_PER_S = 2e9
 _DIRECT_IOPS = 20_000  # per direct I/O in flight: 50 µs each, as on fast NVMe disks
+_COMMITS = 20_000  # per clone and second: 50 µs each, as on SSDs with a protected write cache
 _LONG_ENOUGH_S = 10.0
+_DONE = 0.95
+_ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read_iolog", "verify_backlog", "flow"})
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
@@ -22,21 +25,51 @@ def _may_end_early(case: Case) -> list[LoadPart]:
 
 def _in_job(case: Case) -> Findings:
     for job in _may_end_early(case) if case.outcome is None else ():
-        size, rate, runtime_s = (job.io_size_bytes or job.size_bytes), _fastest_bytes_per_s(job), job.runtime_s or 0.0
-        if size is not None and size * job.clones < runtime_s * rate:
-            total = size * job.clones
-            yield suspects(
+        total, rate, runtime_s = _asked_bytes(job), _fastest_bytes_per_s(job), job.runtime_s or 0.0
+        if total is not None and rate is not None and total < runtime_s * rate:
+            seconds = total / rate
+            yield finding(
+                "suspects" if seconds < _LONG_ENOUGH_S else "notes",
                 f"{case.who([job])} has a runtime of {format_duration(runtime_s)} but ends when its "
-                f"{format_size(total)} are done: at {format_rate(rate)} that takes {format_duration(total / rate)}",
+                f"{format_size(total)} are done: at {format_rate(rate)} that takes {format_duration(seconds)}",
                 weight=70,
             )
 
 
-def _fastest_bytes_per_s(job: LoadPart) -> float:
-    """Return the highest plausible rate: 2 GB/s, or less for direct I/O with small blocks and a low queue depth."""
-    if not job.direct:
-        return _FAST_BYTES_PER_S
-    return min(_FAST_BYTES_PER_S, _DIRECT_IOPS * job.queue * job.max_block_bytes)
+def _asked_bytes(job: LoadPart) -> int | None:
+    """Return how many bytes all clones move before they end; None if another option decides that."""
+    size = job.io_size_bytes or job.size_bytes
+    if size is None or not _ENDS.isdisjoint(fio_job(job).options):
+        return None
+    return size * job.clones * max(fio_job(job).number("loops") or 1, 1)
+
+
+def _fastest_bytes_per_s(job: LoadPart) -> float | None:
+    """Return the highest plausible rate of all clones: 2 GB/s, or less if the job itself limits the rate.
+
+    Direct I/O with small blocks and a low queue depth is slower, and so are writes that are synced one by one and jobs
+    with a rate limit. None if the job pauses between I/Os.
+    """
+    if job.thinks:
+        return None
+    fastest, block = _FAST_BYTES_PER_S, job.max_block_bytes
+    if job.direct:
+        fastest = min(fastest, _DIRECT_IOPS * job.queue * block)
+    every = 1 if job.writes_are_synchronous else job.sync_every
+    if job.writes and every:
+        fastest = min(fastest, _COMMITS * job.clones * every * block * (2 if job.is_mixed else 1))
+    rates = _limits(job, "rate"), [each * block for each in _limits(job, "rate_iops")]
+    return min([fastest, *(sum(each) * job.clones for each in rates if each)])
+
+
+def _limits(job: LoadPart, name: str) -> list[int]:
+    """Return the limits of the directions that the job uses; empty if there are none."""
+    fio = fio_job(job)
+    values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]
+    given = [
+        value for value in (values if job.is_mixed else values[:1] if job.reads else values[1:2] or values) if value
+    ]
+    return given * (2 if job.is_mixed and len(given) == 1 else 1)
 
 
 def _in_result(case: Case) -> Findings:
@@ -44,6 +77,9 @@ def _in_result(case: Case) -> Findings:
     if ran is None or not asked or ran >= 0.95 * asked or not _may_end_early(case):
         return
     moved = (moved_bytes(case.outcome, "read") or 0) + (moved_bytes(case.outcome, "write") or 0)
+    due = [_asked_bytes(job) for job in case.jobs]
+    if moved and all(each is not None for each in due) and moved < _DONE * sum(each or 0 for each in due):
+        return  # something else ended the run, such as a signal: `work-done` reports it
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     yield finding(
         "fails" if too_short else "notes",
@@ -57,12 +93,17 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="runtime without time_based ends early",
     wrong="runtime is only an upper limit: the job ends when its size is done, after a burst that caches can absorb.",
-    shows="In a job: runtime without time_based, and a size that is done sooner at 2 GB/s (with direct=1, at 20,000 "
-    "IOPS per I/O in flight if that is slower). In a result: the job ran for less than half the requested time and "
-    "less than 10 s.",
+    shows="In a job: runtime without time_based, and a size × loops that is done sooner at 2 GB/s (at 20,000 IOPS per "
+    "direct I/O in flight, 20,000 syncs/s per clone, or the rate limit, if that is slower). A note if it still takes "
+    "10 s. In a result: the job ran for less than half the requested time and less than 10 s, and moved its bytes.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, 24 ms run.",
     fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
-    sources=("measured case L18", fio_doc("time_based"), fio_issue(329)),
+    sources=(
+        "measured case L18",
+        fio_source("3.42", "backend.c", "keep_running (loops, size and io_size end a job)"),
+        fio_doc("time_based"),
+        fio_issue(329),
+    ),
     in_job=_in_job,
     options=("runtime",),
     fixed_options={"time_based": "1"},

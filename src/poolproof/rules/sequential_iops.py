@@ -2,14 +2,22 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_issue, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
 from poolproof.rules.reported import parts
 from poolproof.units import format_count, format_size
 
 
 def _small(case: Case) -> list[LoadPart]:
-    jobs = [job for job in case.jobs if job.may_use_page_cache and job.is_sequential]
+    jobs = [job for job in case.jobs if job.may_use_page_cache and job.is_sequential and _may_merge(job)]
     return [job for job in jobs if job.max_block_bytes <= 16 * 1024 and not job.commits_each_write]
+
+
+def _may_merge(job: LoadPart) -> bool:
+    """True if the kernel can merge neighbouring I/Os: in RAM, or in the queue if several are in flight.
+
+    A direct job with one I/O in flight sends each of them as a request of its own.
+    """
+    return not job.direct or job.queue_each > 1
 
 
 def _in_job(case: Case) -> Findings:
@@ -18,7 +26,8 @@ def _in_job(case: Case) -> Findings:
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
             f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
-            "merges them into larger requests, so their IOPS are not the disk's",
+            f"{'can merge' if jobs[0].direct else 'merges'} them into larger requests, so their IOPS are not the "
+            "disk's",
             weight=25,
         )
 
@@ -38,11 +47,16 @@ RULE = Rule(
     title="IOPS of merged requests",
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
     "not requests to the disk; an upper layer can even look faster than the disk.",
-    shows="In a job: sequential I/O in blocks of 16 KiB or less, without a sync after each write. In the counters: the "
-    "disks did less than half as many requests as fio did I/Os.",
+    shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
+    "sync after each write. In the counters: the disks did less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",
     fix="report bytes per second for sequential I/O, and use randread or randwrite for IOPS",
-    sources=(fio_issue(41), "https://github.com/longhorn/longhorn/issues/7905"),
+    sources=(
+        linux_source("6.12", "block/blk-merge.c", "blk_attempt_plug_merge"),
+        linux_source("6.12", "mm/readahead.c", "page_cache_ra_order"),
+        fio_issue(41),
+        "https://github.com/longhorn/longhorn/issues/7905",
+    ),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "rw"),
     in_result=_in_result,

@@ -1,16 +1,21 @@
 """Several jobs that access the same bytes of one file."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import Flow, lost_reads, lost_writes
-from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc
-from poolproof.rules.path import all_go_past_ram, may_end_in_ram
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc, fio_source
+from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown, may_end_in_ram
 from poolproof.units import canonical_size
 
 _NEAR = 0.2
 _MOST_PARTS = 100
+_DISK = re.compile(
+    r"/dev/(?:[shv]d[a-z]|xvd[a-z]|nvme\d|md\d|md/|disk/|pmem\d)"
+)  # not zvols, whose I/O goes through RAM
 
 
 def _fix(case: Case) -> str:
@@ -19,7 +24,10 @@ def _fix(case: Case) -> str:
     The text gives the size of a part if all sections have the same size.
     """
     sizes = {job.size_bytes for job in case.jobs}
-    size, fix = next(iter(sizes)), "use directory= instead of filename= (one file per job), or offset_increment="
+    fix = "use directory= instead of filename= (one file per job), or offset_increment="
+    if all(name.startswith("/dev/") for job in case.jobs for name in fio_job(job).filenames):
+        fix = "set offset_increment="
+    size = next(iter(sizes))
     if len(sizes) > 1 or size is None or size < case.load.sharers:
         return f"{fix} to give each job its own part"
     part = _share_of(size, case.load.sharers)
@@ -34,17 +42,39 @@ def _share_of(size_bytes: int, sharers: int) -> str:
 
 
 def _in_job(case: Case) -> Findings:
+    yield from _direct_in_step(case)
     sharers = _sharers(case, lambda _job: True)
     # Writers are among those that share most if they alone are as many, or if fewer share without them.
     writers = _sharers(case, lambda job: job.writes) == sharers or _sharers(case, lambda job: not job.writes) < sharers
     if sharers < 2 or not (case.cold or writers):
         return
-    in_step = _sharers(case, _walks_forward) > 1
-    order = "start at the same offset" if in_step else "sometimes access the same blocks"
+    in_step = _starters(case) > 1
+    order = "start at the same offset" if in_step else "access some of the same blocks"
     yield finding(
         "suspects" if in_step else "notes",
         f"{sharers} jobs {'write' if writers else 'read'} the same bytes of one file and {order}: RAM can serve all "
         f"but one of them, so the sum may be too high by a factor of up to {sharers}",
+        weight=80,
+        fix=_fix(case),
+    )
+
+
+def _direct_in_step(case: Case) -> Findings:
+    """Yield a finding if clones read or write the same bytes at once with direct=1, on a target that is not known.
+
+    A file may be on ZFS, which may ignore direct=1. A disk has a cache of its own.
+    """
+    jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
+    jobs = [job for job in jobs if job.shares_one_file and (job.reads or job.writes)]
+    if not jobs or not (case.cold or case.load.writes):
+        return
+    clones, did = jobs[0].clones, "write" if jobs[0].writes else "read"
+    on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
+    cache = "the cache of the drive" if on_device else "RAM, if direct=1 is not honoured here,"
+    yield finding(
+        "notes" if on_device else "suspects",
+        f"{clones} jobs {did} the same bytes of one {'device' if on_device else 'file'} and start at the same offset: "
+        f"{cache} can serve all but one of them, so the sum may be too high by a factor of up to {clones}",
         weight=80,
         fix=_fix(case),
     )
@@ -60,6 +90,21 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
         for phase in case.load.phases
     )
     return max((Load(tuple(phase)).sharers for phase in phases), default=0)
+
+
+def _starters(case: Case) -> int:
+    """Return how many clones start at the same byte at once and read or write forwards from there."""
+    most = 0
+    for phase in case.load.phases:
+        jobs = [job for job in phase if _walks_forward(job) and may_end_in_ram(job, case.target)]
+        starts = Counter(
+            (extent.file, extent.scale, extent.start)
+            for job in jobs
+            if job.reads or job.writes
+            for extent in job.extents
+        )
+        most = max(most, *starts.values(), 0)
+    return most
 
 
 def _walks_forward(job: LoadPart) -> bool:
@@ -118,12 +163,18 @@ RULE = Rule(
     title="Several jobs share one file",
     wrong="Jobs with one filename start at the same byte. The disk serves one of them, RAM serves the others, and fio "
     "adds all of them up.",
-    shows="In a job: clones that access the same bytes, without offset_increment, and are not known to bypass RAM. In "
-    "the counters: the disks moved about 1/numjobs of what fio moved.",
+    shows="In a job: clones that access the same bytes and are not known to bypass RAM (with direct=1 on an unknown "
+    "target: sequential clones that start at the same offset). In the counters: the disks moved about 1/numjobs of "
+    "what fio moved.",
     error="Too high, by a factor of up to numjobs. Measured: 6 with 8 writers, 4.0 with 4 readers; correct with "
     "direct=1 on ext4.",
     fix="use directory= so that each job has its own file, or set size=X/numjobs and offset_increment=X/numjobs",
-    sources=("measured cases L02, L03, L04", fio_doc("offset_increment")),
+    sources=(
+        "measured cases L02, L03, L04",
+        fio_source("3.42", "filesetup.c", "get_start_offset (offset_increment)"),
+        fio_source("3.42", "io_u.c", "get_next_seq_offset"),
+        fio_doc("offset_increment"),
+    ),
     in_job=_in_job,
     options=("numjobs", "filename"),
     fixed_options=_fixed_options,

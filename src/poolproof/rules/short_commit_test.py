@@ -1,7 +1,7 @@
 """etcd's disk test with its published size."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.model import Case, Changes, Findings, Rule, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_source, notes
 from poolproof.units import format_count, format_size
 
 
@@ -31,6 +31,7 @@ RULE = Rule(
     error="Latency is too low.",
     fix="use size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",
     sources=(
+        fio_source("3.42", "backend.c", "keep_running"),
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",
     ),

@@ -2,7 +2,8 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, linux_source, notes, zfs_source
+from poolproof.rules.path import may_end_in_ram
 from poolproof.units import format_size
 
 _LONG_S = 60.0
@@ -10,9 +11,12 @@ _LONG_S = 60.0
 
 def _in_job(case: Case) -> Findings:
     limit = case.target.dirty_limit_bytes if case.target else None
-    jobs = [job for job in case.jobs if _is_burst(job, limit)]
+    jobs = [job for job in case.jobs if _is_burst(job, limit if may_end_in_ram(job, case.target) else None)]
     if case.outcome is None and jobs:
-        buffered = f" (the kernel accepts {format_size(limit)} of dirty data before writers wait)" if limit else ""
+        is_buffered = limit and may_end_in_ram(jobs[0], case.target)
+        buffered = (
+            f" (the kernel accepts {format_size(limit or 0)} of dirty data before writers wait)" if is_buffered else ""
+        )
         yield notes(
             f"{case.who(jobs)} writes only briefly and without a ramp{buffered}: write buffers, the open ZFS "
             "transaction group and a drive's fast cache absorb the first seconds",
@@ -37,11 +41,16 @@ RULE = Rule(
     title="A burst, not a sustained rate",
     wrong="The first seconds of writing go to dirty memory, ZFS's open transaction group (5 s), a drive's SLC cache "
     "or a controller's cache, or use up a cloud volume's burst credits. The sustained rate comes after that.",
-    shows="In a job: writes without ramp_time, for less than 60 s or of less than twice the dirty limit. See also "
-    "`unstable`.",
+    shows="In a job: writes without ramp_time, for less than 60 s or, if they are buffered, of less than twice the "
+    "dirty limit. See also `unstable`.",
     error="Too high, by a factor of 1.5 to 10.",
     fix="set ramp_time=15, time_based=1 and runtime=60; or set steadystate=iops_slope:1% with ss_dur=60",
-    sources=("man zfs.4 (zfs_txg_timeout)", fio_doc("steadystate")),
+    sources=(
+        linux_source("6.12", "mm/page-writeback.c", "balance_dirty_pages, domain_dirty_limits"),
+        zfs_source("2.3.0", "module/zfs/txg.c", "txg_sync_thread (zfs_txg_timeout)"),
+        fio_source("3.42", "steadystate.c", "steadystate_check"),
+        fio_doc("steadystate"),
+    ),
     in_job=_in_job,
     options=("runtime", "io_size", "size", "rw"),
     fixed_options=_fixed_options,

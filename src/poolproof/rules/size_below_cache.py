@@ -4,7 +4,18 @@ from dataclasses import replace
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fill, fio_issue, suspects, zfs_issue
+from poolproof.rules.model import (
+    Case,
+    Changes,
+    Findings,
+    Rule,
+    fill,
+    fio_issue,
+    linux_source,
+    suspects,
+    zfs_issue,
+    zfs_source,
+)
 from poolproof.rules.path import goes_past_ram, is_zfs, may_end_in_ram
 from poolproof.units import canonical_size, format_size
 
@@ -33,9 +44,17 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(readers)} reads {format_size(unique)} through memory, and {name} is "
             f"{format_size(cache_bytes)}: reads of cached data do not reach the disks",
             weight=60,
-            fix=f"use at least size={_twice(cache_bytes)} in total (2 × {name}), or direct=1 if the file system "
-            "honours it, or set zfs_arc_max below half of the size",
+            fix=_fix(case, readers[0], cache_bytes, name),
         )
+
+
+def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
+    more = f"use at least size={_twice(cache_bytes)} in total (2 × {name})"
+    if is_zfs(case.target):
+        return f"{more}, or set zfs_arc_max below half of the size"
+    if not job.direct and goes_past_ram(replace(job, direct=True), case.target) is not False:
+        return f"{more}, or direct=1 if the file system honours it"
+    return more
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
@@ -59,7 +78,14 @@ RULE = Rule(
     error="Too high for reads, by a factor of 2 to more than 100.",
     fix="use files of twice RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not primarycache=metadata, which "
     "stops prefetch)",
-    sources=(zfs_issue(6040), fio_issue(383), fio_issue(470), zfs_issue(9375)),
+    sources=(
+        linux_source("6.12", "mm/filemap.c", "filemap_read"),
+        zfs_source("2.3.0", "module/zfs/arc.c", "arc_read"),
+        zfs_issue(6040),
+        fio_issue(383),
+        fio_issue(470),
+        zfs_issue(9375),
+    ),
     in_job=_in_job,
     options=("size", "filesize", "direct", "buffered"),
     fixed_options=_fixed_options,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from poolproof.evidence.model import LeafUse
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 from poolproof.units import format_duration
 
 _BUSY = 0.7
@@ -59,7 +59,10 @@ RULE = Rule(
     "bytes. It was also at least 1.5 times as busy as any other, or its requests took at least five times as long.",
     error="Too low.",
     fix="check the disk (smartctl -x) and replace it, or accept that it is a slower kind of disk",
-    sources=("https://www.kernel.org/doc/html/latest/block/stat.html",),
+    sources=(
+        linux_source("6.12", "block/genhd.c", "part_stat_show"),
+        "https://www.kernel.org/doc/html/latest/block/stat.html",
+    ),
     in_result=_in_result,
     needs="Run on a mirror with one failing or slower disk. Needs sysstat.",
     commands="fio --rw=randread --bs=16k --size=256m --direct=1 --time_based --runtime=10 & iostat -x 1 10; wait",

@@ -1,6 +1,6 @@
 """Shingled disks."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -19,7 +19,10 @@ RULE = Rule(
     "`--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
-    sources=("https://github.com/aicodix/smr",),
+    sources=(
+        linux_source("6.12", "block/blk-sysfs.c", "queue_zoned_show (none for drive-managed disks)"),
+        "https://github.com/aicodix/smr",
+    ),
     in_job=_in_job,
     options=("rw",),
     cleared_by_byte_count=False,

@@ -1,36 +1,43 @@
-"""Syncs that empty the queue."""
+"""Syncs that do not cover the writes in flight."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, notes
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, notes
+
+_ENGINES = ("libaio", "io_uring")  # posixaio passes the sync to aio_fsync, which waits for earlier requests
 
 
 def _in_job(case: Case) -> Findings:
-    writers = [job for job in case.jobs if job.writes and job.sync_every and not job.is_synchronous]
-    if jobs := [job for job in writers if (job.sync_every or 0) < job.depth]:
-        every, depth = jobs[0].sync_every, jobs[0].depth
+    writers = [job for job in case.jobs if job.writes and job.sync_every and not job.writes_are_synchronous]
+    if jobs := [job for job in writers if job.queue_each > 1 and fio_job(job).engine in _ENGINES]:
+        every, depth = jobs[0].sync_every, jobs[0].queue_each
         often = "after every write" if every == 1 else f"after every {every} writes"
-        most = "1 write is" if every == 1 else f"{every} writes are"
         yield notes(
-            f"{case.who(jobs)} syncs {often} at iodepth={depth}: each sync waits until the queue is empty, so at most "
-            f"{most} ever in flight",
+            f"{case.who(jobs)} syncs {often} at iodepth={depth}: fio does not wait for the writes in flight before it "
+            f"syncs, so a sync may leave up to {depth - 1} of them out, and its latency is not that of a commit",
             weight=40,
         )
 
 
-def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the queue depth that the job really reaches."""
-    return {"iodepth": str(job.sync_every or 1)}
+def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
+    return {"iodepth": "1"}
 
 
 RULE = Rule(
-    title="A sync empties the queue",
-    wrong="With fsync=N or fdatasync=N, fio empties the queue before each sync, so a depth larger than N is never "
-    "reached.",
-    shows="In a job: an asynchronous engine with iodepth larger than fsync or fdatasync.",
-    error="Too low; the reader assumes a depth that was never reached.",
+    title="A sync that does not cover the writes in flight",
+    wrong="With fsync=N or fdatasync=N, libaio and io_uring issue the sync while other writes are in flight. fsync "
+    "only covers writes that have completed, so this is not the pattern of a database, which waits for both.",
+    shows="In a job: libaio or io_uring with iodepth above 1 and fsync or fdatasync. Measured at iodepth=32: libaio "
+    "was at depth 32 in 94 % of the submissions, io_uring in all of them.",
+    error="Too high for a database; the sync latency is too low or too high.",
     fix="set iodepth=1 and more numjobs, each with its own file, for several committing clients; or use sync=dsync at "
     "that depth",
-    sources=(fio_doc("fsync"),),
+    sources=(
+        fio_source("3.33", "engines/libaio.c", "fio_libaio_queue (waits for queued I/Os, not for those submitted)"),
+        fio_source("3.33", "engines/io_uring.c", "fio_ioring_queue"),
+        fio_source("3.33", "backend.c", "do_io"),
+        fio_doc("fsync"),
+    ),
     in_job=_in_job,
     options=("iodepth", "fsync", "fdatasync"),
     fixed_options=_fixed_options,

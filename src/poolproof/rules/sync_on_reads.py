@@ -1,6 +1,6 @@
 """Syncs in a job that only reads."""
 
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range")
 
@@ -16,7 +16,11 @@ RULE = Rule(
     shows="In a job: rw=read or randread with one of these options.",
     error="None in the result, but it may be mistaken for one of synchronous or uncached reads.",
     fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
-    sources=(fio_doc("sync"),),
+    sources=(
+        fio_source("3.42", "fio.h", "should_fsync"),
+        fio_source("3.42", "filesetup.c", "generic_open_file (O_SYNC)"),
+        fio_doc("sync"),
+    ),
     in_job=_in_job,
     options=_OPTIONS,
     fixed_options=dict.fromkeys(_OPTIONS),

@@ -1,6 +1,6 @@
 """An SSD whose blocks were trimmed and not written since."""
 
-from poolproof.rules.model import Case, Findings, Rule, notes, suspects, zfs_issue
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects, zfs_issue
 
 
 def _is_trimmed(case: Case) -> bool:
@@ -35,7 +35,12 @@ RULE = Rule(
     "trimmed blocks, so they do not show the effect.",
     error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
-    sources=(zfs_issue(10856), "https://github.com/spdk/spdk/issues/661"),
+    sources=(
+        "NVM Express NVM Command Set 1.0, Deallocated or Unwritten Logical Blocks",
+        linux_source("6.12", "block/blk-lib.c", "blkdev_issue_discard"),
+        zfs_issue(10856),
+        "https://github.com/spdk/spdk/issues/661",
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, linux_source, suspects
 from poolproof.units import canonical_size
 
 _SECTOR = 512
@@ -47,7 +47,12 @@ RULE = Rule(
     shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and bsrange.",
     error="The run fails or is buffered.",
     fix="set bs=4k (fio reads `4KiB` as 4000 bytes) without bs_unaligned, or direct=0 with fdatasync=1",
-    sources=("man 2 open (O_DIRECT)", fio_doc("blocksize_unaligned"), "fio io_u.c, get_next_buflen"),
+    sources=(
+        fio_source("3.42", "io_u.c", "get_next_buflen"),
+        linux_source("6.12", "block/fops.c", "blkdev_dio_invalid"),
+        "man 2 open (O_DIRECT)",
+        fio_doc("blocksize_unaligned"),
+    ),
     in_job=_in_job,
     options=("bs", "bsrange", "bssplit", "bs_unaligned", "direct"),
     fixed_options=_fixed_options,

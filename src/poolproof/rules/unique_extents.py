@@ -1,7 +1,7 @@
 """More bytes moved than the job can access."""
 
 from poolproof.rules.flow import cold_reads, writes
-from poolproof.rules.model import Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown
 from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.units import format_size
@@ -41,7 +41,10 @@ RULE = Rule(
     error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
     fix="use a size of twice RAM and one pass (no time_based), or run the job with poolproof, which counts what the "
     "disks do",
-    sources=("measured cases L02, L04",),
+    sources=(
+        "measured cases L02, L04",
+        fio_source("3.42", "io_u.c", "get_next_seq_offset (starts over for time_based)"),
+    ),
     in_result=_in_result,
     explains_lost={"read": "already in RAM: the same blocks again", "write": "overwritten in memory"},
     commands="fio --rw=read --bs=1m --size=256m --time_based --runtime=5 --invalidate=0",

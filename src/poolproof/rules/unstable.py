@@ -2,7 +2,7 @@
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_rate
 
@@ -40,7 +40,10 @@ RULE = Rule(
     "the result is suspect unless the byte accounting proves it.",
     error="Too high or too low. In inflated results, the standard deviation was 120 to 190 % of the mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
-    sources=(fio_doc("steadystate"),),
+    sources=(
+        fio_source("3.42", "stat.c", "add_bw_samples, calc_lat"),
+        fio_doc("steadystate"),
+    ),
     in_result=each_part(_in_part),
     commands="fio --rw=write --bs=1m --size=4g --time_based --runtime=30",
 )

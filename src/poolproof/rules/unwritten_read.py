@@ -1,7 +1,7 @@
 """Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
 from poolproof.rules.flow import compresses, lost_reads
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
 from poolproof.units import format_size
 
@@ -53,6 +53,8 @@ RULE = Rule(
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",
     sources=(
         "measured case L01",
+        fio_source("3.42", "filesetup.c", "extend_file, fallocate_file"),
+        linux_source("6.12", "fs/ext4/inode.c", "ext4_iomap_begin"),
         fio_issue(719),
         "https://github.com/hpc/ior/issues/261",
         "https://github.com/spdk/spdk/issues/661",

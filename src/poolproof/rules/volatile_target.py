@@ -1,6 +1,6 @@
 """Test files in RAM."""
 
-from poolproof.rules.model import Case, Effect, Findings, Rule, finding
+from poolproof.rules.model import Case, Effect, Findings, Rule, finding, linux_source
 
 
 def _in_job(case: Case) -> Findings:
@@ -29,7 +29,10 @@ RULE = Rule(
     shows="Before the run: the target is one of these.",
     error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
-    sources=("measured cases L14, L15", "Linux mm/shmem.c, shmem_file_open"),
+    sources=(
+        "measured cases L14, L15",
+        linux_source("6.12", "mm/shmem.c", "shmem_file_open (FMODE_CAN_ODIRECT)"),
+    ),
     in_job=_in_job,
     options=("filename", "directory"),
     in_result=_in_result,

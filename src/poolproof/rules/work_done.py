@@ -4,7 +4,7 @@ from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, notes, suspects
+from poolproof.rules.model import Case, Findings, Rule, fails, fio_source, notes, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
@@ -113,7 +113,10 @@ RULE = Rule(
     "of the bytes that the sizes add up to. A run of less than a second is a note.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
-    sources=("measured case L18",),
+    sources=(
+        "measured case L18",
+        fio_source("3.42", "backend.c", "do_io, keep_running"),
+    ),
     in_result=_in_result,
     commands="fio --rw=write --bs=1m --size=64m --runtime=30 --time_based & fio=$!\n"
     "sleep 3; kill -INT $fio; wait $fio || true",

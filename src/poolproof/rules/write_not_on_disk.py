@@ -1,7 +1,7 @@
 """Writes that were still in RAM when fio ended."""
 
 from poolproof.rules.flow import late_writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source
 
 
 def _in_result(case: Case) -> Findings:
@@ -21,7 +21,12 @@ RULE = Rule(
     error="Too high, by a factor of 2 to 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same "
     "disk.",
     fix="set end_fsync=1 for throughput, or fdatasync=1 for commit latency",
-    sources=("measured cases L05, L06", fio_doc("end_fsync")),
+    sources=(
+        "measured cases L05, L06",
+        fio_source("3.42", "backend.c", "do_io (end_fsync)"),
+        linux_source("6.12", "mm/page-writeback.c", "balance_dirty_pages"),
+        fio_doc("end_fsync"),
+    ),
     in_result=_in_result,
     commands="fio --rw=write --bs=1m --size=512m",
 )

@@ -1,7 +1,7 @@
 """Writes that never reached a disk."""
 
 from poolproof.rules.flow import lost_writes
-from poolproof.rules.model import Case, Findings, Rule, finding
+from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, zfs_source
 
 
 def _in_result(case: Case) -> Findings:
@@ -23,7 +23,11 @@ RULE = Rule(
     "ratio (15).",
     fix="use one file per job (directory= instead of filename=), refill_buffers=1 and a single pass over the file; "
     "turn off compression and dedup",
-    sources=("measured cases L02, L11",),
+    sources=(
+        "measured cases L02, L11",
+        linux_source("6.12", "mm/page-writeback.c", "folio_mark_dirty"),
+        zfs_source("2.3.0", "module/zfs/dbuf.c", "dbuf_dirty"),
+    ),
     in_result=_in_result,
     commands="fio --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting",
 )

@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import compresses, lost_writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, zfs_source
 
 
 def _writers(case: Case) -> list[LoadPart]:
@@ -39,7 +39,11 @@ RULE = Rule(
     "than fio.",
     error="Too high. Measured: by a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
-    sources=(fio_doc("zero_buffers"),),
+    sources=(
+        fio_source("3.42", "io_u.c", "fill_io_buffer"),
+        zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_zeroed_cb"),
+        fio_doc("zero_buffers"),
+    ),
     in_job=_in_job,
     options=("zero_buffers", "buffer_pattern"),
     fixed_options={"zero_buffers": None, "buffer_pattern": None, "refill_buffers": "1"},

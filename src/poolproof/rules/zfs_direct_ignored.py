@@ -1,33 +1,49 @@
 """direct=1 on ZFS, which does not always honour it."""
 
-import re
 from collections.abc import Iterator
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import proves
-from poolproof.rules.model import Case, Changes, Findings, Rule, fill, finding, suspects
-from poolproof.rules.path import is_zfs
+from poolproof.rules.model import Case, Changes, Findings, Rule, fill, finding, notes, suspects, zfs_source
+from poolproof.rules.path import is_zfs, release_of
 from poolproof.units import format_size
 
-_FIRST = (2, 3)
+_FIRST = (2, 3, 0)
+_UNCACHED = (2, 4, 0)
+_PAGE = 4096
+_FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 
 
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
-    """Yield the reasons why the job's O_DIRECT will not bypass the ARC."""
-    zfs = case.zfs
-    found = re.search(r"(\d+)\.(\d+)", zfs.version or "") if zfs else None
-    release = (int(found[1]), int(found[2])) if found else None
+    """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
+
+    In OpenZFS 2.4, direct I/O that cannot be direct becomes uncached I/O: it goes through the ARC, which does not keep
+    the data. Only writes still wait for the transaction group then.
+    """
+    zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
+    through = "the I/O goes through the ARC"
+    uncached = "OpenZFS 2.4 makes it uncached I/O, which the ARC does not keep"
+    fallback = uncached if release is not None and release >= _UNCACHED else through
     if zfs and zfs.is_zvol:
-        yield "a zvol does not support direct I/O in any release"
+        yield f"a zvol does not support direct I/O in any release: {through}"
     elif release is None:
-        yield "OpenZFS up to 2.2 accepts and ignores O_DIRECT"
+        yield f"OpenZFS up to 2.2 accepts and ignores O_DIRECT: {through}"
     elif release < _FIRST:
-        yield f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it"
+        yield (
+            f"OpenZFS {release[0]}.{release[1]} accepts and ignores O_DIRECT; 2.3 is the first release to honour it: "
+            f"{through}"
+        )
     elif zfs and zfs.direct == "disabled":
-        yield "the dataset has direct=disabled"
+        yield f"the dataset has direct=disabled: {fallback}"
+    elif job.block_bytes % _PAGE:
+        if release >= _UNCACHED or (zfs and zfs.direct == "always"):
+            yield f"blocks of {format_size(job.block_bytes)} are not whole pages: {fallback}"
+        else:
+            yield f"OpenZFS 2.3 refuses blocks of {format_size(job.block_bytes)}, which are not whole pages, with "
+            "EINVAL"
     elif job.writes and record and job.block_bytes % record:
-        yield f"blocks of {format_size(job.block_bytes)} are not whole {format_size(record)} records"
+        yield f"blocks of {format_size(job.block_bytes)} are not whole {format_size(record)} records: {fallback}"
 
 
 def _in_job(case: Case) -> Findings:
@@ -35,8 +51,11 @@ def _in_job(case: Case) -> Findings:
         return
     for job in case.jobs:
         for reason in _reasons(case, job) if job.direct else ():
-            yield suspects(
-                f"{case.who([job])} sets direct=1 on ZFS, but {reason}: the I/O goes through the ARC", weight=70
+            make = notes if "uncached" in reason else suspects
+            yield make(
+                f"{case.who([job])} sets direct=1 on ZFS, but {reason}",
+                weight=70,
+                fix=_FIX_UNALIGNED if "EINVAL" in reason else "",
             )
 
 
@@ -45,12 +64,13 @@ def _in_result(case: Case) -> Findings:
     if use is None or use.direct_read_bytes is None or use.arc_read_bytes is None:
         return
     read = use.direct_read_bytes + use.arc_read_bytes
-    asked = any(job.direct and job.reads for job in case.jobs)
+    always = case.zfs is not None and case.zfs.direct == "always"
+    asked = any((job.direct or always) and job.reads for job in case.jobs)
     if read and case.cold and asked and use.direct_read_bytes < 0.95 * read:
         yield finding(
             "notes" if proves(case) else "suspects",
-            f"direct=1 was requested, but only {100 * use.direct_read_bytes / read:.0f} % of the {format_size(read)} "
-            "that ZFS read bypassed the ARC",
+            f"{'direct=always is set' if always else 'direct=1 was requested'}, but only "
+            f"{100 * use.direct_read_bytes / read:.0f} % of the {format_size(read)} that ZFS read bypassed the ARC",
             weight=70,
         )
 
@@ -64,13 +84,21 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
     wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for aligned I/O on datasets: not on zvols, and not "
-    "for parts of records.",
+    "for parts of records. Release 2.3 answers I/O that is not aligned to pages with EINVAL. Release 2.4 makes all "
+    "direct I/O that cannot be direct uncached I/O: the ARC does not keep the data.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
-    "whole records. In the counters: less than 95 % of the bytes in the pool's iostats bypassed the ARC.",
+    "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
+    "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
     error="Too high for reads: the ARC answers.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
     "otherwise treat the I/O as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
-    sources=("man zfsprops (direct)", "https://github.com/openzfs/zfs/discussions/18507"),
+    sources=(
+        zfs_source("2.2.0", "module/os/linux/zfs/zpl_file.c", "zpl_open (ignores O_DIRECT)"),
+        zfs_source("2.3.0", "module/zfs/zfs_vnops.c", "zfs_setup_direct"),
+        zfs_source("2.4.0", "module/zfs/zfs_vnops.c", "zfs_setup_direct (uncached I/O, zfs_dio_strict)"),
+        "man zfsprops (direct)",
+        "https://github.com/openzfs/zfs/discussions/18507",
+    ),
     in_job=_in_job,
     options=("direct", "buffered"),
     fixed_options=_fixed_options,

@@ -1,6 +1,6 @@
 """A dataset that acknowledges syncs without writing."""
 
-from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.model import Case, Findings, Rule, suspects, zfs_source
 
 
 def _in_job(case: Case) -> Findings:
@@ -8,7 +8,7 @@ def _in_job(case: Case) -> Findings:
     if jobs and case.zfs and case.zfs.sync == "disabled":
         yield suspects(
             f"{case.who(jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and a power failure "
-            "loses up to 5 s of data",
+            "loses the data of the open transaction groups, often more than zfs_txg_timeout (5 s) of it",
             weight=80,
         )
 
@@ -20,7 +20,11 @@ RULE = Rule(
     shows="In a job: writes with syncs on a dataset with sync=disabled.",
     error="Commit latency is too low by orders of magnitude.",
     fix="run zfs set sync=standard DATASET",
-    sources=("man zfsprops (sync)",),
+    sources=(
+        zfs_source("2.3.0", "module/zfs/zil.c", "zil_commit (returns at once if zl_sync is disabled)"),
+        zfs_source("2.3.0", "module/zfs/txg.c", "txg_sync_thread (a group may wait for the one before it)"),
+        "man zfsprops (sync)",
+    ),
     in_job=_in_job,
     options=("sync", "fsync", "fdatasync", "end_fsync"),
     cleared_by_byte_count=False,

@@ -31,10 +31,14 @@ _DISKS = re.compile(
     r"(?:\s*[@:]?\s*(?P<rate>\d{1,12}(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
 )
 _CEILINGS = {
-    "hdd": 300e6, "smr": 300e6, "ssd": 560e6, "sata": 560e6, "sata-ssd": 560e6, "sas": 1.2e9, "sas-ssd": 1.2e9,
-    "nvme": 14.5e9, "nvme3": 3.5e9, "nvme4": 7.3e9, "nvme5": 14.5e9,
+    "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
+    "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""The rate in bytes per second that no disk of each kind exceeds. `nvme4` is an NVMe disk with four lanes of PCIe 4."""
+"""The rate in bytes per second that no disk of each kind exceeds.
+
+`nvme4` is an NVMe disk with four lanes of PCIe 4, and the rate is that of the link after encoding. A rotational disk
+with two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.
+"""
 
 _ROTATIONAL = ("hdd", "smr")
 _DEVICES_HINT = 'use, for example, --devices "3x nvme 3.2GB/s"'

@@ -39,19 +39,23 @@ def part_of(job: Job) -> LoadPart:
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
     depth = max(1, job.number("iodepth") or 1)
     is_synchronous = job.engine in option_names.SYNCHRONOUS
-    submits_one = is_synchronous and job.text("io_submit_mode") != "offload"
+    # vsync gathers up to `iodepth` adjacent I/Os into one call (engines/sync.c, fio_vsyncio_queue)
+    submits_one = is_synchronous and job.engine != "vsync" and job.text("io_submit_mode") != "offload"
     sync_every = min((count for name in ("fsync", "fdatasync") if (count := job.number(name))), default=None)
     syncs_at_end = job.flag("end_fsync") or job.flag("fsync_on_close")
     writes_are_synchronous = _writes_are_synchronous(job)
     verifies = (job.text("verify") or "0").strip() not in ("0", "none")
     compresses = job.number("buffer_compress_percentage") or job.number("dedupe_percentage")
-    pattern = (job.text("buffer_pattern") or "").lower()
+    pattern = (job.text("buffer_pattern") or "").strip().lower()
+    is_zero = job.flag("zero_buffers") or (bool(pattern) and not pattern.removeprefix("0x").strip('0"'))
+    is_pattern = (bool(pattern) or "verify_pattern" in job.options) and not compresses
     return LoadPart(
         name=job.name,
         reads=reads,
         writes=writes,
         trims="trim" in job.rw,
         is_random=job.rw.startswith("rand") and job.number("percentage_random") != 0,
+        random_share=_random_share(job),
         block_bytes=min(span.low for span in spans),
         max_block_bytes=max(span.high for span in spans),
         size_bytes=job.number("size") or None,
@@ -68,21 +72,23 @@ def part_of(job: Job) -> LoadPart:
         extents=_extents(job, clones),
         direct=_direct(job),
         may_use_page_cache=job.engine in option_names.PAGE_CACHE,
-        syncs=syncs_at_end or bool(sync_every) or writes_are_synchronous or bool(job.text("sync_file_range")),
+        # sync_file_range is not a sync: it flushes no drive cache and writes no metadata (man 2 sync_file_range)
+        syncs=syncs_at_end or bool(sync_every) or writes_are_synchronous,
         syncs_at_end=syncs_at_end,
         sync_every=sync_every,
         writes_are_synchronous=writes_are_synchronous,
         verifies=verifies,
-        refills_buffers=job.flag("refill_buffers") or bool(compresses) or verifies,
-        zero_buffers=job.flag("zero_buffers") or (bool(pattern) and not pattern.removeprefix("0x").strip('0"')),
+        refills_buffers=not is_pattern and (job.flag("refill_buffers") or bool(compresses) or verifies),
+        zero_buffers=is_zero,
         compress_percentage=job.number("buffer_compress_percentage"),
+        repeats_pattern=is_pattern and not is_zero,
         repeats_offsets=job.flag("randrepeat"),
         invalidates_cache=job.flag("invalidate"),
         rate_limited=any(
             job.bytes_in(name, rate) for name in ("rate", "rate_iops") for rate in job.options.get(name, "0").split(",")
         ),
         thinks=bool(attempt(partial(quantity.parse_time_us, bare_us=1), job.text("thinktime") or "0")),
-        measures_latency=not (job.flag("gtod_reduce") or job.flag("disable_clat")),
+        measures_latency=_measures_latency(job),
         source=job,
     )
 
@@ -94,6 +100,25 @@ def _directions(job: Job) -> tuple[bool, bool]:
         share = reads if reads is not None else 50 if writes is None else 100 - writes
         return share > 0, share < 100
     return job.rw in ("read", "randread"), job.rw in ("write", "randwrite", "trimwrite", "randtrimwrite")
+
+
+def _measures_latency(job: Job) -> bool:
+    """True if fio prints percentiles of clat or lat (io_u.c, account_io_completion)."""
+    lat = job.flag("lat_percentiles") and not job.flag("disable_lat")
+    return not job.flag("gtod_reduce") and (lat or not job.flag("disable_clat"))
+
+
+def _random_share(job: Job) -> float:
+    """Return the fraction of I/Os that start at a new random offset.
+
+    With `rw=randread:8`, one I/O in eight does (io_u.c, get_next_block; HOWTO, rw). `percentage_random` is the chance
+    of each of these (io_u.c, should_do_random).
+    """
+    if not job.rw.startswith("rand"):
+        return 1.0
+    every = attempt(quantity.parse_bytes, (job.text("rw") or "").partition(":")[2]) or 1
+    percent = job.number("percentage_random")
+    return (100 if percent is None else min(percent, 100)) / 100 / max(every, 1)
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:

@@ -46,9 +46,9 @@ def test_the_other_names_of_file_systems() -> None:
     ("devices", "disks", "bytes_per_s", "rotational"),
     [
         (["3x nvme 3.2GB/s"], 3, 9.6e9, False),
-        (["14x hdd"], 14, 4.2e9, True),
-        (["2 sata-ssd, 1x hdd"], 3, 1.42e9, False),
-        (["hdd", "hdd"], 2, 600e6, True),
+        (["14x hdd"], 14, 7.84e9, True),
+        (["2 sata-ssd, 1x hdd"], 3, 1.76e9, False),
+        (["hdd", "hdd"], 2, 1.12e9, True),
         (["900MB/s"], 1, 900e6, None),
     ],
 )

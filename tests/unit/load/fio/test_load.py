@@ -107,7 +107,7 @@ def test_sizes_are_read_in_bytes() -> None:
         ({"sync": "dsync"}, True, True),
         ({"sync": "1"}, True, True),
         ({"sync": "none"}, False, False),
-        ({"sync_file_range": "write:8"}, True, False),
+        ({"sync_file_range": "write:8"}, False, False),
     ],
 )
 def test_sync_options_are_recognized(options: dict[str, object], syncs: bool, each: bool) -> None:

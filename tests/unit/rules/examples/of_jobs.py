@@ -66,7 +66,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randread bs=4k unified_rw_reporting=1"),
         ),
     ),
-    "mixed-sum": (Example(lint_of("rw=randrw bs=4k"), "notes", lint_of("rw=randrw bs=4k rwmixread=100")),),
+    "mixed-sum": (
+        Example(lint_of("rw=randrw bs=4k unified_rw_reporting=1"), "notes", lint_of("rw=randrw bs=4k")),
+        Example(
+            lint_of("rw=randrw bs=4k unified_rw_reporting=mixed"),
+            "notes",
+            lint_of("rw=randrw bs=4k rwmixread=100 unified_rw_reporting=mixed"),
+        ),
+    ),
     "runtime-without-time-based": (
         Example(
             lint_of("rw=read bs=1m size=64m runtime=30"),
@@ -88,7 +95,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "sequential-iops": (
-        Example(lint_of("rw=read size=4g direct=1"), "notes", lint_of("rw=read bs=1m size=4g direct=1")),
+        Example(lint_of("rw=read size=4g"), "notes", lint_of("rw=read size=4g direct=1")),
         Example(
             with_leaves(read_of("rw=read bs=4k size=256m", 256 * MIB, 256 * MIB), leaf(read_ios=74)),
             "notes",

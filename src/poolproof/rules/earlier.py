@@ -1,0 +1,74 @@
+"""What earlier jobs did to the files of a job: jobs before it in the same run, and earlier runs of the same text."""
+
+from collections.abc import Iterator
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case
+
+_MANY_PASSES = 3
+
+
+def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
+    """Return the jobs that ended before this one started: those of earlier runs, and of earlier phases of this run."""
+    found = [part for load in case.earlier for part in load.parts]
+    for phase in case.load.phases:
+        if any(part is job for part in phase):
+            break
+        found += phase
+    return tuple(found)
+
+
+def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
+    """Yield the earlier jobs that wrote to a file of this job, oldest first."""
+    files = {extent.file for extent in job.extents}
+    for part in before(case, job):
+        if part.writes and files & {extent.file for extent in part.extents}:
+            yield part
+
+
+def was_filled(case: Case, job: LoadPart) -> bool:
+    """True if an earlier job wrote, or laid out, every byte that this job covers in its files."""
+    return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
+
+
+def _touching(case: Case, job: LoadPart) -> Iterator[LoadPart]:
+    files = {extent.file for extent in job.extents}
+    yield from (part for part in before(case, job) if files & {extent.file for extent in part.extents})
+
+
+def _fills(part: LoadPart) -> bool:
+    """True if the file has no holes after this job. fio lays out the files of jobs that read (filesetup.c)."""
+    if part.reads:
+        return True
+    return part.writes and not is_cut_short(part) and not skips_blocks(part)
+
+
+def is_cut_short(part: LoadPart) -> bool:
+    """True if a time limit or io_size may end the job before it has written its whole file."""
+    if part.io_size_bytes and part.size_bytes and part.io_size_bytes < part.size_bytes:
+        return True
+    return part.runtime_s is not None
+
+
+def skips_blocks(part: LoadPart) -> bool:
+    """True if one pass of the random writes leaves some blocks out: there is no map of those already written."""
+    fio = fio_job(part)
+    if not part.is_random or (fio.text("random_generator") or "").strip() == "lfsr":
+        return False
+    is_skewed = (fio.text("random_distribution") or "random").partition(":")[0].strip() != "random"
+    passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
+    return is_skewed or (fio.flag("norandommap") and passes < _MANY_PASSES)
+
+
+def _covers(part: LoadPart, job: LoadPart) -> bool:
+    """True if the earlier job covers every extent of this job that has the same scale."""
+    return all(
+        any(
+            other.file == extent.file
+            and other.start <= extent.start
+            and (other.end >= extent.end or other.scale != extent.scale)
+            for other in part.extents
+        )
+        for extent in job.extents
+    )

@@ -1,0 +1,48 @@
+"""Sync latencies that include syncs with nothing to write."""
+
+from poolproof.load.outcome import PartOutcome
+from poolproof.rules.model import Case, Finding, Rule, fio_source, notes
+from poolproof.rules.reported import each_job, each_sync_has_data
+from poolproof.units import format_count
+
+_MORE = 1.1
+
+
+def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
+    job = case.job_named(reported.name)
+    if job is None or not job.sync_every or each_sync_has_data(case, job) or reported.write is None:
+        return None
+    syncs = (reported.sync.samples if reported.sync else None) or reported.syncs
+    due = (reported.write.ios or 0) / job.sync_every
+    if not syncs or not due or (syncs <= _MORE * due and not job.writes_are_synchronous):
+        return None
+    why = "every write was synchronous" if job.writes_are_synchronous else "this release also syncs after other I/Os"
+    return notes(
+        f"fio timed {format_count(syncs)} syncs, but only {format_count(due)} of them followed a write that was not "
+        f"yet synced ({why}): the others had nothing to write, so the percentiles of the syncs are too low"
+        if not job.writes_are_synchronous
+        else f"fio timed {format_count(syncs)} syncs, but {why}: they had nothing to write, so their latency is not "
+        "that of a commit",
+        weight=50,
+    )
+
+
+RULE = Rule(
+    title="Syncs with nothing to write",
+    wrong="Up to fio 3.37, a mixed job with fsync or fdatasync also syncs after reads, and a job with several I/Os in "
+    "flight syncs more often than asked. Such a sync finds nothing to write and returns at once. After O_SYNC writes, "
+    "every sync does.",
+    shows="In a result: more than 1.1 times as many syncs as writes / fsync, or syncs after synchronous writes.",
+    error="The sync latency is too low. Measured with fio 3.33: 317 writes, 707 reads and 1,020 syncs; and 254 syncs "
+    "instead of 128 at depth.",
+    fix="use fio 3.38 or later, or measure commits in a separate job that only writes, with iodepth=1 and without "
+    "sync=",
+    sources=(
+        fio_source("3.37", "io_u.c", "get_rw_ddir (syncs after reads, up to this release)"),
+        fio_source("3.38", "io_u.c", "get_rw_ddir (commit 704a8cfe)"),
+        fio_source("3.33", "fio.h", "should_fsync"),
+    ),
+    in_result=each_job(_in_reported_job),
+    cleared_by_byte_count=False,
+    commands="fio --rw=randrw --rwmixread=70 --bs=4k --size=64m --io_size=4m --fdatasync=1",
+)
