@@ -74,12 +74,16 @@ class CountingPoint:
     host: str = ""
 
 
-def leaf_uses(leaves: Sequence[Leaf], window: Window) -> tuple[LeafUse, ...]:
-    """Return what each leaf device did in the window."""
-    return tuple(_leaf_use(leaf, window) for leaf in leaves)
+def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
+    """Return what each leaf device did in the window.
+
+    `load_s`: how long the load did I/O. The rest of the window is the start of the load generator and not idle time of
+    a disk. None: the entire window.
+    """
+    return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 
 
-def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
+def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
     done, drained = window.changes(leaf.host, leaf.counter)
     below = leaf.below
     below_done, below_drained = window.changes(leaf.host, below.counter) if below else (None, None)
@@ -92,7 +96,7 @@ def _leaf_use(leaf: Leaf, window: Window) -> LeafUse:
         read_ios=done.read_ios,
         write_ios=done.write_ios,
         flush_ios=None if _PARTITION.match(leaf.name) else done.flush_ios,
-        utilisation=min(1.0, done.busy_ms / 1000 / window.seconds) if window.seconds > 0 else 0.0,
+        utilisation=min(1.0, done.busy_ms / 1000 / load_s) if load_s > 0 else 0.0,
         latency_s=(done.read_ms + done.write_ms) / 1000 / requests if requests else None,
         below_device=below.device if below else None,
         below_read_bytes=below_done.read_bytes if below_done else None,

@@ -25,6 +25,7 @@ from poolproof.hosts.base import FileMissing, Host, HostUnreachable, Tick, host_
 
 _JOIN_S = 10.0
 _SECTOR_BYTES = 512
+_WRAP = 1 << 32
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,20 @@ def parse_counters(text: str) -> Counters | None:
 
 def difference(later: Counters, earlier: Counters) -> Counters:
     """Return the changes between two samples. `in_flight` is the value of the later sample."""
-    return _of_both(earlier, later, lambda first, second: second - first)
+    return _of_both(earlier, later, _grown)
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
     """Return the counters at a fraction (0 to 1) of the way between two samples, by linear interpolation."""
-    return _of_both(earlier, later, lambda first, second: first + round((second - first) * share))
+    return _of_both(earlier, later, lambda first, second: first + round(_grown(first, second) * share))
+
+
+def _grown(first: int, second: int) -> int:
+    """Return how much a counter grew. The kernel prints milliseconds as 32 bits, which start again at 0 after 49 days.
+
+    Source: part_stat_show in block/genhd.c. A smaller decrease means that the device was replaced.
+    """
+    return second - first + (_WRAP if second - first < -_WRAP // 2 else 0)
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:

@@ -13,6 +13,14 @@ from poolproof.hosts.base import FileMissing, Host, Tick, text_of
 _READ_BYTES = 65536
 
 
+_BOOT_S = time.time() - time.monotonic()
+
+
+def _now() -> float:
+    """Return the time in seconds since 1970. A step of the clock during this process does not change it."""
+    return _BOOT_S + time.monotonic()
+
+
 class LocalHost:
     """The machine that poolproof itself runs on."""
 
@@ -30,8 +38,7 @@ class LocalHost:
             raise FileMissing(f"cannot read {path}: {error.strerror}") from None
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        at_s = time.time()
-        return Tick(at_s, tuple(text_of(self, path) for path in paths))
+        return Tick(_now(), tuple(text_of(self, path) for path in paths))
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -51,7 +58,7 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
     try:
         due = time.monotonic()
         while not stop.is_set():
-            yield Tick(time.time(), tuple(_reread(file) for file in files))
+            yield Tick(_now(), tuple(_reread(file) for file in files))
             due += interval_s
             if stop.wait(max(0.0, due - time.monotonic())):
                 return

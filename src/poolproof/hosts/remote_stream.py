@@ -52,12 +52,14 @@ def loop(paths: Sequence[str], interval_s: float) -> tuple[str, ...]:
     return ("sh", "-c", _LOOP, "sh", f"{interval_s:g}", *paths)
 
 
-def ticks(lines: Iterator[str], mark: str) -> Iterator[Tick]:
+def ticks(lines: Iterator[str], mark: str, zero_s: float | None = None) -> Iterator[Tick]:
     """Parse the loop's output after the mark.
 
-    Yield the files' contents each time they were read; drop incomplete output.
+    Yield the files' contents each time they were read; drop incomplete output. `zero_s` is the host's boot time in
+    seconds since 1970. If it is None, the clock that the loop printed first is used.
     """
-    yield from _ticks(_after(lines, mark), 0.0)
+    found = _after(lines, mark)
+    yield from _ticks(found if zero_s is None else (line for line in found if not line.startswith("c")), zero_s or 0.0)
 
 
 def tick(text: str, zero_s: float) -> Tick | None:

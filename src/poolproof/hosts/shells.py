@@ -20,7 +20,6 @@ _MOST = 4  # sshd lets one connection have ten sessions
 _GRACE_S = 5.0
 _FRESH_S = 0.02
 _DOUBT_S = 5.0
-_CLOCK_S = 60.0
 _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
@@ -232,11 +231,14 @@ class _Shell:
 
 
 class RemoteReader:
-    """Reads files on the remote host. The host's clock is read again when `known_s` seconds have passed."""
+    """Reads files on the remote host.
 
-    def __init__(self, known_s: float = _CLOCK_S) -> None:
-        self._known_s = known_s
-        self._zero_s, self._known_until = 0.0, 0.0
+    The host's clock is read only once. Later times are computed from its uptime, so that a step of the clock, such as
+    NTP makes, changes no interval. `zero_s` is the host's boot time in seconds since 1970; None before the first read.
+    """
+
+    def __init__(self) -> None:
+        self.zero_s: float | None = None
 
     def read_files(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
         """Return the contents of the files; None if no shell can read them.
@@ -244,25 +246,25 @@ class RemoteReader:
         Raises the same errors as `Shells.ask`.
         """
         started = time.monotonic()
-        request = remote_shell.read_request(paths, clock=started >= self._known_until)
+        request = remote_shell.read_request(paths, clock=self.zero_s is None)
         answer = ask(request, started + _READ_S) if request else None
         if answer is None:
             return None
-        zero_s = remote_stream.clock(answer.stdout)
-        if zero_s is not None:
-            self._zero_s, self._known_until = zero_s, started + self._known_s
-        return remote_stream.tick(answer.stdout, self._zero_s)
+        if self.zero_s is None:
+            self.zero_s = remote_stream.clock(answer.stdout)
+        return remote_stream.tick(answer.stdout, self.zero_s or 0.0)
 
 
-def ticks(ask: Ask, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Iterator[Tick]:
+def ticks(
+    reader: RemoteReader, ask: Ask, paths: Sequence[str], interval_s: float, stop: threading.Event
+) -> Iterator[Tick]:
     """Yield the files' contents every `interval_s` seconds until `stop` is set.
 
-    Ends early if no shell can read the files, or after 20 reads in a row that took longer than the interval. The host's
-    clock is read only once; later times are computed from its uptime.
+    Ends early if no shell can read the files, or after 20 reads in a row that took longer than the interval.
 
     Raises the same errors as `Shells.ask`.
     """
-    reader, late = RemoteReader(known_s=float("inf")), 0
+    late = 0
     while not stop.is_set() and late < _LATE_IN_A_ROW:
         started = time.monotonic()
         tick = reader.read_files(ask, paths)

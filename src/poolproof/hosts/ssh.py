@@ -141,14 +141,14 @@ class SshHost:
             contextlib.suppress(CommandError, TimeoutError),
             self._shells.reserved(time.monotonic() + _READ_S) as ask,
         ):
-            yield from ticks(ask, paths, interval_s, stop)
+            yield from ticks(self._reader, ask, paths, interval_s, stop)
             if not stop.is_set():
                 yield from self._looped(paths, interval_s, stop)
 
     def _looped(self, paths: Sequence[str], interval_s: float, stop: threading.Event) -> Generator[Tick, None, None]:
         command = self._ssh_command(remote_stream.loop(paths, interval_s), _STREAM_S)
         with process.lines_kept_alive(self._command(command.line), stdin=command.stdin, grace_s=_GRACE_S) as lines:
-            for tick in remote_stream.ticks(lines, self.mark):
+            for tick in remote_stream.ticks(lines, self.mark, self._reader.zero_s):
                 yield tick
                 if stop.is_set():
                     return

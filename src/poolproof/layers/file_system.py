@@ -14,7 +14,8 @@ from poolproof.steps import LET_GO_S, Step, UndoMount, UndoTree
 
 _BLOCK_BYTES = 512
 _FIND_LIMIT_S = 60.0
-_UNMOUNT_LIMIT_S = 300.0
+UNMOUNT_LIMIT_S = 300.0
+"""Seconds that unmounting may take, because it first writes all dirty data to the disks."""
 
 
 def mount_point(site: Site, name: str) -> str:
@@ -39,7 +40,7 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
     Unmounting is retried for 5 s while the mount is busy.
     """
     point = volume.path
-    close = Step(f"unmount {point}", ("umount", point), timeout_s=_UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
+    close = Step(f"unmount {point}", ("umount", point), timeout_s=UNMOUNT_LIMIT_S, patience_s=LET_GO_S)
     return LayerPlan((*make, make_mount_point(point)), (mounting,), (close,), volume)
 
 

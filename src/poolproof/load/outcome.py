@@ -87,6 +87,16 @@ class PartOutcome:
         return {name: direction for name, direction in found.items() if direction is not None}
 
 
+def separate(
+    read: Direction | None, write: Direction | None, trim: Direction | None, mixed: Direction | None
+) -> Direction | None:
+    """Return the total of all directions, or None if the source has the directions as well.
+
+    fio prints both with `unified_rw_reporting=both`. Everything would then be counted twice.
+    """
+    return mixed if read is write is trim is None else None
+
+
 @dataclass(frozen=True)
 class DiskUse:
     """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.

@@ -34,8 +34,10 @@ from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial, trial_evidence
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
+from poolproof.rules.reported import lasted_s
 
 SAMPLE_S = 0.1
 """Seconds between two counter samples during a trial."""
@@ -264,7 +266,7 @@ def _evidence(
     context: TrialContext, prepared: PreparedWorkload, measured: _Measured, result: Outcome, resident: Resident
 ) -> Evidence:
     window = _without_ramp(measured, prepared.load, result)
-    leaves = leaf_uses(context.layout.leaves, window)
+    leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
     moved = moved_each_way(result)
     account = byte_account(moved, leaves, prepared.expected, window, context.idle) if leaves else None
     files = prepared.files
@@ -283,6 +285,12 @@ def _evidence(
         throttling=measured.around.throttling,
         conditions=measured.around.conditions,
     )
+
+
+def _load_s(load: Load, result: Outcome) -> float | None:
+    """Return how long the load did I/O, in seconds; None if its parts start at different times or it is unknown."""
+    starts_apart = any("startdelay" in fio_job(part).options for part in load.parts)
+    return None if starts_apart else lasted_s(result)
 
 
 def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from poolproof.devices.disk import WIPE_AND_FORGET
+from poolproof.layers.file_system import UNMOUNT_LIMIT_S
 from poolproof.layers.lvm import only
 from poolproof.layers.zfs_commands import ARC_PARAMETER, first_partition, kstats
 from poolproof.steps import (
@@ -47,18 +48,22 @@ _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$befo
 COMMAND_LIMIT_S = 30.0
 """Seconds for which a command is repeated until it succeeds, unless its kind of undo has another limit."""
 
+ONCE_S = 20.0
+"""Seconds after which a single run of a command is ended, unless its kind of undo has another limit."""
+
 
 @dataclass(frozen=True)
 class Removal:
     """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
 
-    If `argv` never succeeds, `last_resort` is run once.
+    If `argv` never succeeds, `last_resort` is run once. `once_s` is the time limit of each run.
     """
 
     argv: tuple[str, ...]
     only_if: Holds
     timeout_s: float
     last_resort: tuple[str, ...] = ()
+    once_s: float = ONCE_S
 
 
 def removal_of(undo: WithCommand) -> Removal:
@@ -66,7 +71,9 @@ def removal_of(undo: WithCommand) -> Removal:
     match undo:
         case UndoMount(point, lazy):
             last_resort = ("umount", "-l", point) if lazy else ()
-            return Removal(("umount", point), Holds("/proc/self/mounts", f" {point} "), COMMAND_LIMIT_S, last_resort)
+            once_s = ONCE_S if lazy else UNMOUNT_LIMIT_S
+            mounted = Holds("/proc/self/mounts", f" {point} ")
+            return Removal(("umount", point), mounted, COMMAND_LIMIT_S, last_resort, once_s)
         case UndoLoop(number, file):
             attached = Holds(f"/sys/block/loop{number}/loop/backing_file", file)
             return Removal(("losetup", "--detach", f"/dev/loop{number}"), attached, COMMAND_LIMIT_S)
@@ -79,7 +86,7 @@ def removal_of(undo: WithCommand) -> Removal:
             return Removal(argv, Holds(f"/dev/{name}", ""), 60)
         case UndoPool(name):
             export = ("zpool", "export", "-f", name)
-            return Removal(("zpool", "destroy", "-f", name), Holds(kstats(name), ""), 60, export)
+            return Removal(("zpool", "destroy", "-f", name), Holds(kstats(name), ""), 60, export, UNMOUNT_LIMIT_S)
         case UndoVdevs(pool, _, note):
             return Removal(("sh", "-c", _remove_vdevs(undo), note), Holds(note, pool), timeout_s=120)
         case UndoArcLimit(note):

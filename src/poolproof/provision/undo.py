@@ -228,7 +228,7 @@ def _remove(removal: Removal, host: Host) -> str | None:
     deadline = time.monotonic() + removal.timeout_s
     reason = ""
     while _holds(removal.only_if, host):
-        reason = _attempt(removal.argv, host)
+        reason = _attempt(removal.argv, host, removal.once_s)
         if not reason and not _holds(removal.only_if, host):
             return None
         if time.monotonic() > deadline:
@@ -237,16 +237,16 @@ def _remove(removal: Removal, host: Host) -> str | None:
     else:
         return None
     if removal.last_resort:
-        reason = _attempt(removal.last_resort, host)
+        reason = _attempt(removal.last_resort, host, removal.once_s)
     # the command on one line, without a script's text
     shown = " ".join(("sh", "…", *removal.argv[3:]) if removal.argv[:2] == ("sh", "-c") else removal.argv)
     return f"`{shown}`: {reason or 'no effect'}" if _holds(removal.only_if, host) else None
 
 
-def _attempt(argv: tuple[str, ...], host: Host) -> str:
+def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:
     """Run the command. Return its error message, or an empty string if it succeeded."""
     try:
-        completed = host.run(argv, timeout_s=_COMMAND_LIMIT_S, check=False)
+        completed = host.run(argv, timeout_s=limit_s, check=False)
     except CommandError as error:
         return error.message
     return "" if completed.returncode == 0 else completed.stderr.strip() or f"exit code {completed.returncode}"

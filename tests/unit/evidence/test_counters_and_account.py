@@ -56,6 +56,35 @@ def test_an_interpolated_counter_is_between_both(first: int, more: int, share: f
     assert difference(later, earlier).read_bytes == more
 
 
+def test_milliseconds_are_printed_as_32_bits() -> None:
+    """part_stat_show in block/genhd.c: after 49 days the times start again at 0. A replaced device starts at 0 too."""
+    earlier, later = (
+        Counters(read_ios=10, read_ms=2**32 - 1000, busy_ms=5),
+        Counters(read_ios=20, read_ms=500, busy_ms=9),
+    )
+    assert difference(later, earlier).read_ms == 1500
+    assert between(earlier, later, 0.5).read_ms == 2**32 - 250
+    assert difference(Counters(read_ms=3), Counters(read_ms=1000)).read_ms == -997
+
+
+def test_the_start_of_fio_is_not_idle_time_of_a_disk() -> None:
+    files = counter_files([leaf("a")])
+    start, end = (CounterReading(at_s, (Counters(busy_ms=ms),), files) for at_s, ms in ((0.0, 0), (2.5, 2000)))
+    assert leaf_uses([leaf("a")], Window(start, end, end), 2.0)[0].utilisation == 1.0
+    assert leaf_uses([leaf("a")], Window(start, end, end))[0].utilisation == 0.8
+
+
+def test_a_step_of_the_clock_changes_no_interval(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    host, wall_s = LocalHost(), time.time
+    (tmp_path / "stat").write_text(LINUX_6_18)
+    first = host.read_files([str(tmp_path / "stat")]).at_s
+    monkeypatch.setattr(time, "time", lambda: wall_s() + 3600)
+    second = host.read_files([str(tmp_path / "stat")]).at_s
+    with host.stream([str(tmp_path / "stat")], 0.01) as ticks:
+        third = next(ticks).at_s
+    assert first <= second <= third < first + 60
+
+
 def leaf(name: str, below: str | None = None) -> Leaf:
     return Leaf(name, f"/dev/{name}", f"/sys/{name}/stat", Below(below, f"/sys/{below}/stat") if below else None)
 

@@ -2,6 +2,7 @@
 
 import secrets
 import shlex
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from poolproof.hosts import remote_shell
 from poolproof.hosts import remote_stream as far_stream
 from poolproof.hosts.remote_shell import CommandResult
-from poolproof.hosts.shells import ShellBroke, Shells
+from poolproof.hosts.shells import RemoteReader, ShellBroke, Shells, ticks
 
 _MARK = "poolproof-0123"
 _LIMIT_S = 20.0
@@ -186,3 +187,17 @@ def _running(text: str) -> bool:
         except OSError:
             continue
     return False
+
+
+def test_the_clock_of_the_host_is_read_once(shells: Shells) -> None:
+    """All later times, also those of a stream, follow its uptime, so a step of its clock changes no interval."""
+    reader = RemoteReader()
+    assert reader.read_files(shells.ask, ["/proc/uptime"]) is not None and reader.zero_s is not None
+    reader.zero_s -= 3600.0  # as if the clock had stepped since
+    tick = reader.read_files(shells.ask, ["/proc/uptime"])
+    first = next(ticks(reader, shells.ask, ["/proc/uptime"], 0.01, threading.Event()))
+    assert tick is not None
+    assert abs(first.at_s - tick.at_s) < 60
+    assert abs(tick.at_s - (time.time() - 3600)) < 60
+    lines = ["M\n", "c9 1 1\n", "t20\n", "f\n", "e\n"]
+    assert next(far_stream.ticks(iter(lines), "M", 100.0)).at_s == 120.0

@@ -153,3 +153,15 @@ def test_a_window_from_the_start_has_the_metrics_of_the_whole_trial() -> None:
     assert empty.parts[0].write is not None
     none = type(end)(end.version, tuple(type(job)(job.name) for job in end.parts))
     assert figures_of(since(none, end)) == figures_of(end)
+
+
+def test_a_status_counts_the_total_of_all_directions_once(tmp_path: Path) -> None:
+    path = tmp_path / "fio.json"
+    captured = Path(__file__).parents[1] / "load" / "fio" / "captured" / "3.33-unified-both.json"
+    path.write_bytes(captured.read_bytes())
+    report = FioReport(HOST, str(path), 0.0)
+    report.read_all()
+    (status,) = report.statuses
+    assert (status.read_ios, status.write_ios) == (496, 528)
+    figures = figures_of(read_json(captured.read_text()))
+    assert figures.iops == figures.read_iops + figures.write_iops if figures.read_iops and figures.write_iops else False

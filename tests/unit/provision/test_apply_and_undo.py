@@ -13,11 +13,13 @@ from poolproof import process
 from poolproof.errors import BuildError, GuardError, HostError
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.file_system import UNMOUNT_LIMIT_S
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import Owned
-from poolproof.provision.undo import complain, undo_all
-from poolproof.steps import Step, UndoDaemon, UndoMount, UndoPrograms, UndoTree, daemon
+from poolproof.provision.removal import removal_of
+from poolproof.provision.undo import complain, undo_all, undo_one
+from poolproof.steps import Step, UndoDaemon, UndoMount, UndoPool, UndoPrograms, UndoTree, daemon
 
 HOST = LocalHost()
 NOTHING: frozenset[str] = frozenset()
@@ -180,6 +182,20 @@ def test_the_last_resort_comes_when_the_undo_does_not_help(
     apply([Step("mount", ("true",), undo)], host, journal, may_overwrite=NOTHING)
     assert undo_all(journal, host, owned(tmp_path)) == ()
     assert host.mounts.read_text() == ""
+
+
+def test_unmounting_may_take_as_long_as_writing_all_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hanging FUSE mount is given up earlier, because a lazy unmount helps there."""
+    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.1)
+    monkeypatch.setattr("poolproof.provision.removal.ONCE_S", 0.2)
+    slow = 'for point; do :; done; [ "$1" = -l ] || sleep 1; : >{mounts}'
+    for lazy, took_s in ((False, 1.0), (True, 0.2)):
+        host = StandIns(tmp_path, umount=slow.format(mounts=tmp_path / "mounts"))
+        begun = time.monotonic()
+        assert undo_one(UndoMount(host.mount(tmp_path / "mnt"), lazy), host) is None
+        assert took_s <= time.monotonic() - begun < took_s + 0.7
+    assert removal_of(UndoMount("/x")).once_s == UNMOUNT_LIMIT_S
+    assert removal_of(UndoPool("x")).once_s == UNMOUNT_LIMIT_S
 
 
 def test_a_daemon_is_awaited_and_ended_by_its_pid_file(tmp_path: Path, journal: Journal) -> None:

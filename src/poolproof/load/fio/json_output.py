@@ -16,7 +16,7 @@ import msgspec
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.option_names import canonical
-from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
+from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome, separate
 
 _KIB = 1024
 _SECTOR = 512
@@ -291,15 +291,13 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
     sync, syncs = (raw.sync.lat_ns, raw.sync.total_ios or 0) if raw.sync else (None, None)
     if syncs is not None and sync:
         syncs = max(syncs, sync.N or 0)  # synchronous engines are counted only here
+    ways: dict[str, Direction | None] = {name: _direction(getattr(raw, name)) for name in DIRECTIONS}
     return PartOutcome(
         name=raw.jobname,
         error=_whole(raw.error) or 0,
         clones=max(1, int(numjobs)) if is_group else 1,
         options=options,
-        read=_direction(raw.read),
-        write=_direction(raw.write),
-        trim=_direction(raw.trim),
-        mixed=_direction(raw.mixed),
+        **{**ways, "mixed": separate(*ways.values())},
         sync=_latency(sync, 1) if sync and sync.N else None,
         syncs=_whole(syncs),
         job_runtime_ms=_whole(raw.job_runtime),

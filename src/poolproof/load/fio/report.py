@@ -86,6 +86,7 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
     """
     start = offset
     totals: dict[str, float] = defaultdict(float)
+    of_job: dict[str, float] = defaultdict(float)
     section = latency = ""
     mean = 0.0
     for line in lines:
@@ -97,18 +98,29 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
             if closes:
                 yield _status(totals, start, offset + int(position) + len("}\n"))
             start = offset + int(position) + (len("}\n") if closes else 0)
-            totals, section, latency = defaultdict(float), "", ""
+            totals, of_job, section, latency = defaultdict(float), defaultdict(float), "", ""
+        elif key == "job_runtime":  # the line after the last direction of a job
+            _add_job(totals, of_job)
+            of_job = defaultdict(float)
         elif value == "{":
             section, latency = (section, key) if key.endswith("_ns") else (key, "")
         elif key in ("timestamp_ms", "runtime"):
             totals[key] = max(totals[key], float(value))
         elif key in ("io_bytes", "total_ios"):
-            totals[f"{section} {key}"] += float(value)
+            of_job[f"{section} {key}"] += float(value)
         elif key == "mean":
             mean = float(value)
         elif key == "N":
-            totals[f"{section} {latency} N"] += float(value)
-            totals[f"{section} {latency} sum"] += float(value) * mean
+            of_job[f"{section} {latency} N"] += float(value)
+            of_job[f"{section} {latency} sum"] += float(value) * mean
+
+
+def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
+    """Add the values of a job to the totals, without the total of its directions (unified_rw_reporting=both)."""
+    is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
+    for key, value in of_job.items():
+        if not (is_parted and key.startswith("mixed ")):
+            totals[key] += value
 
 
 def _status(totals: Mapping[str, float], start: int, end: int) -> Status:

@@ -50,6 +50,12 @@ def test_latency_that_was_not_measured_has_no_values() -> None:
     assert job.mixed.clat is not None and job.mixed.clat.samples == 0 and job.mixed.clat.mean_ns is None
 
 
+def test_the_total_of_all_directions_is_not_counted_again() -> None:
+    job = read_json(captured("3.33-unified-both.json")).parts[0]
+    assert job.read is not None and job.write is not None and job.mixed is None
+    assert (job.read.ios, job.write.ios) == (496, 528)
+
+
 def test_the_last_of_several_documents_counts() -> None:
     text = captured("3.33-status-interval.txt")
     results = read_json_stream(text)
