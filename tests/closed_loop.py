@@ -1,4 +1,4 @@
-"""What a model of a disk delivers by itself, without a device: a queue that is kept full, and no clock but its own."""
+"""Calculate what a disk model delivers without a device: the queue is kept full, and time is simulated."""
 
 import heapq
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ Kind = Literal["read", "write", "flush"]
 
 @dataclass(frozen=True)
 class Request:
-    """One request; a flush has no length."""
+    """A request. A flush has no length."""
 
     kind: Kind
     offset: int = 0
@@ -20,7 +20,7 @@ class Request:
 
 
 def seconds_for(model: DiskModel, requests: Iterable[Request], depth: int) -> float:
-    """Seconds until all requests are answered, at most `depth` of them under way at any moment."""
+    """Return the seconds until all requests are completed, with at most `depth` requests in flight."""
     under_way: list[float] = []
     now = last = 0.0
     for request in requests:

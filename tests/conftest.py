@@ -1,4 +1,4 @@
-"""Hypothesis without a deadline, because the machine may be busy; in CI its examples are fixed."""
+"""Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are fixed."""
 
 import os
 

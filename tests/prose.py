@@ -1,8 +1,8 @@
 """Check the prose of the project: `python -m tests.prose` prints what proselint and our own list of phrases find.
 
 It reads the docs (without their code blocks), the docstrings of `src/` and the strings in `src/` that are sentences.
-Our own list holds phrases that made readers stumble; each has a plain replacement. `python -m tests.prose --count`
-counts what is left of habits that are still common in older text.
+Our own list has phrases that made readers stumble, each with a plain replacement. `python -m tests.prose --count`
+counts habits that are still common in older text.
 """
 
 import ast
@@ -40,7 +40,7 @@ REPLACE = {
     r"\bhold(?:s|ing)? against\b": "compare with",
     r"\bbears no\b": "has no",
 }
-"""Never written: the phrase, and what to write instead."""
+"""Forbidden phrases, each with the words to use instead."""
 
 HABITS = {
     "where, for a condition": r"\b[Ww]here (?:it|there|none|nothing|the|a|an|that|they) ",
@@ -55,7 +55,7 @@ HABITS = {
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """Every text with its place: a page, or `module:line`."""
+    """Yield each text with its place: a page, or `module:line`."""
     for name in _PAGES:
         for path in sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]:
             text = re.sub(r"^```[^\n]*\n.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -67,7 +67,7 @@ def texts() -> Iterator[tuple[str, str]]:
 
 
 def _strings(path: Path) -> Iterator[tuple[int, str]]:
-    """Docstrings, and string constants that read like a sentence."""
+    """Yield docstrings, and string constants that look like a sentence."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SENTENCE.search(node.value):
             yield node.lineno, node.value

@@ -1,6 +1,7 @@
-"""Coverage-guided fuzzing of the readers: no input may make a traceback. Not part of the tests' own run.
+"""Coverage-guided fuzzing of the readers: no input may cause a traceback.
 
-`make fuzz` runs it for a minute, from the captured outputs of the tests; `make fuzz SECONDS=600` for ten.
+`make test` does not include it. `make fuzz` runs it for one minute, starting with the captured outputs of the tests;
+`make fuzz SECONDS=600` runs it for ten.
 """
 
 import json

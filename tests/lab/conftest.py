@@ -17,7 +17,7 @@ from .machine import Machine, new_name
 from .places import CAMPAIGNS, EXPERIMENTS
 
 LIMIT_S = 1800
-"""A test that waits for a lab by emulation, on a machine that others use too."""
+"""The time limit of a test that waits for an emulated lab on a busy machine."""
 
 OF_EXPERIMENTS = ("mirror-reads", "write-distribution", "shared-zvol", "tiers", "cache-and-log")
 
@@ -47,7 +47,7 @@ def _image() -> None:
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest) -> Iterator[Machine]:
-    """The lab of the series that the test asks for."""
+    """The lab with the OpenZFS series that the test requests."""
     series = str(request.param)
     build(recipe_here(series), print)
     kept = bool(os.environ.get("POOLPROOF_KEEP_LABS"))

@@ -71,7 +71,7 @@ class LayerBench:
         self.renew()
 
     def renew(self) -> None:
-        """Create the run's directory, also again after a tear-down."""
+        """Create the run's directory, again after each tear-down."""
         apply(
             directory_steps(self.site, owner_of(self._journal.path.parent), with_ram=False),
             self.host,
@@ -80,7 +80,7 @@ class LayerBench:
         )
 
     def use(self, paths: Mapping[str, str]) -> None:
-        """Use these devices instead of the disks, such as partitions. `paths` gives the path of each by name."""
+        """Use these devices, such as partitions, instead of the disks. `paths` gives the path of each by name."""
         self.volumes = volumes_of(self.host, paths)
 
     def plan(self, text: str) -> tree.TreePlan:

@@ -1,4 +1,7 @@
-"""A layout that cannot be built is refused before anything is built: a vdev tree exactly when zpool would refuse it."""
+"""A layout that cannot be built is refused before anything is built.
+
+A vdev tree is refused exactly if zpool would refuse it.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""The seeds' experiments in their small form, in a lab: verdicts, claims and shares. Speeds depend on the machine."""
+"""The included experiments in their short version, in a lab: verdicts, claims and shares.
+
+Speeds depend on the machine.
+"""
 
 import math
 from dataclasses import replace
@@ -17,7 +20,7 @@ from .places import EXPERIMENTS
 
 BOTH = pytest.mark.zfs("2.1", "2.3")
 RECORD_BYTES = 128 * 1024
-"""ZFS's default, in which mirror-reads reads."""
+"""ZFS's default record size, which the reads of mirror-reads use."""
 LOGS = {"mirror-log": "nvme1", "mirror-cryptcache-cryptlog": "nvme2"}
 """The log device of layouts that have one."""
 

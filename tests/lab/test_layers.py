@@ -18,10 +18,10 @@ from .places import CAMPAIGNS
 
 BOTH = pytest.mark.zfs("2.1", "2.3")
 NEWER = pytest.mark.zfs("2.3")
-"""Arrays and volumes know nothing of ZFS: they are measured in the lab that has less to do."""
+"""Arrays and volumes do not use ZFS, so they are measured in the lab that has fewer tests."""
 
 METADATA = 1.6
-"""How much more than the data may be written: journals, trees, labels, a log's headers; the data are few."""
+"""How much may be written in addition to the data: journals, trees, labels, log headers. There is little data."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class LayerRun:
 
 
 class Runs:
-    """The runs in one lab. Each is made when a test first asks for it."""
+    """The runs in one lab. Each run is made when a test first needs it."""
 
     def __init__(self, lab: Machine, folder: Path) -> None:
         self.lab = lab

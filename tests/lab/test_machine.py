@@ -15,7 +15,7 @@ from .machine import Machine, new_name, poolproof, traces
 
 GIB = 1 << 30
 READY_S = 25.0
-"""On two idle processors. On busy ones, QEMU's own processor time must not be more."""
+"""The limit on two idle processors. On busy processors, it applies to QEMU's processor time."""
 
 DISKS = {
     "hdd": (2 * GIB, True, "hdd-7200"),
@@ -24,7 +24,7 @@ DISKS = {
     "a": (320 << 20, False, "file"),
     "middle": (GIB, False, "qcow2"),
 }
-"""Some of the shared lab's: size, whether it turns, its model."""
+"""Some disks of the shared lab: size, whether rotational, and model."""
 
 MODULES = (
     *(

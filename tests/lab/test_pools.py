@@ -20,7 +20,8 @@ _WRITTEN_MIB = 8
 _HELD_MIB = 4
 _METADATA_MIB = 4
 _COLD = 0.85
-"""What at least comes from the disks after cooling: udev reads the start of a new block device itself."""
+"""The minimum share of reads from the disks after caches are dropped. udev itself reads the start of a new block
+device."""
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def test_a_small_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_p
 
 
 def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str) -> None:
-    """Kill the process that holds the shared connection during a trial, which looks permanent to the run."""
+    """Kill the process that holds the shared connection during a trial. To the run, the loss looks permanent."""
     run = tmp_path / "again"
     begun = Started(tmp_path, "run", str(campaign), "--on", f"lab:{name}", "--out", str(run), "--json")
     _wait_for_fio(begun, name)

@@ -88,7 +88,7 @@ class Started:
         self.wait_for(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
 
     def wait_for(self, condition: Callable[[], bool], failure: str, seconds: float = _MEET_S) -> None:
-        """Wait for a condition. Fails if poolproof ends first or the time is over."""
+        """Wait for a condition. Fails if poolproof ends first or after the time limit."""
         deadline = time.monotonic() + seconds
         while not condition():
             assert self.running, f"{failure}; poolproof ended and said: {self.err}{self._out.read_text()}"

@@ -169,7 +169,7 @@ def test_the_target_fills_up_while_fio_writes(testbed: Testbed) -> None:
 
 
 def test_no_room_for_the_run_directory(testbed: Testbed) -> None:
-    """fio's report of a trial does not fit. With more space the run can be resumed."""
+    """There is no space for fio's report of a trial. With more space, the run can be resumed."""
     testbed.runs = testbed.mount_ram("small", "28K")
     answer = testbed.ask(_FINE.replace("a | ext4", "dir {data}"))
     _is_one_clear_error(answer, _RUN, "No space left on device", "poolproof resume")

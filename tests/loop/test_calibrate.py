@@ -53,8 +53,9 @@ def test_each_disk_is_measured_alone_with_evidence(bare: dict[tuple[str, str], A
 
 
 def test_a_file_system_on_one_disk_is_nearly_as_fast_as_the_disk(limits: dict[tuple[str, str], Any]) -> None:
-    """Each read costs the same seek and rotation on both. The tolerance covers the position of the file and a busy
-    machine.
+    """Each read needs the same seek and rotation on both.
+
+    The tolerance covers the position of the file and a busy machine.
     """
     limit = limits["one", "reads"]
     assert limit["bound"] == "rust"

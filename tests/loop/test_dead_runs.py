@@ -1,4 +1,4 @@
-"""What killed runs left is found without naming a run, and new runs report it. Running runs are not touched."""
+"""The remains of killed runs are found without naming a run, and new runs report them. Active runs are not touched."""
 
 import contextlib
 import errno
@@ -80,7 +80,10 @@ def test_a_new_run_names_the_dead_run_that_blocks_it(testbed: Testbed, dead: str
 
 
 def test_a_running_run_is_not_touched(testbed: Testbed, dead: str) -> None:
-    """It uses the same work directory as a dead run. Everything it created still exists, and its fio continues."""
+    """An active run uses the same work directory as a dead run.
+
+    Everything that it created still exists, and its fio continues.
+    """
     live = Started(testbed.path, *testbed.words(testbed.campaign(_EMULATED.replace("20s", "90s"), "live"), "live"))
     try:
         live.wait_for_program("fio", "job.fio")

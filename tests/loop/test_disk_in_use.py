@@ -27,7 +27,9 @@ workloads: {{reads: {{rw: randread, size: 16m}}}}
 
 @pytest.mark.parametrize("permitted", [(), ("--wipe", _NAME)], ids=["", "with --wipe"])
 def test_the_disk_that_this_machine_runs_on(testbed: Testbed, permitted: tuple[str, ...]) -> None:
-    """The test only plans, in case the guard fails. --dry-run passes the same guard and changes nothing."""
+    """The test only plans, so that nothing is lost if the guard fails. --dry-run uses the same guard and changes
+    nothing.
+    """
     with _named(_a_mounted_disk(testbed)):
         answer = ask(*testbed.words(testbed.campaign(_CAMPAIGN)), *permitted, "--dry-run")
     _is_refused(testbed, answer)

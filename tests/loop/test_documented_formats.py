@@ -30,15 +30,15 @@ expect:
 """
 PRINTED_FREE = frozenset({"verdicts", "seconds", "cells[].seconds"})
 OF_METRICS = {"cells[].verdicts.*"}
-"""No rule gives a metric its own verdict yet; tests/unit/test_metric_verdicts.py has such a run."""
+"""So far, no rule gives a metric a separate verdict; tests/unit/test_metric_verdicts.py has such a run."""
 OF_UNTIL = {"cells[].unsettled[].name", "cells[].unsettled[].sentence"}
-"""What a campaign with a fixed time does not have; tests/loop/test_until.py has it."""
+"""Keys that a campaign with a fixed time does not have; tests/loop/test_until.py has them."""
 OF_BUDGET = {row for row in documented("json.md", "The object of a run") if row.startswith("race.")}
-"""What a campaign without a budget does not have; tests/unit/results/runs/test_race.py has it."""
+"""Keys that a campaign without a budget does not have; tests/unit/results/runs/test_elimination.py has them."""
 OF_CALIBRATE = {
     row for row in documented("json.md", "The object of a run") if row.startswith(("cells[].limit.", "bare[]."))
 }
-"""What a campaign that measures no disk alone does not have; tests/loop/test_calibrate.py has it."""
+"""Keys that a campaign without `calibrate` does not have; tests/loop/test_calibrate.py has them."""
 FREE = frozenset({"verdicts", "facts", "versions", "stored_bytes", "seconds", "leaves"})
 
 

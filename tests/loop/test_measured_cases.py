@@ -21,7 +21,10 @@ from tests.loop.testbed import Cells, Testbed, judged
 _L02 = "rw: write, bs: 1m, size: 256m, numjobs: 8, filename: X, end_fsync: 1, ioengine: psync, time_based: 0"
 _L05 = "rw: write, bs: 1m, size: 512m, ioengine: psync, direct: 0, time_based: 0"
 _COMPRESSES = "compress-force=zstd:3"
-"""Without force btrfs gives a file up at its first piece that gets no smaller; a busy machine's writeback cuts such."""
+"""Without force, btrfs stops compressing a file at the first piece that does not become smaller.
+
+Writeback on a busy machine may create such a piece.
+"""
 _L07 = "rw: randread, bs: 4k, ioengine: psync, direct: 0, invalidate: 0, time_based: 0"
 _ON_EXT4 = f"""
 devices: {{a: {{file: 3G}}}}

@@ -71,7 +71,7 @@ def test_clean_after_a_kill_while_fio_runs(testbed: Testbed, job: str) -> None:
     ],
 )
 def test_clean_after_a_kill_during_a_step_or_its_undo(testbed: Testbed, program: str, word: str) -> None:
-    """The program still finishes its work, but the journal does not record that."""
+    """The program still finishes its work, but this is not recorded in the journal."""
     _kill_while(testbed, "loop file", program, word)
     _clean(testbed)
     assert testbed.traces() == []

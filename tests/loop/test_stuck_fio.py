@@ -1,4 +1,4 @@
-"""A fio that never ends is killed once its disks are idle, and the trial is repeated."""
+"""If fio never ends, it is killed once its disks are idle, and the trial is repeated."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A directory on a real disk in which a test runs campaigns, and a check that nothing of them is left."""
+"""A directory on a real disk in which a test runs campaigns, and a check that they leave nothing behind."""
 
 import json
 import shutil

@@ -1,4 +1,5 @@
-"""The code follows docs/architecture.md: rooms import one way, one gate starts programs, modules stay small."""
+"""The code follows docs/architecture.md: packages import in one direction, one module starts programs, modules stay
+small."""
 
 import ast
 import re
@@ -33,7 +34,7 @@ NAMES = {_module_name(path): path for path in MODULES}
 
 
 def _imported(path: Path) -> Iterator[str]:
-    """Every module that the file imports, also inside functions and for types alone; poolproof's own by the module."""
+    """Yield every module that the file imports, including imports inside functions and imports for types only."""
     for node in ast.walk(MODULES[path]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -48,7 +49,7 @@ def _room(module: str) -> str:
 
 
 def _allowed() -> dict[str, set[str]]:
-    """The table of rooms in docs/architecture.md."""
+    """Return the table of packages in docs/architecture.md."""
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \|([^|]*)\|$", text, re.MULTILINE)
     return {room: {name.strip() for name in names.split(",") if name.strip()} for room, names in rows}

@@ -1,4 +1,7 @@
-"""Every campaign that ships reads, resolves and has jobs that fio takes: a new experiment is tested by lying there."""
+"""Every included campaign can be parsed and resolved, and fio accepts its jobs.
+
+New experiments are tested automatically.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A run whose trials.jsonl gives metrics different verdicts: each output shows the verdict of the metric it shows."""
+"""In a run whose metrics have different verdicts, each output shows a metric with its own verdict."""
 
 import csv
 import io

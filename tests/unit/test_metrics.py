@@ -1,4 +1,4 @@
-"""A metric is one row of the table: with one more, everything that shows metrics shows it."""
+"""A metric is one row of the table: everything that shows metrics also shows a new one."""
 
 import shutil
 import subprocess

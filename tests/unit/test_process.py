@@ -1,4 +1,4 @@
-"""The gate through which programs start: limits, ends, output."""
+"""The module that starts programs: time limits, how programs end, output."""
 
 import contextlib
 import threading
@@ -12,7 +12,7 @@ from poolproof.process import CommandTimedOut
 
 
 def test_a_limit_longer_than_the_kernel_takes_is_no_error() -> None:
-    """The limit of a job without a runtime follows its bytes: months for a large one."""
+    """The time limit of a job without a runtime depends on its bytes: months for a large job."""
     assert process.run(["echo", "done"], timeout_s=1e8).stdout == "done\n"
 
 
@@ -37,7 +37,7 @@ def test_waiting_for_many_programs_at_once_leaves_no_handle_of_one() -> None:
 
 
 def _pidfds() -> int:
-    """How many handles of processes this one holds open."""
+    """Return how many process handles this process has open."""
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -46,7 +46,7 @@ def _pidfds() -> int:
 
 
 def test_a_program_that_does_not_read_its_input_still_ends_in_time() -> None:
-    """The input is larger than a pipe, so that writing it would wait forever."""
+    """The input is larger than a pipe's buffer, so writing it would wait forever."""
     begun = time.monotonic()
     with process.lines_kept_alive(["sh", "-c", "echo one; exec sleep 60"], stdin="x" * 200_000, grace_s=0.2) as lines:
         assert next(lines) == "one\n"

@@ -65,7 +65,7 @@ def test_a_command_imports_no_other() -> None:
 
 @pytest.mark.parametrize("words", ["presets", "check --json none.yaml", "--help"])
 def test_an_answer_that_cannot_be_printed(words: str) -> None:
-    """A full disk behind standard output is one clear error."""
+    """If standard output is on a full disk, there is one clear error."""
     argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", *words.split()]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, timeout=_LIMIT_S, check=False)

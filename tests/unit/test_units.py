@@ -1,4 +1,4 @@
-"""Sizes, durations and rates: there and back, and the words that people read."""
+"""Sizes, durations and rates are parsed and formatted, also for people."""
 
 import pytest
 from hypothesis import given

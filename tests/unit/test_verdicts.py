@@ -1,4 +1,4 @@
-"""Which verdicts count, and that every metric of a trial and of a cell has one."""
+"""Which verdicts count, and that every metric of a trial and of a cell has a verdict."""
 
 import re
 from dataclasses import replace
@@ -62,4 +62,4 @@ ALLOWED = {
     "presentation/terminal/limited.py",
     "presentation/terminal/table.py",
 }
-"""Modules that treat one verdict in a special way, which is not the question whether a result counts."""
+"""Modules that treat one verdict specially for reasons other than whether a result counts."""

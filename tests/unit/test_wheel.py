@@ -1,4 +1,4 @@
-"""What is installed is the whole package: its data too."""
+"""The whole package is installed, including its data."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A browser, and pages made of runs: one with a bit of everything, one of 648 cells."""
+"""A browser and pages of runs: one with a bit of everything, and one with 648 cells."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ expect:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The system's Chromium. Without it these tests fail, for a page that nobody opened proves nothing."""
+    """The system's Chromium. Without it, these tests fail, because a page that was never opened proves nothing."""
     program = next((found for name in _PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         pytest.fail("tests/web needs Chromium: scripts/setup test", pytrace=False)
@@ -61,7 +61,7 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def large_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The seeds' own campaign: 9 layouts by 72 workloads, three trials each."""
+    """The campaign of cache-and-log: 9 layouts by 72 workloads, three trials each."""
     return make_large_run(tmp_path_factory.mktemp("large") / "run", with_files=1)
 
 
@@ -77,7 +77,7 @@ def large_page(large_run: Path) -> Path:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
-    """Opens a page; at the end of the test it must have asked for nothing and complained of nothing."""
+    """Open a page. At the end of the test, it must not have requested anything or logged any complaint."""
     pages: list[Opened] = []
 
     def opening(path: Path, **how: Any) -> Opened:

@@ -1,4 +1,4 @@
-"""A page in the browser, with all that it said on the console and all that it asked for."""
+"""A page in the browser, with its console messages and its requests."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,14 +12,17 @@ _LIMIT_MS = 60_000
 
 @dataclass
 class Opened:
-    """`complaints`: errors and warnings of the console, exceptions. `requests`: what was fetched beside the file."""
+    """`complaints`: errors and warnings on the console, and exceptions.
+
+    `requests`: everything fetched except the file.
+    """
 
     page: Page
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def chart(self, name: str) -> Locator:
-        """A chart, once it is drawn as it was last asked for."""
+        """Return a chart once it is drawn as last requested."""
         holder = self.page.locator(f"#{name}")
         holder.scroll_into_view_if_needed()
         self.page.wait_for_function(
@@ -30,11 +33,11 @@ class Opened:
         return holder
 
     def open_cell(self, layout: str, workload: str) -> None:
-        """A click on a cell of the map."""
+        """Click on a cell of the map."""
         self.page.locator(f"#map-grid td[aria-label^='{workload} on {layout}:']").click()
 
     def text(self, selector: str) -> str:
-        """What a reader sees there, with single spaces."""
+        """Return the visible text there, with single spaces."""
         return re.sub(r"\s+", " ", self.page.locator(selector).inner_text()).strip()
 
 
@@ -46,7 +49,7 @@ def open_page(
     theme: Literal["light", "dark"] = "light",
     fragment: str = "",
 ) -> Opened:
-    """The page of that file, loaded and drawn."""
+    """Open the page of the file, and wait until it is loaded and drawn."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce")
     context.set_default_timeout(_LIMIT_MS)
     opened = Opened(context.new_page())

@@ -1,4 +1,4 @@
-"""The page over many runs in a real browser: no complaint, no request, every control, what the keyboard can do."""
+"""The page over many runs in a real browser: no complaints, no requests, every control, keyboard use."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The section on the distance to the limit, in a real browser: what it shows of a run that measured its disks alone."""
+"""The section on the distance to the limit in a real browser, for a run that measured its disks alone."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: every control, the keyboard alone, screen readers, paper."""
+"""The report of a run in a real browser: every control, keyboard only, screen readers, paper."""
 
 import json
 import re
@@ -168,7 +168,7 @@ def test_refuted_points_are_hollow_and_counted(opened: Opening, small_page: Path
 
 @pytest.fixture
 def unsettled_page(tmp_path: Path) -> Path:
-    """The fastest layout of `reads` drifts; the intervals have 90 %."""
+    """The fastest layout of `reads` drifts. The intervals have a confidence of 90 %."""
     campaign = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
     drift = (NotConverged("drift", "it falls by 30% over 60 s"),)
     trials = [

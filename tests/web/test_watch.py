@@ -24,7 +24,7 @@ _DONE = 8
 
 @dataclass
 class Watching:
-    """A run that goes on, its server, and a browser that looks at it."""
+    """A run in progress, its server, and a browser that shows it."""
 
     run: RunDirectory
     server: Serving
@@ -35,11 +35,11 @@ class Watching:
 
     @property
     def report(self) -> FrameLocator:
-        """The page of the run as it is shown."""
+        """Return the currently visible page of the run."""
         return self.page.frame_locator("iframe:not(.coming)")
 
     def ends(self, count: int) -> None:
-        """So many trials more are done."""
+        """Finish this many more trials."""
         for _ in range(count):
             self.run.append(self.ahead.pop(0))
 
@@ -47,7 +47,7 @@ class Watching:
         expect(self.page.locator("#text")).to_contain_text(f"{count} of 12 trials")
 
     def await_cells(self, count: int) -> None:
-        """Until the map has so many cells filled."""
+        """Wait until the map has this many filled cells."""
         expect(self.report.locator("#map-grid td[data-cell]")).to_have_count(count)
 
 

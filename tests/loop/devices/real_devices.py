@@ -27,20 +27,23 @@ HOST = LocalHost()
 _TOLERANCE = 0.15
 _ROUNDS = 6
 _QUIET_ALONE = 3300
-"""Reads per second of a model that takes no time, at depth 1: 0.3 ms for the way there and back."""
+"""Reads per second of a model without service time, at depth 1: each takes 0.3 ms to get there and back."""
 
 _QUIET_TOGETHER = 7500
-"""The same at depth 8: a third more than any model asks for."""
+"""The same at depth 8: a third more than any model needs."""
 
 KNOWN_S = 400e-6
-"""What each request takes on the device that tells how long the way to an SSD is: about as long as an SSD takes."""
+"""The service time of the device that measures the overhead for SSDs, about as long as that of an SSD."""
 
 KNOWN_LONG_S = 7e-3
-"""The same for a disk. Another length, for a guest whose processor slept for milliseconds is woken much later than one
-that slept for less than its host polls: 4 ms were seen, on a machine that served the short ones in time."""
+"""The same for a hard disk.
+
+It differs, because a guest's processor wakes up much later after sleeping for milliseconds than after a sleep that is
+shorter than its host's polling. On a machine that served short requests in time, the delay was 4 ms.
+"""
 
 _LONG_WAY = 0.5
-"""A way that takes more than this share of the model's own time leaves too little of it to be judged."""
+"""If the overhead is more than this share of the model's service time, the model cannot be judged."""
 
 _PROGRAMS = ("losetup", "truncate", "touch", "tee", "nbdkit", "nbdfuse", "qemu-img", "qemu-nbd", "wipefs")
 

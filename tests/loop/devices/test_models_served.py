@@ -24,7 +24,7 @@ _PIECE = 1 << 20
 
 _NO_TIME = ("read_s=0", "write_s=0", "flush_s=0", "link_rate=1e12", "pipeline=0")
 _RETRIES = {"retry_share": "0.1", "retry_least_s": "0.03", "retry_most_s": "0.15"}
-"""Retries so many and so short that a second of them has a stable mean."""
+"""Retries that are frequent and short enough to have a stable mean within one second."""
 
 
 @pytest.fixture(scope="module")

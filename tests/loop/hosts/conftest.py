@@ -1,4 +1,4 @@
-"""One host of every kind, all on this machine."""
+"""Fixtures with one host of each kind, all on this machine."""
 
 from collections.abc import Iterator
 

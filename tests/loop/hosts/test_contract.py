@@ -1,4 +1,4 @@
-"""What all hosts must do alike: exact arguments, exit codes, time limits, files, streams."""
+"""The contract of all hosts: exact arguments, exit codes, time limits, files, streams."""
 
 import itertools
 import signal
@@ -246,7 +246,7 @@ def test_read_files_returns_one_time_of_the_host_s_clock(host: Host, tmp_path: P
 
 
 def test_read_files_in_parallel(host: Host) -> None:
-    """Each of them may be the first command in its shell."""
+    """Each one may be the first command in its shell."""
     seen: list[int] = []
 
     def look() -> None:
@@ -292,7 +292,7 @@ def test_a_stream_sees_changes(host: Host) -> None:
 
 
 def test_a_stream_ends_for_its_reader_when_the_context_ends(host: Host) -> None:
-    """The sampler does this: another thread reads the stream."""
+    """The sampler reads the stream from another thread, too."""
     seen: list[float] = []
     with host.stream(["/proc/uptime"], 0.1) as stream:
         thread = threading.Thread(target=lambda: seen.extend(tick.at_s for tick in stream))

@@ -192,7 +192,7 @@ def test_more_parallel_commands_than_shells_in_one_connection(server: Sshd) -> N
 
 
 def test_a_file_on_an_unreachable_host_is_not_called_missing() -> None:
-    """If it were, something still mounted there would count as removed."""
+    """Otherwise, something that is still mounted there would count as removed."""
     with sshd() as own, SshHost("far", own.config) as host:
         own.stop_all()
         with pytest.raises(HostUnreachable) as raised:

@@ -156,7 +156,7 @@ def test_an_existing_directory_is_not_changed(bench: Bench) -> None:
     ],
 )
 def test_the_estimated_capacity_fits_and_is_close(bench: Bench, text: str, size_mib: int, share: float) -> None:
-    """fallocate takes as much space as data would, without writing it."""
+    """fallocate uses as much space as data would, without writing any."""
     bench.device("a", size_mib)
     bench.device("b", size_mib)
     plan = bench.build(text)

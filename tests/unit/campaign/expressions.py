@@ -1,4 +1,4 @@
-"""Hypothesis strategies for layout expressions, and the lines of the design that must parse."""
+"""Hypothesis strategies for layout expressions, and examples from the design that must parse."""
 
 from hypothesis import strategies as st
 

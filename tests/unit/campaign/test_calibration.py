@@ -1,4 +1,4 @@
-"""Which disks `measure: {calibrate: true}` measures alone, and under what."""
+"""Which disks `measure: {calibrate: true}` measures alone, and under which workloads."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the command line changes of a campaign, and the mistakes that it can make there."""
+"""How options on the command line change a campaign, and the mistakes that they can contain."""
 
 from dataclasses import replace
 from pathlib import Path

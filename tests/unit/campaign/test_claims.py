@@ -1,4 +1,4 @@
-"""The language of claims: every form reads, every mistake is pointed at, and nothing else gets through."""
+"""The language of claims: every form can be parsed, every mistake is pointed at, and nothing else is accepted."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A mistake that only a host shows is told with its line, as one that reading shows; what is no mistake is not."""
+"""A mistake that only a host can show is reported with its line, like a parse error. Other errors are not."""
 
 import pytest
 

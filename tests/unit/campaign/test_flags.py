@@ -1,4 +1,4 @@
-"""A campaign said on the command line: names, matrices, and mistakes told with the flag to write."""
+"""A campaign given on the command line: names, matrices, and mistakes, which are reported with the option to write."""
 
 import pytest
 from hypothesis import given

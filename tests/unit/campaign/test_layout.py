@@ -1,4 +1,4 @@
-"""Braces in layout expressions and option values multiply as bash has it, and mistakes in them are pointed at."""
+"""Braces in layout expressions and option values are expanded as by bash, and errors point at mistakes in them."""
 
 import itertools
 

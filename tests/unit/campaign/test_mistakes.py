@@ -272,7 +272,7 @@ def test_no_part_makes_anything_but_a_campaign_or_a_campaign_error(
 
 
 def test_the_campaign_of_a_run_is_not_checked_again() -> None:
-    """An earlier version accepted it, and its results can still be compared."""
+    """An earlier version accepted this, and its results can still be compared."""
     rest = "measure: {until: 0.1%}"
     asked = text(devices="a: {file: 2G}", layouts="one: btrfs a", workloads="w: {rw: write, metric: p99}", rest=rest)
     assert mistake(asked)

@@ -1,4 +1,4 @@
-"""The small form of a campaign: what is left of it, and what a mistake in it is told."""
+"""The short version of a campaign: what it runs, and the errors for mistakes in it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A campaign file read whole: its parts, their short forms, what is left out, and where a mistake stands."""
+"""A complete campaign file: its parts, their short forms, defaults, and the lines of mistakes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What lsblk, wipefs and mountinfo say, as facts."""
+"""The output of lsblk, wipefs and mountinfo becomes facts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the guard lets pass, and what it says when it does not."""
+"""What the guard allows, and its error messages."""
 
 from dataclasses import replace
 

@@ -57,7 +57,7 @@ def test_random_reads_of_a_whole_disk_and_of_a_slice() -> None:
 
 
 def test_rotation_is_spread_over_one_turn() -> None:
-    """With all seeks alike, what varies is the wait for the sector: 0 to 8.33 ms, half of that on average."""
+    """If all seeks take the same time, only the wait for the sector varies: 0 to 8.33 ms, half of that on average."""
     disk, far, now = _disk(), _SIZE // 2, 0.0
     waits = []
     for index in range(2000):

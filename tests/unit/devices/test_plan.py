@@ -1,4 +1,4 @@
-"""From a device and what is known of the host to the exact commands."""
+"""A device and the facts about a host become the exact commands."""
 
 import re
 from dataclasses import replace
@@ -101,7 +101,7 @@ def test_an_emulated_disk() -> None:
 
 
 def test_an_emulated_disk_of_another_machine_brings_its_program_along() -> None:
-    """Nothing is installed there: the files lie in the run's own place, and go with it."""
+    """Nothing is installed there: the files are in the run's own directory and are removed with it."""
     plan = plan_device(Device("rust", Emulated("hdd-7200", _GIB)), replace(_SITE, is_here=False), _FACTS)
     there = f"{_S}/model/poolproof/devices/emulated"
     carried = {step.argv[3]: step.stdin or "" for step in plan.steps if step.title.startswith("write ")}

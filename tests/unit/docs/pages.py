@@ -15,13 +15,13 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (.+) \|$", re.MULTILINE)
 
 
 def section(page: str, heading: str) -> str:
-    """The text of a page from one `##` heading to the next."""
+    """Return the text of a page from one `##` heading to the next."""
     text = (DOCS / page).read_text(encoding="utf-8")
     return re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def documented(page: str, heading: str) -> set[str]:
-    """The keys in the table under a heading; a row that says "as in `X`" stands for the keys under it in section X."""
+    """Return the keys in the table under a heading. A row "as in `X`" means the keys below it in section X."""
     rows = dict(_ROW.findall(section(page, heading)))
     keys = set()
     for key, meaning in rows.items():
@@ -35,7 +35,7 @@ def _under(path: str, key: str) -> bool:
 
 
 def keys_of_type(kind: Any) -> set[str]:
-    """The paths of all values that a type can hold. A mapping's own keys are `*`."""
+    """Return the paths of all values that a type can contain. The keys of a mapping are `*`."""
     return {path.lstrip(".") for path in _type_paths(kind)}
 
 
@@ -66,7 +66,10 @@ def _field_paths(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def keys_of_value(value: Any, free: frozenset[str] = frozenset()) -> set[str]:
-    """The paths of all values in a JSON value. The keys under a path in `free` are the user's own: `*`."""
+    """Return the paths of all values in a JSON value.
+
+    Keys under a path in `free` are chosen by the user and become `*`.
+    """
     return {path.lstrip(".") for path in _value_paths(value, "", free)}
 
 
@@ -82,7 +85,7 @@ def _value_paths(value: Any, path: str, free: frozenset[str]) -> Iterator[str]:
 
 
 def optional_parents(keys: set[str]) -> set[str]:
-    """Every path that leads to one of the keys: where an object may be null, its own path has a row too."""
+    """Return every path that leads to one of the keys. An object that may be null also has a row for its own path."""
     parents = set()
     for key in keys:
         parts = re.split(r"(?=\.|\[\])", key)

@@ -1,4 +1,4 @@
-"""What the pages say of the code is so: quotes stand in it, links lead somewhere, tables are whole."""
+"""What the pages say about the code is true: quotes are in the code, links lead somewhere, and tables are complete."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_links_lead_to_files_that_are_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_files_that_are_named_are_there(page: Path) -> None:
-    """`measure/trial.py` in backticks is a file of the package; scripts/ and tests/ are the repository's."""
+    """`measure/trial.py` in backticks is a file of the package; scripts/ and tests/ are folders of the repository."""
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+/[\w.-]+\.(?:py|lark|yaml))`", text))
     roots = (ROOT, ROOT / "src" / "poolproof", ROOT / "src" / "poolproof" / "rules")

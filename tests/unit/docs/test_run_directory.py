@@ -1,4 +1,4 @@
-"""docs/run-directory.md names every key that the types of a run can write, and no other."""
+"""docs/run-directory.md lists exactly the keys that the types of a run can write."""
 
 import json
 from dataclasses import dataclass

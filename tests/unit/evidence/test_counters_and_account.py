@@ -1,4 +1,4 @@
-"""From the kernel's counters to the byte account: real `stat` lines, and arithmetic that can be checked by hand."""
+"""From the kernel's counters to the byte accounting: real `stat` lines, and arithmetic that can be checked by hand."""
 
 import math
 import time

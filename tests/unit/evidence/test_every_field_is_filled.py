@@ -1,4 +1,4 @@
-"""No rule waits for a value that nothing measures: live code fills every field of the evidence and of the target."""
+"""No rule uses a value that is never measured: the code fills every field of the evidence and of the target."""
 
 import ast
 import functools
@@ -29,7 +29,7 @@ def _calls() -> tuple[tuple[str, ast.Call], ...]:
 
 
 def _filled(kind: Any) -> set[str]:
-    """The fields that live code passes to the class, by position or name, or to `replace`."""
+    """Return the fields that the code passes to the class, by position or name, or to `replace`."""
     names = [field.name for field in fields(kind)]
     found: set[str] = set()
     for function, call in _calls():

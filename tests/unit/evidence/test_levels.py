@@ -1,4 +1,4 @@
-"""The byte account by level, from readings of the counters."""
+"""The byte accounting by level, from readings of the counters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

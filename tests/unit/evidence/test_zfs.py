@@ -1,4 +1,4 @@
-"""ZFS's own counters around a trial."""
+"""ZFS's own counters before and after a trial."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,5 @@
-"""Whether a machine is a guest, its settings, the versions of its programs, and the links of its disks."""
+"""Facts about a machine: whether it is a guest, its settings, the versions of its programs, and the links of its
+disks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -129,7 +130,7 @@ VERSIONS = (
 
 
 class PrintingHost(LocalHost):
-    """This host with programs that print what is given; nothing of it is run."""
+    """This host with programs that print the given text. None of them is actually run."""
 
     def run(
         self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True

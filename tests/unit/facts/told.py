@@ -1,4 +1,4 @@
-"""A host that shows the files it was given, and answers the commands that it knows."""
+"""A host with the given files, which answers the commands that it knows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -8,7 +8,10 @@ from poolproof.process import Completed
 
 
 class ToldHost:
-    """`files` by path, `said` by a command's last word; every other file is missing, every other command fails."""
+    """`files` is by path, and `said` by a command's last word.
+
+    All other files are missing, and all other commands fail.
+    """
 
     name = "told"
 

@@ -1,4 +1,4 @@
-"""Shells that stay, without an ssh: their code under every shell that is here, and what is made of its words."""
+"""Persistent shells without ssh: their code in every shell of this machine, and how its output is parsed."""
 
 import secrets
 import shlex
@@ -22,7 +22,7 @@ _LIMIT_S = 20.0
 
 @pytest.fixture
 def shells(shell: None) -> Iterator[Shells]:  # noqa: ARG001
-    """Shells of the kind that is the far end's."""
+    """Persistent shells of the same kind as the remote host's shell."""
     made = Shells(lambda line: ["sh", "-c", line], _MARK)
     try:
         yield made

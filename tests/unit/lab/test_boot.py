@@ -34,7 +34,7 @@ echo $! >$folder/qemu.pid
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
-    """A machine to boot, on a host that has a /dev/kvm which nothing is known of."""
+    """A machine to boot, on a host with a /dev/kvm that has not been tried yet."""
     folder, device = tmp_path / "m", tmp_path / "kvm"
     folder.mkdir()
     device.touch()
@@ -51,7 +51,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Boot]:
 
 
 def _stand_in(asked: Boot, monkeypatch: pytest.MonkeyPatch, kvm: str, tcg: str = "ready") -> None:
-    """From now on QEMU does this: `ready`, `refuses`, `hangs`, `crashes`."""
+    """Set what QEMU does from now on: `ready`, `refuses`, `hangs` or `crashes`."""
     programs = asked.folder.parent / "bin"
     programs.mkdir(exist_ok=True)
     program = programs / "qemu-system-x86_64"

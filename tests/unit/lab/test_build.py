@@ -42,7 +42,7 @@ for word; do case $word in */disk.raw) : >"$word" ;; esac; done
 
 @pytest.fixture
 def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recipe:
-    """One that no other build on this machine has."""
+    """A recipe that no other build on this machine uses."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, text in _PROGRAMS.items():
@@ -56,12 +56,12 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recipe:
 
 
 def _free(monkeypatch: pytest.MonkeyPatch, size_bytes: int) -> None:
-    """The disk has so many bytes left."""
+    """Pretend that the disk has this many bytes left."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: _Usage(200 * _GIB, 0, size_bytes))
 
 
 def _build(recipe: Recipe, *, anew: bool = False) -> str:
-    """The kernel of the image."""
+    """Build the image and return the content of its kernel file."""
     return build(recipe, lambda _line: None, anew=anew).kernel.read_text().strip()
 
 

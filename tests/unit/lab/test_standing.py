@@ -42,7 +42,7 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
-    """A lab's folder; where it is to run, `sleep` stands for QEMU, with the folder in its arguments."""
+    """Create a lab's folder. If the lab is to run, `sleep` replaces QEMU, with the folder in its arguments."""
     folder = machines / record.name
     folder.mkdir(parents=True)
     (folder / "lab.json").write_bytes(msgspec.json.encode(record))
@@ -58,7 +58,7 @@ def _lab(machines: Path, record: LabRecord, *, runs: bool) -> Path:
 
 
 def _await_argument(number: int, argument: str) -> None:
-    """A process that was just forked bears its parent's arguments until it has become the program asked for."""
+    """A process that was just forked has its parent's arguments until it becomes the requested program."""
     limit = time.monotonic() + 10
     while argument not in Path(f"/proc/{number}/cmdline").read_text().split("\0")[3:4]:
         assert time.monotonic() < limit, "the stand-in for QEMU did not start"

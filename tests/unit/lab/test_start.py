@@ -16,7 +16,7 @@ _Usage = namedtuple("_Usage", "total used free")
 
 @pytest.fixture
 def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabRequest:
-    """A lab on a machine that has the programs for it; none of them is to be started."""
+    """A lab on a machine with the necessary programs, none of which may be started."""
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in ("qemu-system-x86_64", "ssh", "ssh-keygen"):

@@ -1,4 +1,4 @@
-"""What the layer tests stand on: devices by name, a site, and layouts read from text."""
+"""The common setup of the layer tests: devices by name, a site, and layouts parsed from text."""
 
 from collections.abc import Mapping
 

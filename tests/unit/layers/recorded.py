@@ -1,4 +1,4 @@
-"""A host that answers from a record of what real ones said."""
+"""A host that answers from a record of real hosts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +10,7 @@ from poolproof.process import CommandFailed, Completed
 
 @dataclass(frozen=True)
 class RecordedHost:
-    """`said` by whole argv, `files` by path. What it has no record of is an error."""
+    """`said` is by complete argv, and `files` by path. Anything that is not recorded is an error."""
 
     said: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

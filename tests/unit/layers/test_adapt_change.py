@@ -1,4 +1,5 @@
-"""A standing pool whose mirrors get and lose leaves; which layouts can become one another, and by which commands."""
+"""A built pool whose mirrors gain and lose leaf vdevs: which layouts can be changed into each other, and with which
+commands."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A standing pool gets log and cache devices and loses them again, and all that stands on it stays."""
+"""Log and cache devices are added to a built pool and removed again, and the layers on the pool are kept."""
 
 import pytest
 

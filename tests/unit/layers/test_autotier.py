@@ -1,4 +1,4 @@
-"""autotier: configuration and commands, as release 1.2.0 was seen to take them; no package brings its programs."""
+"""autotier: configuration and commands, as release 1.2.0 accepts them. No package contains its programs."""
 
 import pytest
 

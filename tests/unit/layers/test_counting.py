@@ -1,4 +1,4 @@
-"""Write factors, capacities and shares: what must hold whatever the figures."""
+"""Write factors, capacities and shares: properties that must hold for all values."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -38,7 +38,7 @@ USAGE = """\
 
 
 class RecordedHost:
-    """Answers commands from a record of what real ones said."""
+    """Answers commands from a record of real hosts."""
 
     name = "recorded"
 

@@ -1,4 +1,4 @@
-"""Layouts that people use resolve, and P, the write factor, is the one that the physics gives."""
+"""Layouts that people use can be resolved, and the write factor P is the one that follows from the layout."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A file as a vdev: where it lies, how long it is, and that only a pool may stand on it."""
+"""A file as a vdev: where it is stored, how long it is, and that only a pool can use it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""LUKS: the exact commands; the key is nowhere to be seen."""
+"""LUKS: the exact commands, in which the key never appears."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""LVM: the exact commands, over the run's own devices alone."""
+"""LVM: the exact commands, limited to the run's own devices."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def config(*devices: str) -> str:
 
 
 def commands(text: str) -> list[tuple[str, ...]]:
-    """What lvm is told, without the filter."""
+    """Return the LVM commands without the filter."""
     return [(step.argv[1], *step.argv[4:]) for step in plan(text).make if step.argv[0] == "lvm"]
 
 

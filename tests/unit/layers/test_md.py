@@ -1,4 +1,4 @@
-"""md arrays: the exact commands, what lies where, and what the kernel says of them."""
+"""md arrays: the exact commands, where data is stored, and what the kernel reports."""
 
 import pytest
 

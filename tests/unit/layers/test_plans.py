@@ -1,4 +1,4 @@
-"""Facts and a layout in, the exact commands out."""
+"""Facts and a layout become the exact commands."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How many disks a layout survives, whichever they are."""
+"""How many disk failures a layout survives, no matter which disks fail."""
 
 import pytest
 

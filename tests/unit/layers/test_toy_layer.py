@@ -1,4 +1,4 @@
-"""A layer is one file: with one outside the package, everything knows it and nothing else changes."""
+"""A layer is one file: with a layer outside the package, everything supports it and nothing else changes."""
 
 import importlib
 from collections.abc import Iterator

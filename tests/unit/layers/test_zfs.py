@@ -1,4 +1,4 @@
-"""Pools and volumes: the exact commands, and what zpool prints as values."""
+"""Pools and volumes: the exact commands, and values parsed from zpool's output."""
 
 import pytest
 
@@ -161,7 +161,7 @@ def sized(text: str, **sizes_bytes: int) -> tree.TreePlan:
 
 
 def test_a_log_may_be_a_mirror_of_unequal_devices() -> None:
-    """zpool of OpenZFS 2.1 and 2.3 looks at no log when it compares sizes."""
+    """zpool of OpenZFS 2.1 and 2.3 ignores log devices when it compares sizes."""
     assert sized("zfs a log mirror small big", small=GIB).volume.path
 
 

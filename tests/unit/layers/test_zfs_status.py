@@ -1,4 +1,4 @@
-"""What zpool and zfs print, as values."""
+"""Values parsed from the output of zpool and zfs."""
 
 import pytest
 
@@ -175,7 +175,7 @@ def test_the_target_of_a_zvol() -> None:
 def test_the_arc_is_counted_only_if_no_other_pools_are_imported(
     text: str, imported: list[str], held: int | None
 ) -> None:
-    """It is one for all of them, so it counts once."""
+    """All pools share the ARC, so it counts once."""
     asked = ("sh", "-c", 'cd "$0" && for pool in */; do echo "${pool%/}"; done', KSTATS.rpartition("/")[0])
     host = RecordedHost({asked: "".join(f"{pool}\n" for pool in imported)}, {KSTATS: ARCSTATS})
     assert open_layout.cached_bytes(plan(text), host) == held

@@ -1,7 +1,7 @@
 """A host that replays what a real machine answered during a real run of two layouts under two workloads.
 
 The record in `captured/two-layouts.json.gz` holds every answer by command, file or set of files, in order. As root,
-`python -m tests.unit.measure.scripted_host` records it again on this machine: loop files, mkfs.ext4, fio and all.
+`python -m tests.unit.measure.scripted_host` records it again on this machine, with real loop files, mkfs.ext4 and fio.
 """
 
 import contextlib
@@ -59,14 +59,17 @@ class Script(msgspec.Struct):
 
 
 def script() -> Script:
-    """The record, with disks that do not rotate: the virtual disk that was recorded says it does, but is an SSD."""
+    """The record with non-rotational disks.
+
+    The recorded virtual disk reports that it is rotational, but it is an SSD.
+    """
     found = msgspec.json.decode(gzip.decompress(RECORD.read_bytes()), type=Script)
     found.files = [(path, "0\n" if path.endswith("/queue/rotational") else text) for path, text in found.files]
     return found
 
 
 class RecordingHost(LocalHost):
-    """This machine, with everything it answers written down."""
+    """This machine. All of its answers are recorded."""
 
     name = "scripted"
 
@@ -110,10 +113,11 @@ class RecordingHost(LocalHost):
 
 @dataclass(eq=False)
 class ScriptedHost:
-    """Answers from the script; the last answer to a question is repeated. `ran` lists the commands so far.
+    """Answers from the script.
 
-    The mount tables hold what was mounted and not unmounted so far. `instead` may answer a command in place of the
-    script, or raise; None leaves it to the script.
+    The last answer to a question is repeated. `ran` lists the commands so far. The mount tables contain what is mounted
+    at that time. `instead` may answer a command in place of the script or raise an error; if it returns None, the
+    script answers.
     """
 
     script: Script
@@ -157,7 +161,7 @@ class ScriptedHost:
         return self._mount_table(path) if path in _MOUNT_TABLES else text
 
     def _mount_table(self, path: str) -> str:
-        """Every line that was ever recorded, without those of the run's mounts that are not mounted now."""
+        """Return every recorded line, except those of the run's mounts that are not mounted now."""
         lines = dict.fromkeys(line for text in self._recorded(path) for line in text.splitlines())
         gone = {argv[-1] for argv, _ in self.script.commands if argv[0] == "mount"} - self.mounted
         return "".join(f"{line}\n" for line in lines if not gone.intersection(line.split()))
@@ -210,7 +214,7 @@ def planned(host: ScriptedHost | RecordingHost, path: Path, text: str = CAMPAIGN
 
 
 def record() -> None:
-    """Measure for real, as root, and write the record."""
+    """Run a real measurement as root and write the record."""
     host = RecordingHost()
     planned(host, Path(f"/tmp/scripted-{time.time():.0f}")).conduct()
     RECORD.write_bytes(gzip.compress(msgspec.json.encode(host.script), mtime=0))

@@ -35,14 +35,14 @@ LABEL = "0badcafe"
 
 
 class Place:
-    """A work directory in which runs leave what they were making when they died."""
+    """A work directory in which crashed runs leave what they were creating."""
 
     def __init__(self, path: Path) -> None:
         self.work, self.runs = path / "work", path / "runs"
         self.work.mkdir()
 
     def leave(self, label: str = LABEL, *steps: Step) -> RunDirectory:
-        """A dead run with a state directory, which says whose it is, and whatever else the steps make."""
+        """A crashed run with a state directory, which names its owner, and whatever else the steps create."""
         state = str(self.work / f"poolproof-{label}")
         record = replace(RECORD, label=label, state_dir=state, ram_dir=f"/dev/shm/poolproof-{label}", facts={})
         run = RunDirectory.create(self.runs / label, record.campaign, record)
@@ -55,7 +55,10 @@ class Place:
         return self.work / f"poolproof-{label}"
 
     def clean(self) -> tuple[dict[str, CleanupResult], dict[str, Leftover]]:
-        """What was undone and what is left of this place alone, by label; other runs may be on this machine."""
+        """Return what was undone and what is left in this work directory, by label.
+
+        Other runs may be on this machine.
+        """
         undone, left = clean_crashed_runs(HOST, str(self.work), print)
         return (
             {Path(each.state.path).name[-8:]: each for each in undone},
@@ -194,7 +197,7 @@ def test_directories_with_mounts_are_found_anywhere_and_those_of_other_users_are
 
 
 def test_a_crashed_run_outside_the_work_directory_is_reported_but_not_touched(place: Place, tmp_path: Path) -> None:
-    """Its mounts lead to it, but it is in no work directory that was to be looked into."""
+    """Its mounts lead to it, but it is not in the work directory that was searched."""
     run = place.leave()
 
     class Mounted(LocalHost):
@@ -236,7 +239,9 @@ def test_without_leftovers_only_the_mounts_are_read() -> None:
 def poolproof(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, place: Place
 ) -> Command:
-    """The command line, with labs and a default work directory of the test's own: others' dead runs are not its."""
+    """The command line, with separate labs and a separate default work directory, so that it ignores other crashed
+    runs.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("poolproof.provision.directories.DEFAULT_WORK", str(place.work))
     return Command(monkeypatch, capsys)

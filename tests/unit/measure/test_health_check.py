@@ -18,7 +18,7 @@ TREE = plan("autotier (a | ext4) (b | ext4)")
 
 
 class _Far(ToldHost):
-    """A host behind a link that is broken; `stat` is how the pulse is felt."""
+    """A host behind a broken connection. The health check runs `stat`."""
 
     def __init__(self, *, hangs: bool) -> None:
         super().__init__({})
@@ -39,7 +39,7 @@ class _Far(ToldHost):
 
 @pytest.fixture
 def tracebacks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Of threads, which Python prints on standard error."""
+    """Errors in threads, which Python prints on standard error."""
     found: list[str] = []
     monkeypatch.setattr(threading, "excepthook", lambda args: found.append(repr(args.exc_value)))
     monkeypatch.setattr(pulse, "EVERY_S", 0.01)

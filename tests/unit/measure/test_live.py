@@ -9,7 +9,7 @@ _BEGUN_S = 1000.0
 
 
 def readings(seconds: int, moves_until: float, *, beside_until: float = 0.0) -> list[CounterReading]:
-    """One each second: a leaf that reads until then, and a counter beside the leaves that moves until then."""
+    """One sample per second: a leaf that reads until then, and another counter that moves until then."""
     return [
         CounterReading(
             _BEGUN_S + at,

@@ -1,4 +1,4 @@
-"""The time budget: what is left of it, and whether another round of adaptive sampling fits, including builds."""
+"""The time budget: how much is left, and whether another round of adaptive sampling fits, including builds."""
 
 import time
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ def test_earlier_trials_and_builds_count_as_time_spent() -> None:
 
 @pytest.mark.parametrize(("build_s", "affordable"), [(5.0, True), (60.0, False)])
 def test_the_cost_of_a_sampling_round_includes_the_builds(build_s: float, affordable: bool) -> None:
-    """Of 100 s, 55 and 0 are left; a round is two trials of 10 s, and two buildings."""
+    """Of 100 s, 55 s and 0 s are left. A round consists of two trials of 10 s and two builds."""
     budget_s = round(100 + (build_s if not affordable else 0))
     found = schedule(budget_s, build_s)
     assert found.left_s >= 2 * TRIAL_S, "the trials alone would fit"
@@ -110,7 +110,7 @@ def test_without_a_budget_there_is_no_schedule() -> None:
 
 
 def test_time_before_start_does_not_count_towards_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For example while bare disks are measured."""
+    """Time may pass before that, for example while bare disks are measured."""
     found = schedule(1000, build_s=30.0)
     before_s, now_s = found.left_s, time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now_s + 500)
@@ -147,7 +147,10 @@ CALM = [[150.0, 150.0], [150.0, 150.0]]
 
 
 def test_sampling_rounds_are_limited_to_the_trials_allowed_beyond_the_minimum() -> None:
-    """So there are no more checkpoints than the risk is divided by. A layout that skipped a round catches up."""
+    """So the number of checkpoints is at most the number by which the risk is divided.
+
+    A layout that skipped a round catches up.
+    """
     found, orders = sampled({"one": RESTLESS, "two": RESTLESS, "calm": CALM})
     rounds = 0
     while layouts := found.candidates():

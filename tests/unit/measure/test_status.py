@@ -102,7 +102,7 @@ def test_the_clock_restarts_after_the_ramp(whole: FioReport) -> None:
 
 
 def test_a_steady_job_has_a_steady_series(whole: FioReport) -> None:
-    """Two clones of 600 reads and 600 writes each, held there by fio."""
+    """Two clones, which fio limits to 600 reads and 600 writes per second each."""
     series = series_of(after_ramp(whole.statuses, RAMP_S, BEGUN_S), 0.2, by_bytes=False)
     assert len(series.values) == 6
     assert all(abs(value - 2400) < 0.03 * 2400 for value in series.values)

@@ -49,7 +49,7 @@ def test_one_unknown_link_makes_the_ceiling_unknown() -> None:
 
 @pytest.mark.parametrize(("says", "zoned"), [("none\n", None), ("host-aware\n", True), ("host-managed\n", True)])
 def test_a_zoned_disk_is_recognized(says: str, zoned: bool | None) -> None:
-    """A shingled disk that manages itself says "none", so that proves nothing."""
+    """A drive-managed shingled disk reports "none", so "none" proves nothing."""
     assert target(leaf("sda"), leaf("sdb"), files={"/sys/class/block/sdb/queue/zoned": says}).zoned is zoned
 
 

@@ -15,7 +15,7 @@ from .test_conduct import failing, is_fio_trial
 
 
 class Stop(Exception):
-    """Ends the run after its first trial."""
+    """Raised to end the run after its first trial."""
 
 
 class Steps(Listener):

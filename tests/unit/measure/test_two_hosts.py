@@ -30,7 +30,7 @@ class CountingHost(ScriptedHost):
 
 
 def main_script() -> Script:
-    """The record of the main host, without the readings of the pauses: those are of the leaf devices alone."""
+    """The record of the main host without the readings during pauses, which are only of the leaf devices."""
     found = script()
     counters = [entry for entry in found.ticks if entry[0][0] == HERE]
     between = [entry for number, entry in enumerate(counters) if number % 5 > 1]
@@ -38,7 +38,7 @@ def main_script() -> Script:
 
 
 def other_script() -> Script:
-    """The record of a host whose one disk did what the recorded disk did."""
+    """The record of a host with one disk, which did what the recorded disk did."""
     found = script()
     files = [(name.replace("/loop0/", "/loop7/"), text) for name, text in found.files if "/self/mount" not in name]
     ticks: list[tuple[Argv, Tick]] = []

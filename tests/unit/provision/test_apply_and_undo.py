@@ -1,4 +1,7 @@
-"""Steps are made in order, each after its journal line; undos strike only what is still ours, within their limits."""
+"""Steps run in order, each after its journal line.
+
+Undos affect only what still belongs to the run, within their limits.
+"""
 
 import os
 import subprocess
@@ -31,7 +34,7 @@ def owned(folder: Path) -> Owned:
 
 
 class StandIns(LocalHost):
-    """This machine with a mount table of its own, in the file `mounts`, and with stand-ins for some programs."""
+    """This machine with a separate mount table in the file `mounts`, and with replacements for some programs."""
 
     def __init__(self, folder: Path, **scripts: str) -> None:
         self.mounts, self._programs = folder / "mounts", folder / "bin"
@@ -79,7 +82,7 @@ def test_a_failed_step_stops_the_rest_and_leaves_what_stands_in_the_journal(tmp_
 
 
 UNAVAILABLE = "cannot create 'tank': one or more devices is currently unavailable"
-"""zpool create of OpenZFS 2.1.11, while udev read the partition table again that zpool had just written."""
+"""The output of `zpool create` (OpenZFS 2.1.11) while udev reread the partition table that zpool had just written."""
 
 
 def counting(path: Path, said: str, *, until: int) -> tuple[str, ...]:
@@ -238,7 +241,7 @@ def test_a_process_that_only_has_the_old_number_is_left_alone(tmp_path: Path, jo
 
 
 def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, journal: Journal) -> None:
-    """Two of them do; one has another name, one another folder."""
+    """Two of the processes match. One has another name, and one another folder."""
     os.mkfifo(tmp_path / "wait")
     (tmp_path / "log").touch()
     (tmp_path / "other").mkdir()
@@ -296,7 +299,7 @@ def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
 
 
 def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
-    """The words of mkfs.btrfs 6.2 on a machine where the FUSE server of another run's loop file is dead."""
+    """The error of mkfs.btrfs 6.2 on a machine where the FUSE server of another run's loop file is dead."""
     said = "ERROR: cannot check mount status of /dev/loop2: Transport endpoint is not connected"
     with pytest.raises(BuildError, match="endpoint is not connected") as raised:
         apply([Step("make it", ("sh", "-c", f"echo '{said}' >&2; exit 1"))], HOST, journal, may_overwrite=NOTHING)

@@ -1,4 +1,4 @@
-"""A state directory says whose it is: written by the run's own steps, read back from any host."""
+"""A state directory names its owner, which is written by the run's own steps and can be read from any host."""
 
 from pathlib import Path
 

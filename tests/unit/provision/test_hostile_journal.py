@@ -1,4 +1,4 @@
-"""A journal from a stranger runs no command of its own and names nothing but what its run made."""
+"""A journal from a stranger cannot run its own commands, and can name only what its run created."""
 
 import json
 import os

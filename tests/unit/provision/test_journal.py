@@ -1,4 +1,4 @@
-"""The journal survives a crash at any byte, and forgets nothing that stands."""
+"""The journal survives a crash at any byte, and never loses a change that was made."""
 
 from pathlib import Path
 

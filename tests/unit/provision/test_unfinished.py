@@ -1,4 +1,4 @@
-"""A command that outlives its poolproof is waited for before its change is undone, and never longer than the limit."""
+"""If a command outlives its poolproof process, the undo of its change waits for it, up to the limit."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ _MAKE = 'read -r go <"$1" && mkdir "$2"'
 
 
 class Orphan:
-    """A command of a killed poolproof: it makes the directory `made` once it is let."""
+    """A command of a killed poolproof process. It creates the directory `made` once it may continue."""
 
     def __init__(self, folder: Path, argv: Sequence[str] = ()) -> None:
         self._gate, self.made = folder / "gate", folder / "poolproof-made"
@@ -37,7 +37,7 @@ class Orphan:
             process.wait(10)
 
     def told(self, title: str) -> None:
-        """What await_unfinished says; the first word lets the command go on, so that it lands during the wait."""
+        """Record a message of await_unfinished. The first one lets the command continue and end during the wait."""
         self.titles.append(title)
         if title.startswith("wait for process"):
             self._gate.write_text("go\n")

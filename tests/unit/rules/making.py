@@ -25,7 +25,7 @@ def jobs(*texts: str) -> Load:
 
 
 def leaf(device: str = "vda", **figures: object) -> LeafUse:
-    """Return a disk that did only what `figures` say."""
+    """Return a disk that did only what `figures` specifies."""
     nothing: dict[str, object] = {
         "read_bytes": 0, "write_bytes": 0, "drained_write_bytes": 0, "read_ios": 0, "write_ios": 0, "flush_ios": 0,
         "utilisation": 0.0, "latency_s": None,

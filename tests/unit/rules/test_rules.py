@@ -86,7 +86,7 @@ _PITFALLS = {
     "zfs-direct-ignored": "#5, #22",
     "zfs-sync-disabled": "#19, #21",
 }
-"""The numbers of the known pitfalls that the first rules came from, by rule."""
+"""The numbers of the known pitfalls that the first rules are based on, by rule."""
 _ROOT = Path(__file__).parents[3]
 
 _ALL = [(rule_id, number) for rule_id, examples in EXAMPLES.items() for number in range(len(examples))]

@@ -1,4 +1,4 @@
-"""Successive elimination: clearly worse contenders leave; the true best leaves no more often than promised."""
+"""Successive elimination removes clearly worse contenders, and the true best no more often than promised."""
 
 import math
 import random
@@ -53,7 +53,7 @@ def test_two_trials_are_too_few_unless_other_cells_say_how_much_trials_differ() 
 
 
 def test_each_workload_of_the_goal_has_the_prior_of_its_kind() -> None:
-    """A rate that varies by 0.1 % says nothing about a percentile that varies by 30 %."""
+    """A rate that varies by 0.1 % shows nothing about a percentile that varies by 30 %."""
 
     def contenders(tail: VariancePrior) -> dict[str, LogMean | None]:
         priors = (VariancePrior(0.001, 0.25), tail)
@@ -92,9 +92,10 @@ def test_equal_values_without_any_variance_are_a_tie_and_unequal_ones_are_not() 
 def test_the_true_best_is_eliminated_no_more_often_than_promised(
     deviations: tuple[float, float], most: tuple[int, int], workloads: int
 ) -> None:
-    """Whole eliminations of four equally fast layouts: the best may be lost in 5 of 100.
+    """Complete eliminations of four equally fast layouts.
 
-    The first of each pair belongs to the best: how much its trials differ, and how many it has at most.
+    The best may be lost in at most 5 of 100. The first value of each pair is for the best layout: how much its trials
+    differ, and their maximum number.
     """
     chance, races = random.Random(7), 120
     lost = sum(_loses_the_best(chance, 4, workloads, deviations, most) for _ in range(races))
@@ -102,7 +103,7 @@ def test_the_true_best_is_eliminated_no_more_often_than_promised(
 
 
 def test_an_elimination_of_two_with_very_different_variances_keeps_its_promise() -> None:
-    """The hardest case of two layouts that was simulated: 3 of 100 are lost (docs/stopping.md)."""
+    """The hardest simulated case of two layouts: the best is lost in 3 of 100 (docs/stopping.md)."""
     chance, races = random.Random(7), 800
     assert sum(_loses_the_best(chance, 2, 1, (0.1, 0.01), (6, 3)) for _ in range(races)) <= 0.05 * races
 

@@ -57,7 +57,7 @@ def test_without_positive_values_there_is_no_ratio() -> None:
 
 
 def test_a_ratio_of_percentiles_is_known_to_their_bins_only() -> None:
-    """Three trials in one of fio's bins against three in the next: they may differ by a bin or be equal."""
+    """Three trials in one of fio's bins against three in the next bin: they may differ by one bin or be equal."""
     plain = ratio_interval([101.6] * 3, [100.0] * 3)
     binned = ratio_interval([101.6] * 3, [100.0] * 3, 0.0045)
     assert plain is not None and (plain.low, plain.high) == (plain.mean, plain.mean)

@@ -1,4 +1,4 @@
-"""What callers of the stopping rule may rely on."""
+"""The contract of the stopping rule with its callers."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Coverage of intervals on series whose truth is known; docs/stopping.md has the longer table."""
+"""Coverage of intervals on series with a known true mean. docs/stopping.md has the complete table."""
 
 import math
 import random

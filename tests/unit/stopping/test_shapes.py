@@ -1,4 +1,4 @@
-"""Each kind of series that is not stationary is named, with its numbers."""
+"""Each kind of non-stationary series is recognized and described with its numbers."""
 
 import math
 import random
@@ -31,7 +31,7 @@ def _reason(values: list[float]) -> NotConverged:
 
 
 def _numbers(reason: NotConverged) -> list[float]:
-    """The numbers in a sentence: its facts, whatever its words."""
+    """Return the numbers in a sentence, which are its facts whatever its words."""
     return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", reason.sentence)]
 
 

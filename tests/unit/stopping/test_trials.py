@@ -1,4 +1,4 @@
-"""Trials together: their interval, whether they agree, and what cells say about each other."""
+"""Several trials: their interval, whether they agree, and what cells show about each other."""
 
 import random
 from dataclasses import replace
@@ -133,7 +133,7 @@ def test_intervals_of_cells_that_stop_when_precise_cover_the_truth(shared: bool)
 
 
 class _Cell:
-    """A cell whose truth is 100, with two trials; more are made until its figure is known."""
+    """A cell with a true mean of 100. It has two trials and gets more until its result is precise."""
 
     def __init__(self, rng: random.Random, deviation: float) -> None:
         self.rng, self.deviation = rng, (deviation**2 + 0.25) ** 0.5

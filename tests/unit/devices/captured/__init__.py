@@ -1,4 +1,4 @@
-"""The captured listings, read."""
+"""Read the captured listings."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ def text(name: str) -> str:
 
 
 def server(*, free: str = "sdd", signatures: tuple[str, ...] = ()) -> tuple[BlockFacts, ...]:
-    """The server's disks; wipefs was asked about `free`."""
+    """The server's disks. wipefs was run on `free`."""
     disks = parse_lsblk(text("lsblk-2.38.1-server.json"), BY_ID)
     return tuple(replace(disk, signatures=signatures) if disk.name == free else disk for disk in disks)
 

@@ -30,7 +30,7 @@ class Case:
 
 
 def captured() -> Iterator[Case]:
-    """Every format of every run in runs.toml."""
+    """Yield every format of every run in runs.toml."""
     for run in tomllib.loads((CASES / "runs.toml").read_text(encoding="utf-8"))["run"]:
         setting = read_context(**_flags(run.get("flags", "")))
         for form in run["formats"]:
@@ -42,7 +42,7 @@ def captured() -> Iterator[Case]:
 
 
 def quoted() -> Iterator[Case]:
-    """Every result in other people's texts."""
+    """Yield every result in other people's texts."""
     rows: list[dict[str, Any]] = tomllib.loads((CASES / "texts.toml").read_text(encoding="utf-8"))["result"]
     for file in dict.fromkeys(row["file"] for row in rows):
         found = {each.line: each for each in audit_text(file, (CASES / file).read_text(encoding="utf-8"), Context())}
@@ -53,7 +53,7 @@ def quoted() -> Iterator[Case]:
 
 
 def every() -> list[Case]:
-    """All cases."""
+    """Return all cases."""
     return [*captured(), *quoted()]
 
 

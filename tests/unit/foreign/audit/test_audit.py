@@ -1,4 +1,4 @@
-"""Audits of fragments, tables, logs and sources; no input may raise."""
+"""Audits of fragments, tables, logs and sources. No input may cause an exception."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""fio's own collection of job files: of the installed package, else of Debian's, fetched and not kept."""
+"""fio's own collection of job files, from the installed package or else from Debian's package, which is not kept."""
 
 import functools
 import gzip
@@ -14,11 +14,7 @@ _LIMIT_S = 120.0
 
 @functools.cache
 def fio_examples() -> dict[str, str]:
-    """Each job file by its name.
-
-    Raises:
-        CommandError: they are not installed and apt cannot fetch them.
-    """
+    """Return the job files by name. Raises: CommandError: they are not installed and apt cannot fetch them."""
     installed = _read(Path("/") / _FOLDER)
     if installed:
         return installed
@@ -38,7 +34,7 @@ def fio_examples() -> dict[str, str]:
 
 
 def _read(folder: Path) -> dict[str, str]:
-    """The job files of a folder, also those that the package manager compressed."""
+    """Return the job files of a folder, including those that the package manager compressed."""
     plain = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.fio"))}
     packed = {path.stem: gzip.decompress(path.read_bytes()).decode() for path in sorted(folder.glob("*.fio.gz"))}
     return {**plain, **packed}

@@ -1,4 +1,4 @@
-"""fio's own examples: no false error, and only those warnings that were looked at one by one and found true."""
+"""fio's own examples cause no false error, and only warnings that were reviewed one by one and found correct."""
 
 import pytest
 
@@ -28,12 +28,12 @@ _ONLY_MEANT = {
         "fio-seq-write.fio", "steadystate.fio", "waitfor.fio",
     },
 }  # fmt: skip
-"""Of fio 3.33's collection; a later one may have more, and its warnings are to be looked at then."""
+"""From the collection of fio 3.33. A later collection may have more files, whose warnings must then be reviewed."""
 
 
 @pytest.fixture(scope="module")
 def examples() -> dict[str, str]:
-    """Fails where the collection can neither be found nor fetched: a run without it proves nothing."""
+    """The examples. Fails if they can neither be found nor fetched, because a run without them proves nothing."""
     found = fio_examples()
     assert len(found) >= _FEWEST
     return found

@@ -1,4 +1,4 @@
-"""No text makes a traceback, and mending comes to an end."""
+"""No text causes a traceback, and fixing always ends."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""docs/lint.md: its example is what lint says and mends."""
+"""docs/lint.md: the example shows what lint actually reports and fixes."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Complaints of the fio on this machine about jobs; it runs nothing."""
+"""Complaints about jobs by the fio on this machine, which runs nothing."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The traps that a job shows before it runs: for each a job that has it, and one that nearly has."""
+"""The pitfalls that a job shows before it runs: for each, a job that has it, and a job that nearly has it."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""What the jobs stand on: by flags, and by their paths on this machine."""
+"""The targets of jobs, from options and from paths on this machine."""
 
 from pathlib import Path
 from typing import Any

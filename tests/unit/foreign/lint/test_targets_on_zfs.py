@@ -1,4 +1,4 @@
-"""What the jobs stand on, on a machine with ZFS: from the record of a real one (OpenZFS 2.1.11, Linux 6.1)."""
+"""The targets of jobs on a machine with ZFS, from the record of a real machine (OpenZFS 2.1.11, Linux 6.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A whole layer outside the package: ext2, which no layer of poolproof is."""
+"""A complete layer outside the package: ext2, which poolproof does not have."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

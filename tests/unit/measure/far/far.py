@@ -1,4 +1,4 @@
-"""A layer over two hosts, outside the package: a disk of the host `nas2` that the run's main host uses."""
+"""A layer over two hosts, outside the package: a disk of the host `nas2`, used by the run's main host."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A chart is one file: the page, the pictures and notebooks find one that is outside of the package."""
+"""A chart is one file: the report, the pictures and notebooks find a chart outside the package."""
 
 import json
 import re
@@ -28,7 +28,7 @@ QUOTES = re.findall(r"<!-- (\S+) -->\n```python\n(.*?)\n```", PAGE, re.DOTALL)
 
 @pytest.fixture
 def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the folder of the toy charts a part of the package, and nothing else."""
+    """Add the folder of the toy charts to the package, and change nothing else."""
     monkeypatch.setattr(charts, "__path__", [*charts.__path__, str(TOY)])
     all_charts.cache_clear()
     yield
@@ -45,7 +45,7 @@ def _data(text: str) -> Any:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run with workloads that make an axis and others."""
+    """A run with workloads that form an axis, and with others."""
     grid = [replace(trial("one", "reads", number), workload="grid[bs=4k]") for number in (1, 2)]
     campaign = CAMPAIGN.replace("goal:", "  grid: {rw: randread, bs: [4k, 8k], size: 64m}\ngoal:")
     return make_run(tmp_path / "run", [*all_trials(), *grid], campaign=campaign)

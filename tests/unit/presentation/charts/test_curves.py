@@ -32,7 +32,10 @@ RECORD = RunRecord("0.1.0", CAMPAIGN, "abcd1234", "/s", "/r", 7, "local", "2026-
 
 @pytest.fixture
 def run(tmp_path: Path) -> LoadedRun:
-    """`two` gives half of `one`, `three` a thousandth; a write of `one` is refuted; two trials each."""
+    """`two` reaches half the rate of `one`, and `three` a thousandth.
+
+    A write on `one` is refuted. Each cell has two trials.
+    """
     made = RunDirectory.create(tmp_path / "run", CAMPAIGN, RECORD)
     for layout, share in (("one", 1.0), ("two", 0.5), ("three", 0.001)):
         for workload in parse_campaign(CAMPAIGN, "t").workloads:
@@ -55,7 +58,7 @@ def _tile(run: LoadedRun, layout: str, workload: str) -> Tile:
 
 
 def _marks(spec: Any) -> list[Any]:
-    """Every mark of a specification, however deep."""
+    """Return every mark of a specification, at any depth."""
     if isinstance(spec, list):
         return [mark for each in spec for mark in _marks(each)]
     if not isinstance(spec, dict):

@@ -1,4 +1,4 @@
-"""The latency charts as they are drawn: which ticks of the logarithmic axis are labelled."""
+"""Which ticks of the logarithmic axis are labelled in the latency charts."""
 
 import itertools
 import re
@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> LoadedRun:
 @pytest.mark.parametrize("fastest_s", [3.1e-5, 6e-4, 2e-3])
 @pytest.mark.parametrize("factor", [8, 150, 4000])
 def test_every_power_of_ten_is_labelled(fastest_s: float, factor: float, run: LoadedRun) -> None:
-    """Vega alone would keep a 9 and drop the 10 after it."""
+    """By default, Vega would keep a 9 and drop the 10 after it."""
     slowest_s = fastest_s * factor
     of_trials = [{"trial": "trial 1", "percentile": "p50", "seconds": value} for value in (fastest_s, slowest_s)]
     over_time = [

@@ -1,4 +1,4 @@
-"""The charts of rates and of busy disks: what of the counters and of fio's reports they draw."""
+"""The charts of rates and of busy disks: what they draw from the counters and from fio's reports."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_fios_own_rate_goes_by_its_own_clock() -> None:
 
 
 def test_a_short_last_interval_makes_no_step_of_its_own() -> None:
-    """fio's last report comes a moment after the one before it, with hardly any bytes."""
+    """fio's last report comes shortly after the previous one, with hardly any additional bytes."""
     reports = [Report(101.0 + n, n + 1.0, 3_000_000 * (n + 1), 0) for n in range(4)]
     line = fio_line([*reports, Report(104.02, 4.02, 12_000_000, 0)], 100.0, 200)
     assert line.at == [0, 1, 2, 3, 4.02]

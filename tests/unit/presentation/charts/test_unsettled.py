@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> LoadedRun:
 
 
 def _hollow(chart: Any) -> int:
-    """Points without a filling in the drawing itself, those of the legend left out."""
+    """Return the number of hollow points in the drawing, without those of the legend."""
     drawn = vl_convert.vegalite_to_svg(look.dressed(chart))
     marks = re.findall(r'<path aria-label="[^"]*" role="graphics-symbol"[^>]*aria-roledescription="point"[^>]*>', drawn)
     assert len(marks) == len(PLACES)
@@ -85,7 +85,7 @@ def test_the_confidence_is_that_of_the_metric(run: LoadedRun) -> None:
 
 @pytest.mark.parametrize("still", [0, 1], ids=["none settled", "and one trial stood still"])
 def test_where_none_settled_the_points_stand_at_their_values(run: LoadedRun, still: int) -> None:
-    """A logarithmic axis has no place for 0, nor for a line without a point: it would lose its ends."""
+    """A logarithmic axis cannot show 0. A line without points would make the axis begin at 0."""
     low, unsettled = (
         next(n for n, each in enumerate(CURVES.columns) if each.field == name) for name in ("low", "unsettled")
     )

@@ -1,4 +1,4 @@
-"""A real InfluxDB for one test: in its own folder, reached over a socket there, ended by its process id."""
+"""A real InfluxDB for one test, in its own folder with its own socket. It is ended by its process id."""
 
 import contextlib
 import http.client

@@ -61,7 +61,10 @@ def _grid() -> list[Trial]:
 
 
 def nasty_run(path: Path) -> Path:
-    """Write a run with names that contain markup, quotes or line breaks. A campaign can't have them, but a file can."""
+    """Write a run with names that contain markup, quotes or line breaks.
+
+    A campaign can't have such names, but a file can.
+    """
     run = RunDirectory.create(path, CAMPAIGN, replace(RECORD, campaign=CAMPAIGN))
     finding = replace(REFUTED, rule=NASTY, message=NASTY, fix=NASTY)
     good = _trial(NASTY, f"{NASTY}[{NASTY}]", 1, base=100.0)

@@ -1,4 +1,4 @@
-"""Programs that read these formats read ours: Prometheus, InfluxDB, gnuplot, DuckDB, and the csv module."""
+"""Other programs can read our exports: Prometheus, InfluxDB, gnuplot, DuckDB, and the csv module."""
 
 import csv
 import io

@@ -1,4 +1,5 @@
-"""Runs of one campaign through days and versions of fio: figures that stay, fall, rise, and are refuted once."""
+"""Runs of one campaign over several days and versions of fio: results that stay the same, fall, rise, or are refuted
+once."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,10 @@ SPREAD = (0.999, 1.0, 1.001)
 
 
 def make_history(root: Path) -> Path:
-    """Four runs. `reads` on `one` falls with the third, `stream` on `one` rises with the fourth; `reads` on `pair` is
-    refuted in the second and the same otherwise; `etcd` on `union` was measured in the first and the last only.
+    """Four runs.
+
+    `reads` on `one` falls in the third, and `stream` on `one` rises in the fourth. `reads` on `pair` is refuted in the
+    second and otherwise stays the same. `etcd` on `union` was measured only in the first and the last.
     """
     for index, (day, fio) in enumerate(zip(DAYS, FIO, strict=True)):
         values: Values = {

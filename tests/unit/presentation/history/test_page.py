@@ -1,4 +1,4 @@
-"""The page over many runs: one file, nothing fetched, names as text, what is missing named."""
+"""The page over many runs: one file that fetches nothing, shows names as text, and says what is missing."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""Run directories for the page: two layouts of two disks, three workloads, figures and byte accounts as asked."""
+"""Run directories for the report: two layouts of two disks, three workloads, and the given results and byte
+accounting."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,19 +35,19 @@ _SPEED = {"bare-a": 2000.0, "one": 1000.0, "pair": 1500.0}
 def account(
     reads: int = 0, writes: int = 0, *, disk_reads: int = 0, disk_writes: int = 0, factor: float = 1
 ) -> Account:
-    """An account of a window of ten seconds; all writes were on the disks when fio ended."""
+    """Return the byte accounting of a window of ten seconds. All writes were on the disks when fio ended."""
     return Account(reads, writes, disk_reads, disk_writes, disk_writes, factor, 10.0, 0.5)
 
 
 def leaf(name: str, read: int = 0, written: int = 0) -> LeafUse:
-    """One disk's use."""
+    """Return the use of one disk."""
     return LeafUse(name, read, written, written, read // 4096, written // 4096, 0, 0.5, 0.001)
 
 
 def trial(
     layout: str, workload: str, number: int = 1, verdict: Verdict = "sound", rule: str = "write-vanished"
 ) -> Trial:
-    """A plausible trial: `one` writes once, `pair` twice; a refuted one lost half of its writes."""
+    """Return a plausible trial. `one` writes data once, `pair` twice. A refuted trial lost half of its writes."""
     factor = 2 if layout == "pair" else 1
     moved = 100 * MIB
     lost = 0.5 if verdict == "refuted" else 1.0
@@ -78,7 +79,7 @@ def trial(
 
 
 def all_trials(verdict: Verdict = "sound", *, trials: int = 2) -> list[Trial]:
-    """Every cell of the campaign, all of one verdict."""
+    """Return trials for every cell of the campaign, all with the same verdict."""
     return [
         trial(layout, workload, number, verdict)
         for layout in ("bare-a", "one", "pair")
@@ -88,7 +89,7 @@ def all_trials(verdict: Verdict = "sound", *, trials: int = 2) -> list[Trial]:
 
 
 def make_run(path: Path, trials: Iterable[Trial], *, campaign: str = CAMPAIGN, samples: bool = True) -> Path:
-    """A run directory of these trials, each with its job and its samples."""
+    """Write a run directory with these trials, each with its job and its samples."""
     parse_campaign(campaign, "t")
     run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
     for each in trials:
@@ -102,7 +103,10 @@ def make_run(path: Path, trials: Iterable[Trial], *, campaign: str = CAMPAIGN, s
 
 
 def latencies_text() -> str:
-    """Ten seconds in which 900 I/Os a second take 1 ms and 100 take 5 ms; in the last second all are twice as slow."""
+    """Ten seconds with 900 I/Os per second of 1 ms and 100 of 5 ms.
+
+    In the last second, all of them are twice as slow.
+    """
     lines = []
     for second in range(10):
         slow = 2 if second == 9 else 1
@@ -114,7 +118,7 @@ def latencies_text() -> str:
 
 
 def readings(each: Trial) -> list[CounterReading]:
-    """A second before the window, then ten in which the counters grow evenly."""
+    """One second before the window, then ten seconds in which the counters grow evenly."""
     return [
         CounterReading(
             1000.0 + second,

@@ -64,7 +64,7 @@ def test_a_run_that_was_stopped_says_how_far_it_is(tmp_path: Path) -> None:
 
 
 def test_unreadable_trials_are_no_reason_to_resume(tmp_path: Path) -> None:
-    """To resume a run whose lines are damaged is refused."""
+    """A run with damaged lines cannot be resumed."""
     path = make_run(tmp_path / "run", all_trials())
     lines = (path / "trials.jsonl").read_bytes().splitlines(keepends=True)
     (path / "trials.jsonl").write_bytes(b"".join([b"{}\n" * 3, *lines[3:]]))
@@ -143,7 +143,7 @@ MIX = CAMPAIGN.replace("{rw: randread, bs: 4k, size: 64m}", "{rw: [read, randrea
 
 
 def _mix(bad: str = "") -> list[Trial]:
-    """Trials of a goal of six workloads; the last one of the named layouts is refuted."""
+    """Return the trials of a goal with six workloads. The last trial of the named layouts is refuted."""
     names = [f"reads[rw={rw},bs={bs}]" for rw in ("read", "randread") for bs in ("4k", "8k", "16k")]
     return [
         replace(

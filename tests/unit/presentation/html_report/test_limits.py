@@ -1,4 +1,4 @@
-"""The section of the page on how near each result is to the limit of its disks."""
+"""The report's section on how close each result is to the limit of its disks."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page as a file: one, whole, of bounded size, and honest about what is missing."""
+"""The report is one complete file of limited size that says what is missing."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def _data(page: str) -> dict[str, Any]:
 
 
 class _Elements(HTMLParser):
-    """Every element of a page with its attributes, and the visible text."""
+    """Collects every element of a page with its attributes, and the visible text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ FASTEST = ("bare-a", "reads")
 
 
 def _trials(reason: str, *places: tuple[str, str]) -> list[Trial]:
-    """Every cell of the campaign; those at these places did not settle."""
+    """Return trials for every cell of the campaign. Those at these positions are unsettled."""
     why = (NotConverged(reason, "it falls by 30% over 60 s"),)
     calm, not_calm = (Convergence(not each, 0.5, 4.0, 60.0, 0.995, 1.005, each) for each in ((), why))
     return [replace(each, settling=not_calm if each.key[:2] in places else calm) for each in all_trials()]
@@ -104,7 +104,7 @@ QUICK = CAMPAIGN + "quick: {workloads: {reads: {bs: [4k, 8k]}}}\n"
 
 
 def _quick(verdict: Verdict = "sound") -> list[Trial]:
-    """Trials of `--quick`, the last cell's of that verdict."""
+    """Return trials of `--quick`. Those of the last cell have this verdict."""
     return [
         replace(each, workload=f"reads[bs={size}]", verdict=verdict if size == "8k" else "sound")
         for each in all_trials("refuted")

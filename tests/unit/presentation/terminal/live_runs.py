@@ -29,7 +29,7 @@ class Clock:
 
 
 def campaign(layouts: int = 2, workloads: int = 2, trials: int = 2) -> Campaign:
-    """Layouts l0, l1 … and workloads w0, w1 …"""
+    """Return a campaign with the layouts l0, l1 … and the workloads w0, w1 …"""
     text = "question: Which?\ndevices: {a: {file: 2G}}\nlayouts:\n"
     text += "".join(f"  l{number}: a | ext4\n" for number in range(layouts)) + "workloads:\n"
     text += "".join(f"  w{number}: {{rw: randread, bs: 4k, size: 64m}}\n" for number in range(workloads))

@@ -1,4 +1,4 @@
-"""The terminal's text about disks measured alone, and about the share of them that layouts reach."""
+"""The terminal's text about disks measured alone, and about how close layouts come to them."""
 
 from dataclasses import replace
 from io import StringIO

@@ -1,4 +1,4 @@
-"""The progress of a run: how many trials, how much time is left, and the same as plain lines."""
+"""The progress of a run: the number of trials, the time left, and the plain lines."""
 
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def test_measuring_single_disks_costs_no_budget() -> None:
 
 
 def test_a_trial_beyond_the_planned_ones_counts_while_it_runs() -> None:
-    """After a resume, or if the run is followed late: the cell has three trials, and the fourth is running."""
+    """The run was resumed, or is followed from the middle: the cell has three trials, and the fourth is running."""
     text = "layouts: {one: dir /a}\nworkloads: {r: {rw: read, size: 1m}}\nmeasure: {until: 3%, trials: 2..6}"
     done = [trial("one", "r", number, begun_s=START_S + 10.0 * number) for number in (1, 2, 3)]
     progress = RunProgress(parse_campaign(text, "t"), done, begun_s=START_S, clock=Clock(START_S + 60))

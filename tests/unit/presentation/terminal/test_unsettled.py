@@ -1,4 +1,4 @@
-"""A result that did not converge is never printed as a value: the table shows the word, the range and the reason."""
+"""A result that did not converge is never printed as a value. The table shows `unsettled`, the range and the reason."""
 
 import io
 from dataclasses import replace
@@ -69,7 +69,9 @@ def test_why_it_did_not_settle_stands_below() -> None:
 
 
 def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() -> None:
-    """Each to a tenth of a per cent, 6 % apart, and six of them make the mean known to within 5 %."""
+    """Each trial is precise to a tenth of a per cent, they are 6 % apart, and six of them make the mean precise to
+    within 5 %.
+    """
     figures = (100.0, 106.0, 101.0, 105.0, 100.5, 105.5)
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))
     assert not known.is_unsettled and known.disagrees

@@ -105,7 +105,7 @@ def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_8
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_long_names_cost_no_figure_its_place(width: int) -> None:
-    """Names are folded. A terminal that is too narrow even for the values wraps the lines."""
+    """Names are wrapped. If a terminal is too narrow even for the values, lines are wrapped."""
     names = {"hdd": f"hdd-{'long-' * 20}name", "pair": f"pair-{'long-' * 20}name"}
     long = tuple(replace(cell, layout=names[cell.layout], workload="w" * 60) for cell in cells())
     out = io.StringIO()

@@ -76,7 +76,7 @@ def make_run(
 
 
 def made(path: Path, values: Values, *, bad: Mapping[tuple[str, str], Verdict] | None = None) -> LoadedRun:
-    """Return the same run, read."""
+    """Load the run and return it."""
     return load_run(make_run(path, values, bad=bad))
 
 

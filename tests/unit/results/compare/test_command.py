@@ -1,4 +1,4 @@
-"""`poolproof compare` and `poolproof rank` on the command line: text, JSON, exit codes, mistakes."""
+"""`poolproof compare` and `poolproof rank` on the command line: text, JSON, exit codes and mistakes."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Ranked layouts: places with ties, goals and mixes, what is left out, and the cost of safety."""
+"""Ranked layouts: places with ties, goals and mixes, what is left out, and the cost of redundancy."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""A folder of runs, and a session that asks them."""
+"""A folder of runs, and a session that queries them."""
 
 from collections.abc import Iterator
 from pathlib import Path

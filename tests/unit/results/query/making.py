@@ -1,4 +1,4 @@
-"""Folders of runs without measuring anything, for queries."""
+"""Create folders of runs for queries, without measuring anything."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,8 @@ LEAF = LeafUse("a", 1000, 2000, 2100, 10, 20, 3, 0.5, 0.001)
 
 
 def folder_of_runs(root: Path) -> Path:
-    """Three runs: a grid with refuted and failed cells, a small one with leaves, one of names that hurt."""
+    """Create three runs: a grid with refuted and failed cells, a small run with leaves, and a run with hostile
+    names."""
     grid_run(root / "grid")
     small = make_run(root / "deeper" / "small", READS, bad={("pair", "reads"): "suspect"})
     directory = RunDirectory.open(small)
@@ -25,7 +26,7 @@ def folder_of_runs(root: Path) -> Path:
 
 
 def set_schema(run: Path, schema: int) -> None:
-    """Make a run.json one of another poolproof."""
+    """Change a run.json to that of another poolproof version."""
     path = run / "run.json"
     record = msgspec.json.decode(path.read_bytes())
     path.write_bytes(msgspec.json.encode({**record, "schema": schema}))

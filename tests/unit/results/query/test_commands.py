@@ -1,4 +1,4 @@
-"""`poolproof query` and `poolproof runs` as they are typed: answers, what is left out, exit codes."""
+"""`poolproof query` and `poolproof runs` on the command line: answers, what is left out, and exit codes."""
 
 import csv
 import fcntl
@@ -174,7 +174,7 @@ def test_one_run_alone_may_be_asked(poolproof: Command) -> None:
 
 
 def test_a_process_that_asked_says_nothing_at_its_end(tmp_path: Path) -> None:
-    """What binds DuckDB complains of leaks where its modules are not taken down."""
+    """DuckDB's bindings report leaks if their modules are not freed."""
     folder_of_runs(tmp_path / "runs")
     done = subprocess.run(
         [str(Path(sys.executable).with_name("poolproof")), "query", str(tmp_path / "runs"), BY_RUN],

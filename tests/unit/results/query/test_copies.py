@@ -1,4 +1,4 @@
-"""Copies in columns: the same answers as the lines give, and never those of a file that has changed."""
+"""Columnar copies give the same answers as the lines, and are never used for a file that has changed."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ QUERIES = [
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Runs that are much already, each a copy of its own."""
+    """A folder of runs, with a minimum so low that each run gets its own copy."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(copies, "WORTH_IT_BYTES", 0)
     monkeypatch.setattr(copies, "GROUP_BYTES", 1)

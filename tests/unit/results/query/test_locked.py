@@ -1,4 +1,4 @@
-"""A query reads the runs and nothing else, and writes nothing at all."""
+"""A query can read only the runs, and cannot write anything."""
 
 from pathlib import Path
 

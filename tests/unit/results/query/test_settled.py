@@ -1,4 +1,5 @@
-"""`settled` in SQL is what `--json` says of each cell; whatever the query, and however it names the column."""
+"""`settled` in SQL has the same value as in `--json` for each cell, whatever the query and however it names the
+column."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,9 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of a fixed time, a grid with drifting cells, and a run with a cell that drifts and one of trials apart."""
+    """A run with a fixed time, a grid with drifting cells, and a run with a drifting cell and a cell whose trials
+    differ.
+    """
     root = tmp_path_factory.mktemp("runs")
     make_run(root / "fixed", VALUES, record=RECORD)
     make_run(root / "small", VALUES, record=UNTIL, unsettled={("pair", "reads"): "drift"})

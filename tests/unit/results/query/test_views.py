@@ -1,4 +1,4 @@
-"""What the views hold is what the runs hold, and docs/query.md says every column."""
+"""The views contain what the runs contain, and docs/query.md describes every column."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The run directory: complete or absent, read back as written, refused by name when it is of another schema."""
+"""The run directory is complete or absent, is read back as written, and is refused if it has another schema."""
 
 import contextlib
 import json
@@ -124,7 +124,7 @@ def test_two_at_once_are_kept_apart(tmp_path: Path) -> None:
 
 @pytest.fixture
 def open_path() -> Iterator[Path]:
-    """A folder that every user may enter, as pytest's own are not."""
+    """A folder that every user may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory(prefix="poolproof-test-", dir="/var/tmp") as name:
         path = Path(name)
         path.chmod(0o755)
@@ -133,7 +133,7 @@ def open_path() -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _closed(folder: Path, mode: int) -> Iterator[None]:
-    """To a user whom the folder's mode holds off: root, whom none does, is nobody meanwhile."""
+    """Run as a user whom the folder's mode excludes. Root is never excluded, so it becomes nobody for this time."""
     was, is_root = folder.stat().st_mode, os.geteuid() == 0
     folder.chmod(mode)
     if is_root:

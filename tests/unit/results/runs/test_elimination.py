@@ -1,4 +1,5 @@
-"""Adaptive sampling from a run's trials: which layouts were eliminated, after how many trials, why, at what risk."""
+"""Adaptive sampling, computed from a run's trials: which layouts were eliminated, after how many trials, why, and at
+what risk."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -83,7 +84,9 @@ def drifting(
 
 @pytest.mark.parametrize(("most", "dropped"), [(1.4, {"fast", "near", "slow"}), (2.4, {"slow"}), (7.0, set())])
 def test_a_leader_whose_rate_changes_leads_by_its_worst_extreme(most: float, dropped: set[str]) -> None:
-    """5 ms next to 10 and 30: all are eliminated if it never exceeded 7, the slow one up to 12, none up to 35."""
+    """5 ms against 10 and 30 ms: both are eliminated if it never exceeded 7 ms, only the slow one up to 12 ms, none up
+    to 35 ms.
+    """
     found = elimination_of([*TRIALS[:-1], *drifting("broken", 5.0, 3, (0.9, most))], CAMPAIGN)
     assert found is not None and found.leader == "broken"
     assert {each.layout for each in found.dropped} == dropped
@@ -93,7 +96,7 @@ def test_a_leader_whose_rate_changes_leads_by_its_worst_extreme(most: float, dro
 
 @pytest.mark.parametrize(("least", "is_dropped"), [(0.5, True), (0.3, False)])
 def test_a_layout_whose_rate_changes_is_eliminated_by_its_best_extreme(least: float, is_dropped: bool) -> None:
-    """30 ms next to 10: eliminated if its best tenth was 15, not if it was 9."""
+    """30 ms against 10 ms: eliminated if its best tenth was 15 ms, but not if it was 9 ms."""
     found = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3, (least, 1.1))], CAMPAIGN)
     assert found is not None and found.leader == "fast"
     assert ("slow" in {each.layout for each in found.dropped}) is is_dropped
@@ -101,7 +104,7 @@ def test_a_layout_whose_rate_changes_is_eliminated_by_its_best_extreme(least: fl
 
 
 def test_a_rate_with_unknown_extremes_is_not_tested() -> None:
-    """Its trials agree but its rate still changes: it neither leads nor is eliminated."""
+    """Its trials agree, but its rate still changes, so it neither leads nor is eliminated."""
     slow = elimination_of([*TRIALS[3:], *drifting("slow", 30.0, 3)], CAMPAIGN)
     assert slow is not None
     assert (slow.dropped, slow.left, slow.unsteady) == ((), ("slow", "fast", "near"), ("slow",))

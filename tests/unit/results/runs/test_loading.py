@@ -1,4 +1,4 @@
-"""One loader of a run: strict, lenient and following; and the state of a cell."""
+"""Loading a run strictly, leniently, or while it grows; and the state of a cell."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The trials that a run has ahead, and which metrics share a prior: no finished run counts as unfinished."""
+"""The trials that a run still needs, and which metrics share a prior. No finished run counts as unfinished."""
 
 from itertools import islice
 

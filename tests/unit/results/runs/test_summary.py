@@ -1,4 +1,4 @@
-"""Trials become cells: the worst verdict, figures without failed trials, each rule once, shares that add up to one."""
+"""Trials become cells: the worst verdict, results without failed trials, each rule once, shares that add up to one."""
 
 import math
 import random
@@ -152,7 +152,9 @@ def test_trials_that_swing_within_as_much_as_between_are_one_group(ratio: float)
 
 
 def test_normal_trials_raise_no_alarm() -> None:
-    """Trials that spread by 15 %, which is a noisy machine: not one false alarm in 10,000 cells of 3, 5 and 10."""
+    """Trials with a deviation of 15 %, as on a noisy machine, cause no false alarm in 10,000 cells of 3, 5 and 10
+    trials.
+    """
     chance = random.Random(7)
     for count in (3, 5, 10):
         for _ in range(10_000):

@@ -1,4 +1,4 @@
-"""What trials and building took, from the times in the trials."""
+"""How long trials and builds took, computed from the times in the trials."""
 
 import statistics
 from dataclasses import replace

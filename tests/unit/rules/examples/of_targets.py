@@ -1,4 +1,4 @@
-"""Examples for the rules about what the files are on: file systems, disks, machines."""
+"""Examples for the rules about the storage below the files: file systems, disks, machines."""
 
 from collections.abc import Mapping
 from dataclasses import replace

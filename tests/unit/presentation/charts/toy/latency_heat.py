@@ -1,4 +1,4 @@
-"""Over time: how many I/Os took how long, by power of ten."""
+"""A heat map of latencies over time: the number of I/Os by power of ten of their latency."""
 
 import math
 from collections import Counter
