@@ -18,7 +18,7 @@ from poolproof.errors import BuildError, GuardError
 from poolproof.facts.block import BlockFacts
 from poolproof.facts.machine import survey
 from poolproof.hosts.local import LocalHost
-from poolproof.provision.apply import apply
+from poolproof.provision.apply import apply, repeat
 from poolproof.provision.directories import site_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import Owned
@@ -70,6 +70,23 @@ def test_a_replaced_disk_is_not_written_or_wiped(testbed: Testbed) -> None:
             left.reason.endswith("so nothing is written to it") for left in undo_all(journal, HOST, _owned(journal))
         ] == [True]
         assert _bears_ext4(testbed, disk)
+
+
+def test_another_disk_of_the_same_size_at_the_same_place_is_not_written(testbed: Testbed) -> None:
+    with _loop_disk(testbed) as disk:
+        sequence = Path(f"/sys/class/block/{disk.name}/diskseq").read_text().strip()
+        journal, claimed = _claimed(testbed, replace(disk, sequence=sequence))
+        other = testbed.path / "other.img"
+        testbed.command("truncate", "-s", str(_SIZE), str(other))
+        testbed.command("losetup", "--detach", disk.path)
+        testbed.command("losetup", disk.path, str(other))
+        with pytest.raises(GuardError, match="was replaced after it was checked"):
+            _make_ext4(journal, claimed)
+        path = claimed.volume.path
+        mount = Step("mount it", ("mount", "-o", f"device={path}", "/nowhere"))
+        with pytest.raises(GuardError, match="refused to mount it"):
+            repeat([mount], HOST, {path: claimed.identity_check})
+        assert not _bears_ext4(testbed, disk)
 
 
 def test_the_disk_is_not_wiped_after_a_reboot(testbed: Testbed) -> None:

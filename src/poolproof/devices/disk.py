@@ -23,12 +23,26 @@ if ! { [ "$(field SIZE)" = "$2" ] && is MAJ:MIN "$3" && is SERIAL "$4" && is WWN
 then echo "$disk is not the disk that the campaign names ($0), so nothing is written to it" >&2; exit 1
 fi
 """
-_CLAIM = (
+_IS_SAME = (
     _IS_IT
+    + """
+now=$(field MAJ:MIN)
+[ "$now" = "$6" ] || {
+  echo "$disk now leads to the device $now, but $6 was checked, so nothing is written to it" >&2; exit 1
+}
+read -r sequence 2>/dev/null <"/sys/dev/block/$now/diskseq"
+[ -z "$7" ] || [ "$sequence" = "$7" ] || {
+  echo "$disk was replaced after it was checked (diskseq $sequence instead of $7), so nothing is written to it" >&2
+  exit 1
+}
+"""
+)
+_CLAIM = (
+    _IS_SAME
     + """
 content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 [ -z "$content" ] || { echo "$disk is no longer empty: it contains" $content >&2; exit 1; }
-printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$6"
+printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
 WIPE_AND_FORGET = (
@@ -85,7 +99,7 @@ def plan(
     check_disk(disk, permitted)
     leaf = Leaf(device.name, disk.stable_path, disk.counter, model=emulated_model(source))
     volume = Volume(disk.stable_path, True, (leaf,), disk.size_bytes)
-    return DevicePlan((_claim(device.name, disk, site),), volume, _script(_IS_IT, disk))
+    return DevicePlan((_claim(device.name, disk, site),), volume, _script(_IS_SAME, disk))
 
 
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
@@ -94,9 +108,9 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot the
     undo refuses, because the data may belong to someone else by then.
 
-    The path is the by-id name if there is one, because kernel names can change. Before the wipe, and before each
-    command that writes, the size, serial number and WWN must match, as must the device number of a disk without a
-    by-id name.
+    The path is the by-id name if there is one, because kernel names can change. Before each command that writes to the
+    disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Before
+    the wipe, which may follow a reboot, the device number of a disk with a by-id name may differ.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(
@@ -108,7 +122,8 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
 def _script(text: str, disk: BlockFacts) -> tuple[str, ...]:
     """Return the command line that runs the script on the disk."""
-    return ("sh", "-c", text, disk.identity, disk.stable_path, str(disk.size_bytes), *_marks(disk))
+    size = str(disk.size_bytes)
+    return ("sh", "-c", text, disk.identity, disk.stable_path, size, *_marks(disk), disk.number, disk.sequence)
 
 
 def _marks(disk: BlockFacts) -> tuple[str, str, str]:

@@ -54,6 +54,8 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
     if pool is not None:
         hint = f"zpool export {pool.label or 'POOL'}; if its data can be deleted: zpool labelclear {pool.path}"
         return f"is a member of {f'the ZFS pool {pool.label}' if pool.label else 'a ZFS pool'}", hint
+    for use in disk.uses:
+        return use.what, use.hint
     if disk.children:
         return f"has partitions: {', '.join(child.path for child in disk.children)}", _erase_hint(disk)
     if disk.signatures is None:

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.errors import HostError
+from poolproof.facts.disk_use import DiskUse, disk_uses, diskseq, has_hidden_gpt, is_claimed
 from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 20.0
@@ -15,6 +16,10 @@ _SATA_BYTES_PER_S = 600e6
 _SATA = re.compile(r"/ata\d+/")
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _OCTAL = re.compile(r"\\([0-7]{3})")
+_CLAIMED = DiskUse(
+    "is in use: the kernel refuses to open it exclusively, for example because a container has mounted it",
+    "to search all mounts: grep -l DEVICE /proc/*/mountinfo",
+)
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
 
 
@@ -24,6 +29,7 @@ class BlockFacts:
 
     `kind` is the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`.
     `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
+    `uses` are uses that lsblk does not show. `sequence` is the kernel's `diskseq`; empty if unknown or not read.
     """
 
     name: str
@@ -44,6 +50,8 @@ class BlockFacts:
     by_id: tuple[str, ...] = ()
     children: tuple["BlockFacts", ...] = ()
     signatures: tuple[str, ...] | None = None
+    uses: tuple[DiskUse, ...] = ()
+    sequence: str = ""
 
     @property
     def identity(self) -> str:
@@ -107,7 +115,14 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
         seems_free = device.kind == "disk" and not device.children and not device.mount_points
         return seems_free and (examined is None or any(text.lower() in examined for text in device.identities))
 
-    return tuple(_examined(host, device) if is_examined(device) else device for device in devices)
+    chosen = iter(examine(host, [device for device in devices if is_examined(device)]))
+    return tuple(next(chosen) if is_examined(device) else device for device in devices)
+
+
+def examine(host: Host, devices: Sequence[BlockFacts]) -> tuple[BlockFacts, ...]:
+    """Return the devices with their signatures, uses and sequence numbers. A device without a medium has none."""
+    uses = disk_uses(host, [device.number for device in devices]) if devices else {}
+    return tuple(_examined(host, device, uses) for device in devices)
 
 
 def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockFacts, ...]:
@@ -225,11 +240,19 @@ def _decoded(text: str) -> str:
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
-def _examined(host: Host, device: BlockFacts) -> BlockFacts:
-    """Return the device with its signatures; unchanged if the medium cannot be read."""
+def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, ...]]) -> BlockFacts:
+    found = uses.get(device.number, ())
+    if not found and is_claimed(host, device.path):
+        found = (_CLAIMED,)
+    device = replace(device, uses=found, sequence=diskseq(host, device.name))
     argv = ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
-    return device if listing.returncode != 0 else replace(device, signatures=parse_wipefs(listing.stdout))
+    if listing.returncode != 0:
+        return device
+    signatures = parse_wipefs(listing.stdout)
+    if "gpt" not in signatures and has_hidden_gpt(host, device.path, device.size_bytes):
+        signatures = (*signatures, "gpt")
+    return replace(device, signatures=signatures)
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:

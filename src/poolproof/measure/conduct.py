@@ -220,7 +220,7 @@ class _Conductor:
             target=describe(tree, host, target_of(host, tree.volume, tree.leaves, self.plan.machine)),
             scratch=self.plan.site.state_dir,
             found=found_directory(planned.node),
-            identity_check=tuple(planned.identity_check.values()),
+            identity_check=planned.identity_check,
         )
 
     def _run_trials(self, layout: BuiltLayout, order: TrialOrder) -> None:

@@ -73,7 +73,7 @@ class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
     `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
-    `identity_check`: commands that fail if a real disk is no longer the one that was named.
+    `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that was named.
     """
 
     name: str
@@ -82,7 +82,7 @@ class BuiltLayout:
     target: Target
     scratch: str
     found: str | None
-    identity_check: tuple[tuple[str, ...], ...] = ()
+    identity_check: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def top(self) -> str:

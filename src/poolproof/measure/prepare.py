@@ -62,7 +62,7 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
     fill = None
     if any(cell.workload.fill for cell in cells):
         listener.step(f"fill {layout.top}")
-        check_identity(f"fill {layout.top}", layout.identity_check, host)
+        check_identity(f"fill {layout.top}", layout.identity_check.values(), host)
         size_bytes = max(load.end_bytes for load in loads)
         fill = _fill(host, layout, generator_of(loads[0]).device_fill_load(layout.top, size_bytes), size_bytes)
     return [_Placed(load, (), fill) for load in loads]
@@ -89,6 +89,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     texts = [fill_text(load) if cell.workload.fill else "" for cell, load in zip(cells, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
+    check_identity(f"fill the test files of {layout.name}", layout.identity_check.values(), host)
     for number, (text, entry) in enumerate(filling.items(), start=1):
         listener.step(f"fill the test files, {number} of {len(filling)}")
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
@@ -159,7 +160,7 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     not become empty.
     """
     repeat(layout.tree.close, host)
-    repeat(layout.tree.open, host)
+    repeat(layout.tree.open, host, layout.identity_check)
     if layout.target.file_system == _HAS_NO_PAGES:
         _await_empty_caches(host, layout)
         return None

@@ -32,6 +32,7 @@ from poolproof.measure.model import PreparedWorkload, TrialContext
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.window import FioRun, gathered, window_of
+from poolproof.provision.apply import check_identity
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial, trial_evidence
 from poolproof.rules.fio_job import fio_job
@@ -172,6 +173,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
 
 def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _Measured:
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
+    check_identity(f"measure {context.layout.name}", context.layout.identity_check.values(), host)
     seconds = {"settle": _pause(context)}
     context.listener.step("measure")
     places = counting_points(context.layout.tree, host)

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -34,7 +35,7 @@ def apply(
 
     `may_overwrite` names the devices that steps may write to, in the form that `path_on` returns. `identity_check` maps
     the path of each real disk to a command that fails if the disk is not the expected one. The command runs before each
-    step that writes to the disk.
+    step that writes to the disk or has its path among the arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced; the step was not run.
@@ -45,20 +46,36 @@ def apply(
         host = host_named(run_host, step.host)
         _guard(step, may_overwrite)
         tell(step.title)
-        check_identity(step.title, [identity_check[path] for path in step.overwrites if path in identity_check], host)
+        check_identity(step.title, _named_disks(step, identity_check), host)
         journal.record(step)
         _run_step(step, host)
 
 
-def repeat(steps: Iterable[Step], run_host: Host) -> None:
+def repeat(
+    steps: Iterable[Step], run_host: Host, identity_check: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> None:
     """Run the steps that unmount and mount a layout between trials.
 
-    Nothing is written to the journal, because it already contains the undos of these steps.
+    Nothing is written to the journal, because it already contains the undos of these steps. `identity_check` is used as
+    in `apply`.
 
-    Raises a BuildError if a step failed or hung, and a HostError if a step names a host that the run does not have.
+    Raises a BuildError if a step failed or hung, a HostError if a step names a host that the run does not have, and a
+    GuardError if a disk was replaced.
     """
     for step in steps:
-        _run_step(step, host_named(run_host, step.host))
+        host = host_named(run_host, step.host)
+        check_identity(step.title, _named_disks(step, identity_check), host)
+        _run_step(step, host)
+
+
+def _named_disks(step: Step, identity_check: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the checks of the disks that the step writes to or names, alone or as in `device=/dev/sdb`."""
+    parts = (*step.overwrites, *step.argv)
+    return [check for path, check in identity_check.items() if any(_names(part, path) for part in parts)]
+
+
+def _names(part: str, path: str) -> bool:
+    return re.search(rf"{re.escape(path)}(?![\w.:-])", part) is not None
 
 
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:

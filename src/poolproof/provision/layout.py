@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 
 from poolproof.campaign.error_location import located_at
@@ -129,7 +129,8 @@ def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: Planning
     """
     built = _built_volumes(core)
     added, numbers = _plan_added(node, built, context)
-    plans = tuple(added.get(name) or DevicePlan((), built[name]) for name in devices(node))
+    kept = {name: replace(plan, steps=()) for name, plan in zip(devices(core.node), core.devices, strict=True)}
+    plans = tuple(added.get(name) or kept[name] for name in devices(node))
     volumes = dict(zip(devices(node), (plan.volume for plan in plans), strict=True))
     tree = plan_change(core.tree, node, {**context.facts.directories, **volumes}, context.site, layout.name)
     return LayoutPlan(layout, node, plans, tree, frozenset(numbers))

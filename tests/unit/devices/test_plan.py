@@ -156,8 +156,8 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     (claim,) = plan.steps
     size = str(server_disk("sdd").size_bytes)
     marks = ("ata-HGST_HUS726T4TALA6L4_V1G0DDDD", path, size, "", "V1G0DDDD", "0x5000cca0dddd0000")
-    assert claim.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
-    assert plan.identity_check[3:] == marks
+    assert claim.argv[3:] == (*marks, "8:48", "", f"{_S}/hdd1.claimed")
+    assert plan.identity_check[3:] == (*marks, "8:48", "")
     assert isinstance(claim.undo, UndoClaim)
     removal = removal_of(claim.undo)
     assert removal.argv[3:] == (*marks, f"{_S}/hdd1.claimed")

@@ -1,0 +1,118 @@
+"""Uses of a disk that lsblk does not show: loop devices over it, programs that hold it open, and exclusive openers.
+
+A disk without a mount or a signature can still be someone's: a virtual machine may have it open, a loop device may use
+a part of it, or a container may have mounted it. Also here: partition tables whose only copy is at the end of the disk,
+which wipefs does not find.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.hosts.base import Host, text_of
+
+_LIMIT_S = 30.0
+_FILES = r"""
+PATH=$PATH:/sbin:/usr/sbin
+for file in /sys/block/loop*/loop/backing_file; do
+  [ -r "$file" ] || continue
+  loop=${file#/sys/block/}; loop=${loop%%/*}; read -r path <"$file"
+  [ -b "$path" ] && echo "loop $(stat -L -c %t:%T -- "$path") /dev/$loop"
+done
+find /proc/[0-9]*/fd -maxdepth 1 -lname '/dev/*' ! -lname /dev/null ! -lname '/dev/pts/*' ! -lname '/dev/*random' \
+  -exec stat -L -c 'open %t:%T %n %F' {} + 2>/dev/null | grep 'block special file$'
+exit 0
+"""
+_EXCLUSIVE = r"""
+if command -v python3 >/dev/null; then
+  exec python3 -c 'import os, sys
+try: os.close(os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL))
+except OSError as e: sys.exit(16 if e.errno == 16 else 0)' "$1"
+elif command -v perl >/dev/null; then
+  exec perl -MFcntl -e 'sysopen(my $f, $ARGV[0], O_RDONLY | O_EXCL) or exit($! + 0 == 16 ? 16 : 0)' "$1"
+fi
+"""
+_GPT = r"""
+size=$2
+{ dd if="$1" bs=4096 count=2; dd if="$1" bs=4096 skip=$((size / 4096 - 8)) count=9; } 2>/dev/null |
+  grep -a -q 'EFI PART' && echo gpt
+exit 0
+"""
+_BUSY = 16  # EBUSY
+_OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
+_WRITE_FLAGS = 0o3
+_ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
+"""Programs that open every disk for a moment, or only to watch it, and lose nothing if it is overwritten."""
+
+
+@dataclass(frozen=True)
+class DiskUse:
+    """A use of a disk: what it is, as the end of a sentence that begins with the disk, and the command to type next."""
+
+    what: str
+    hint: str
+
+
+def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
+    """Return the loop devices over each block device, and the programs that hold it open.
+
+    `numbers` are device numbers such as `8:16`; the result has the same keys. Without root, only the user's own
+    programs are seen. Raises a CommandError if the host does not answer.
+    """
+    listed = host.run(["sh", "-c", _FILES], timeout_s=_LIMIT_S, check=False).stdout
+    found: dict[str, list[DiskUse]] = {number: [] for number in numbers}
+    for line in listed.splitlines():
+        kind, _, rest = line.partition(" ")
+        number, _, name = rest.partition(" ")
+        uses = found.get(_decimal(number))
+        if uses is None:
+            continue
+        if kind == "loop":
+            uses.append(DiskUse(f"backs the loop device {name}", f"losetup --detach {name}"))
+        elif opened := _OPENED.match(name):
+            uses.extend(_opener(host, opened[1], opened[2]))
+    return {number: tuple(dict.fromkeys(uses)) for number, uses in found.items()}
+
+
+def is_claimed(host: Host, path: str) -> bool:
+    """True if the kernel refuses to open the block device exclusively; False also if neither Python nor Perl is there.
+
+    File systems (in any mount namespace), swap, md and device mapper open their devices exclusively.
+    """
+    return host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode == _BUSY
+
+
+def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
+    """True if there is a GUID partition table at the start or the end of the disk.
+
+    wipefs needs the protective MBR to find one. The copy at the end is left if the start was overwritten.
+    """
+    argv = ["sh", "-c", _GPT, "sh", path, str(size_bytes)]
+    return bool(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.strip())
+
+
+def diskseq(host: Host, name: str) -> str:
+    """Return the sequence number that the kernel gave this disk or medium; empty before Linux 5.15.
+
+    No other disk gets the same number until the next boot, not even one that takes the same name.
+    """
+    return text_of(host, f"/sys/class/block/{name}/diskseq").strip()
+
+
+def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
+    """Yield the use of a disk by a process that holds it open, unless the process only looks at it."""
+    name = text_of(host, f"/proc/{process}/comm").strip()
+    flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
+    writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
+    if flags is not None and (writes or name not in _ONLY_LOOK):
+        machine = ", a virtual machine," if name.startswith(("qemu", "kvm", "cloud-hyperv", "firecracker")) else ""
+        yield DiskUse(f"is held open by {name}{machine} (process {process})", f"ps -fp {process}")
+
+
+def _decimal(number: str) -> str:
+    """Return `8:16` for `8:10`, as stat prints device numbers in hexadecimal."""
+    major, _, minor = number.partition(":")
+    try:
+        return f"{int(major, 16)}:{int(minor, 16)}"
+    except ValueError:
+        return ""

@@ -1,0 +1,164 @@
+"""A disk with anything on it or any use of it is refused, with what was found, and no byte of it changes.
+
+Loop devices stand in for disks.
+"""
+
+import contextlib
+import hashlib
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.devices.guard import check_disk
+from poolproof.errors import GuardError
+from poolproof.facts.block import BlockFacts, block_devices, examine
+from poolproof.hosts.local import LocalHost
+from tests.loop.testbed import Testbed
+
+pytestmark = pytest.mark.parallel
+
+HOST = LocalHost()
+_SIZE = 128 << 20
+_SECTOR = 512
+
+
+def _write(path: str, at: int, data: bytes) -> None:
+    with Path(path).open("r+b") as disk:
+        disk.seek(at)
+        disk.write(data)
+
+
+def _gpt_at_the_end(path: str) -> None:
+    _write(path, _SIZE - _SECTOR, b"EFI PART" + struct.pack("<IIIIQQ", 0x10000, 92, 0, 0, _SIZE // _SECTOR - 1, 1))
+
+
+def _partition_table(path: str) -> None:
+    entry = struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x83, b"\0\0\0", 2048, 4096)
+    _write(path, 446, entry + bytes(48) + b"\x55\xaa")
+
+
+def _zfs_label(path: str) -> None:
+    for at in range(128 << 10, 256 << 10, 1024):  # uberblocks of the first label
+        _write(path, at, struct.pack("<QQQ", 0x00BAB10C, 5000, 7))
+        _write(path, (256 << 10) + at, struct.pack("<QQQ", 0x00BAB10C, 5000, 7))
+
+
+def _luks(path: str) -> None:
+    _write(path, 0, b"LUKS\xba\xbe\x00\x01" + b"aes".ljust(32, b"\0") + b"xts-plain64".ljust(32, b"\0"))
+
+
+def _md(path: str) -> None:
+    _write(path, 4096, struct.pack("<II", 0xA92B4EFC, 1) + bytes(24) + b"u" * 16 + bytes(80) + struct.pack("<Q", 8))
+
+
+def _pv(path: str) -> None:
+    _write(path, 512, b"LABELONE" + struct.pack("<QII", 1, 0, 32) + b"LVM2 001" + b"a" * 32)
+
+
+CONTENTS: dict[str, tuple[tuple[str, ...] | Callable[[str], None], str]] = {
+    "ext4": (("mkfs.ext4", "-q"), "contains ext4"),
+    "btrfs member": (("mkfs.btrfs", "-q"), "contains btrfs"),
+    "swap, not in use": (("mkswap",), "contains swap"),
+    "partition table": (_partition_table, "contains dos"),
+    "GPT backup only": (_gpt_at_the_end, "contains gpt"),
+    "LUKS": (_luks, "contains crypto_LUKS"),
+    "physical volume": (_pv, "contains LVM2_member"),
+    "exported pool": (_zfs_label, "contains zfs_member"),
+}
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_a_disk_that_is_not_empty_is_refused_and_not_changed(testbed: Testbed, name: str) -> None:
+    make, said = CONTENTS[name]
+    with _disk(testbed) as (disk, image):
+        if callable(make):
+            make(disk.path)
+        else:
+            testbed.command(*make, disk.path)
+        testbed.command("blockdev", "--flushbufs", disk.path)
+        before = _content(image)
+        _refused(disk, said)
+        assert _content(image) == before
+
+
+def test_an_empty_disk_is_allowed(testbed: Testbed) -> None:
+    with _disk(testbed) as (disk, _):
+        check_disk(_facts(disk), frozenset({"SN-1"}))
+
+
+def test_a_disk_for_another_identity_is_refused(testbed: Testbed) -> None:
+    with _disk(testbed) as (disk, _), pytest.raises(GuardError, match="not permitted"):
+        check_disk(_facts(disk), frozenset({"SN-2"}))
+
+
+def test_a_disk_under_a_loop_device_is_refused(testbed: Testbed) -> None:
+    with _disk(testbed) as (disk, _):
+        upper = testbed.command("losetup", "--find", "--show", "--offset", "1048576", disk.path)
+        try:
+            _refused(disk, f"backs the loop device {upper}")
+        finally:
+            testbed.command("losetup", "--detach", upper)
+
+
+@pytest.mark.parametrize("mode", ["<>", "<"], ids=["for writing", "for reading"])
+def test_a_disk_that_a_program_holds_open_is_refused(testbed: Testbed, mode: str) -> None:
+    with _disk(testbed) as (disk, _), _open(disk.path, mode) as process:
+        _refused(disk, f"is held open by sleep (process {process})")
+
+
+def test_a_disk_mounted_where_we_cannot_see_it_is_refused(testbed: Testbed) -> None:
+    """As in a container: the mount is in another namespace, so lsblk does not show it."""
+    with _disk(testbed) as (disk, _):
+        testbed.command("mkfs.ext4", "-q", disk.path)
+        script = 'mount "$1" /mnt && echo ready && exec sleep 60'
+        argv = ["unshare", "--mount", "sh", "-c", script, "sh", disk.path]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as container:
+            try:
+                assert container.stdout is not None and container.stdout.readline() == "ready\n"
+                _refused(disk, "is in use: the kernel refuses to open it exclusively")
+            finally:
+                container.kill()
+
+
+@contextlib.contextmanager
+def _open(path: str, mode: str) -> Iterator[int]:
+    with subprocess.Popen(
+        ["sh", "-c", f'exec 9{mode}"$1"; echo ready; exec sleep 60', "sh", path], stdout=-1
+    ) as holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.readline() == b"ready\n"
+            yield holder.pid
+        finally:
+            holder.kill()
+
+
+@contextlib.contextmanager
+def _disk(testbed: Testbed) -> Iterator[tuple[BlockFacts, Path]]:
+    image = testbed.path / "disk.img"
+    testbed.command("truncate", "-s", str(_SIZE), str(image))
+    path = testbed.command("losetup", "--find", "--show", str(image))
+    try:
+        number = testbed.command("lsblk", "--nodeps", "--noheadings", "--output", "MAJ:MIN", path)
+        yield BlockFacts(Path(path).name, path, _SIZE, "disk", number=number, serial="SN-1"), image
+    finally:
+        testbed.command("losetup", "--detach", path)
+
+
+def _facts(disk: BlockFacts) -> BlockFacts:
+    """Return the current facts of a loop device as those of a disk with a serial number."""
+    (found,) = [each for each in block_devices(HOST, ()) if each.path == disk.path]
+    return examine(HOST, [replace(found, kind="disk", serial="SN-1")])[0]
+
+
+def _refused(disk: BlockFacts, said: str) -> None:
+    with pytest.raises(GuardError) as caught:
+        check_disk(_facts(disk), frozenset({"SN-1"}))
+    assert said in caught.value.message and caught.value.hint
+
+
+def _content(image: Path) -> bytes:
+    return hashlib.sha256(image.read_bytes()).digest()
