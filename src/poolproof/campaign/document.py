@@ -3,6 +3,7 @@
 Values are not converted: `0777`, `2300` and `1_000` remain text. Whether a value is a number depends on its key.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ _TRUE = ("true", "True", "TRUE")
 _FALSE = ("false", "False", "FALSE")
 _NOTHING = ("", "~", "null", "Null", "NULL")
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_BRACKET = re.compile(r"[\[\]{}]")
+_DEEPEST = 200
 _OF_MEASURE = {
     **dict.fromkeys(("until", "confidence", "steady", "trials"), "until: 3%"),
     "calibrate": "calibrate: true",
@@ -96,6 +99,8 @@ def parse_document(text: str, origin: str) -> Node | None:
         CampaignError: the text is not YAML or is nested too deeply, contains several documents, repeats a key in a
             mapping, or has an alias that contains itself.
     """
+    if _depth(text) > _DEEPEST:  # the parser would take a time that grows with the square of the depth
+        raise _too_deep(origin)
     try:
         yaml = YAML(typ="safe", pure=True)
         yaml.composer.warn_double_anchors = False
@@ -107,12 +112,21 @@ def parse_document(text: str, origin: str) -> Node | None:
             f"{origin}: YAML does not allow this text: {str(error).splitlines()[0]}", _UNFIT_HINT
         ) from None
     except RecursionError:
-        raise CampaignError(
-            f"{origin}: lists and mappings are nested too deeply", "a campaign needs about three levels"
-        ) from None
+        raise _too_deep(origin) from None
     except (ValueError, OverflowError, AttributeError, TypeError, IndexError, KeyError) as error:
         raise CampaignError(f"{origin}: this is not valid YAML: {error}", _QUOTES_HINT) from None
     return None if root is None else _Converter(origin).convert(root)
+
+
+def _depth(text: str) -> int:
+    """Return the largest number of brackets that are open at once."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return 0
+    return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))
+
+
+def _too_deep(origin: str) -> CampaignError:
+    return CampaignError(f"{origin}: lists and mappings are nested too deeply", "a campaign needs about three levels")
 
 
 def describe(node: Node) -> str:

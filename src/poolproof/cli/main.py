@@ -12,7 +12,8 @@ from typer.exceptions import TyperException
 
 from poolproof.cli.commands import NAMES, app_for
 from poolproof.cli.output import say
-from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, UsageError
+from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError
+from poolproof.files.folder import FileRefused
 
 FAULT_EXIT_CODE = 70
 """A bug in poolproof (sysexits.h: EX_SOFTWARE)."""
@@ -41,6 +42,9 @@ def main() -> None:
         if isinstance(ended.__context__, BrokenPipeError):
             _end_quietly()
         raise
+    except FileRefused as error:
+        message = f"{error.filename} cannot be used: {error.strerror}"
+        _fail(message, f"ls -ld {error.filename}", RunError.exit_code)
     except OSError as error:
         if error.errno not in NO_ROOM:
             _fail_with_bug(error)

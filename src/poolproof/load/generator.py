@@ -5,7 +5,6 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from poolproof import load
@@ -235,10 +234,13 @@ def generator_of(load: Load) -> LoadGenerator:
     return all_generators()[load.generator]
 
 
-def generator_of_trial(directory: Path) -> LoadGenerator | None:
-    """Return the generator whose load and report files are in a trial's directory; None if there are no such files."""
+def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
+    """Return the generator whose load and report files a trial's directory has; None if it has no such files.
+
+    `has_file` is true for the name of a regular file in that directory.
+    """
     for generator in all_generators().values():
-        if all((directory / name).is_file() for name in (generator.load_file, generator.report_file)):
+        if has_file(generator.load_file) and has_file(generator.report_file):
             return generator
     return None
 

@@ -5,12 +5,13 @@ or says that the change with this `number` has been undone. A crash can cut off 
 incomplete line was never made, because a change is made only once its line is complete.
 """
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from poolproof.errors import RunError
+from poolproof.files.reading import whole_lines
+from poolproof.files.writing import append_line
 from poolproof.provision.old_undos import OldCommand
 from poolproof.steps import Step, Undo
 
@@ -41,7 +42,7 @@ _DECODER = msgspec.json.Decoder(Change | Undone)
 class Journal:
     """An append-only file of changes. If the file exists, new lines are appended to the existing ones.
 
-    Raises a RunError if a complete line is damaged.
+    Raises a RunError if a complete line is damaged or the file cannot be read. No link is followed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -77,22 +78,15 @@ class Journal:
         return tuple(self._outstanding[number] for number in sorted(self._outstanding, reverse=True))
 
     def _append(self, line: Change | Undone) -> None:
-        _cut_torn_end(self.path)
-        with self.path.open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(self.path, msgspec.json.encode(line))
 
 
 def _lines(path: Path) -> list[Change | Undone]:
-    if not path.exists():
-        return []
-    whole, _, _torn = path.read_bytes().rpartition(b"\n")
     lines: list[Change | Undone] = []
-    for number, text in enumerate(whole.split(b"\n") if whole else [], start=1):
+    for number, text in enumerate(_texts(path), start=1):
         try:
             lines.append(_DECODER.decode(text))
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RunError(
                 f"{path}, line {number}, is damaged: {error}",
                 "read the file: devices and mount points in it may still be in use (check with losetup -a and mount)",
@@ -100,11 +94,8 @@ def _lines(path: Path) -> list[Change | Undone]:
     return lines
 
 
-def _cut_torn_end(path: Path) -> None:
-    """Remove an incomplete last line, so that the next record starts on a new line."""
-    if not path.exists():
-        return
-    with path.open("rb+") as file:
-        text = file.read()
-        if text and not text.endswith(b"\n"):
-            file.truncate(text.rfind(b"\n") + 1)
+def _texts(path: Path) -> list[bytes]:
+    try:
+        return whole_lines(path)
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None

@@ -13,8 +13,9 @@ import msgspec
 
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account
+from poolproof.files.folder import Folder
+from poolproof.files.reading import whole_lines
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import whole_lines
 from poolproof.results.runs.model import Trial
 
 _DIGITS = 4
@@ -82,6 +83,7 @@ class TrialData:
     """
 
     directory: Path
+    root: Folder
     trial: Trial
     account: Account
     start_s: float
@@ -91,12 +93,12 @@ class TrialData:
     @functools.cached_property
     def reports(self) -> list[Report]:
         """fio's reports; empty if fio reported nothing while it ran."""
-        return _decoded(self.directory / "series.jsonl", Report)
+        return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
         """The latencies in each interval; empty if fio reported latencies only at the end."""
-        return _decoded(self.directory / "latency.jsonl", LatencyLine)
+        return _decoded(self.directory / "latency.jsonl", LatencyLine, self.root)
 
     @property
     def times_s(self) -> list[float]:
@@ -125,12 +127,13 @@ class TrialData:
 
 def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
     """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read."""
-    directory = RunDirectory(run).trial_path(*trial.key)
-    samples = _decoded(directory / "samples.jsonl", Sample)
+    opened = RunDirectory(run)
+    directory = opened.trial_path(*trial.key)
+    samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
     if len(samples) < 2 or trial.account is None:
         return None
     start_s = samples[-1].at_s - trial.account.window_s  # the samples end with the window
-    return TrialData(directory, trial, trial.account, start_s, _thinned(samples, most_points), most_points)
+    return TrialData(directory, opened.root, trial, trial.account, start_s, _thinned(samples, most_points), most_points)
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:
@@ -143,15 +146,15 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _decoded(path: Path, kind: type[Line]) -> list[Line]:
-    """Return the decoded lines of a file, up to the first damaged line."""
+def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
+    """Return the decoded lines of a file, up to the first damaged line; empty if the file cannot be read."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
-    for line in whole_lines(path):
-        try:
+    try:
+        for line in whole_lines(path, root=root):
             found.append(decoder.decode(line))
-        except msgspec.DecodeError:
-            break
+    except (OSError, msgspec.DecodeError, RecursionError):
+        pass
     return found
 
 

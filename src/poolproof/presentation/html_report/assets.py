@@ -14,9 +14,9 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from poolproof.errors import RunError
+from poolproof.files.writing import write_output
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.terminal.words import MARKS
-from poolproof.results.runs.files import write_whole
 from poolproof.version import __version__
 
 _ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -47,14 +47,14 @@ def rendered(
     )
 
 
-def write_page(out: Path, text: str, hint: str) -> None:
-    """Write a page to `out`.
+def write_page(out: Path, text: str, hint: str, *, no_wider_than: Path | None = None) -> None:
+    """Write a page to `out`. A new file gets at most the permissions of the file `no_wider_than`.
 
     Raises:
         RunError: the file cannot be written; `hint` says how to choose another one.
     """
     try:
-        write_whole(out, text.encode(errors="replace"))
+        write_output(out, text.encode(errors="replace"), no_wider_than=no_wider_than)
     except OSError as error:
         raise RunError(f"{out} cannot be written: {error.strerror}", hint) from None
 
@@ -91,7 +91,7 @@ def vega_script() -> str:
     text = _bundled()
     with contextlib.suppress(OSError):  # without a cache, the next page only takes longer
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(folder / f"{name}-{_digest(text)}.js", text.encode(), lasting=False)
+        write_output(folder / f"{name}-{_digest(text)}.js", text.encode(), lasting=False)
     return text
 
 

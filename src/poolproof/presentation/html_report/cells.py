@@ -161,8 +161,8 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
     """
     for trial in cell.trials:
         try:
-            levels = msgspec.json.decode(run.trial_file(trial, "evidence.json").read_bytes(), type=_Evidence).levels
-        except (OSError, msgspec.DecodeError):
+            levels = msgspec.json.decode(run.trial_file(trial, "evidence.json"), type=_Evidence).levels
+        except (OSError, msgspec.DecodeError, RecursionError):
             continue
         between = sorted(
             (level for level in levels if level.layer not in (FIO, DEVICE, BELOW)), key=lambda level: level.depth

@@ -44,7 +44,7 @@ def write_report(path: Path, out: Path) -> LoadedRun:
         RunError: there is no run, or the file cannot be written.
     """
     run = without_unknown_cells(load_run(path, lenient=True))
-    write_page(out, page(run), "choose another file with --out FILE")
+    write_page(out, page(run), "choose another file with --out FILE", no_wider_than=path / "run.json")
     return run
 
 

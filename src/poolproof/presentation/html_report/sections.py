@@ -1,5 +1,6 @@
 """The sections of the report that need no script: claims, findings, limits, and how to repeat the run."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -187,7 +188,6 @@ def _job(run: LoadedRun, workload: str) -> str | None:
     """Return the job file of the workload's first trial on a layout, not on a bare disk; None if there is no file."""
     for trial in run.trials:
         if trial.workload == workload and calibrated_device(trial.layout) is None:
-            path = run.trial_file(trial, _load_file(run, workload))
-            if path.is_file():
-                return path.read_text(encoding="utf-8", errors="replace")
+            with contextlib.suppress(OSError):
+                return run.trial_file(trial, _load_file(run, workload)).decode("utf-8", errors="replace")
     return None

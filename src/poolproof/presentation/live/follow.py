@@ -10,6 +10,7 @@ import msgspec
 
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
+from poolproof.files.reading import read_end
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
@@ -193,12 +194,9 @@ def _changed_s(path: Path) -> float | None:
 def _last_step(journal: Path) -> str:
     """Return the step in the journal's last complete line; empty if that line cannot be read."""
     try:
-        with journal.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - _TAIL_BYTES))
-            last = file.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
+        last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, RecursionError):
         return ""
     return line.title if line.line == "change" else "cleaning up"
 

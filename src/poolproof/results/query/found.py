@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.errors import RunError
+from poolproof.files.reading import read_end, whole_lines
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import whole_lines
 from poolproof.results.runs.loading import read_lines
 from poolproof.results.runs.model import RunRecord
 
@@ -110,10 +110,7 @@ def ends_whole(path: Path) -> bool:
 
     The last line may be incomplete after a crash or while the run is writing it.
     """
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 1))
-        return file.read(1) in (b"", b"\n")
+    return read_end(path, -1) in (b"", b"\n")
 
 
 def good_lines(path: Path, name: str, left_out: list[SkippedRun]) -> list[bytes]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError, check_extra
+from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
 from poolproof.results.query.found import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import QueryResult, check_only_reads, refusal, run_query
@@ -142,7 +143,7 @@ class Session:
             self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
-        present = [run for run in self.runs if run.trials_path.is_file() and run.name not in self._readable]
+        present = [run for run in self.runs if is_regular(run.trials_path) and run.name not in self._readable]
         kept, covered = copies.find([run.trials_path for run in present])
         rest = [run for run in present if run.trials_path not in covered]
         self._direct = [run for run in rest if ends_whole(run.trials_path)]

@@ -2,9 +2,10 @@
 
 import contextlib
 import fcntl
-import stat
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from urllib.parse import quote
@@ -12,10 +13,13 @@ from urllib.parse import quote
 import msgspec
 
 from poolproof.errors import RunError
+from poolproof.files.folder import Folder
+from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_regular, read_text, whole_lines
+from poolproof.files.writing import append_line, make_folder, open_lock, sync_folder, write_output
 from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.results.runs.files import append_line, decode, sync_directory, whole_lines, write_together, write_whole
+from poolproof.results.runs.files import decode, write_together
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
@@ -29,7 +33,7 @@ class RunDirectory:
     """The directory of a run.
 
     A run can be read and resumed even if the process was killed: files are written atomically, and a partial last line
-    is ignored.
+    is ignored. No symbolic link inside the directory is followed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,6 +41,11 @@ class RunDirectory:
         self.journal_path = path / "journal.jsonl"
         self._trials_path = path / "trials.jsonl"
         self._together: dict[Path, bytes] | None = None
+
+    @cached_property
+    def root(self) -> Folder:
+        """Return the open directory. Raises an OSError if it cannot be opened."""
+        return Folder.open(self.path)
 
     @classmethod
     def create(cls, path: Path, campaign_text: str, record: RunRecord) -> "RunDirectory":
@@ -51,9 +60,9 @@ class RunDirectory:
                 to_continue = to_continue if (path / "run.json").is_file() else ""
                 raise RunError(f"{path} exists and is not empty", f"choose another directory with --out{to_continue}")
             run = cls(path.resolve())
-            write_whole(run.path / "campaign.yaml", campaign_text.encode())
-            write_whole(run.path / "run.json", _pretty(record))
-            sync_directory(run.path.parent)
+            write_output(run.path / "campaign.yaml", campaign_text.encode(), root=run.root)
+            write_output(run.path / "run.json", _pretty(record), root=run.root)
+            sync_folder(run.path.parent)
         except OSError as error:
             hint = "choose another directory with --out"
             raise RunError(f"{path} cannot be created: {error.strerror}", hint) from None
@@ -63,7 +72,7 @@ class RunDirectory:
     def open(cls, path: Path) -> "RunDirectory":
         """Open an existing run. Raises a RunError if the path is not a run directory or this user cannot read it."""
         try:
-            is_run = stat.S_ISREG((path / "run.json").stat().st_mode)
+            is_run = Folder.open(path).kind("run.json") == ""
         except (FileNotFoundError, NotADirectoryError):
             is_run = False
         except OSError as error:
@@ -81,7 +90,7 @@ class RunDirectory:
         Raises a RunError if another process has the lock, or if this user cannot write to the directory.
         """
         try:
-            lock = (self.path / ".lock").open("w")
+            lock = open_lock(self.path / ".lock", root=self.root)
         except OSError as error:
             raise _refused(self.path, "written", error) from None
         with lock as file:
@@ -94,7 +103,8 @@ class RunDirectory:
     def is_going(self) -> bool:
         """True if a poolproof process is using the run. Takes a shared lock for a moment to find out."""
         try:
-            with (self.path / ".lock").open("rb") as file:
+            handle = self.root.open_file(".lock", os.O_RDONLY)
+            with os.fdopen(handle, "rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -109,7 +119,9 @@ class RunDirectory:
         """
         path = self.path / "run.json"
         try:
-            return decode(path.read_bytes(), RunRecord, SCHEMA, str(path))
+            return decode(
+                read_regular(path, root=self.root, limit_bytes=LARGEST_RECORD_BYTES), RunRecord, SCHEMA, str(path)
+            )
         except OSError as error:
             raise _refused(path, "read", error) from None
 
@@ -119,7 +131,7 @@ class RunDirectory:
         Raises a RunError if a line is damaged or has another schema, or if this user cannot read the file.
         """
         try:
-            lines = whole_lines(self._trials_path)
+            lines = whole_lines(self._trials_path, root=self.root)
         except OSError as error:
             raise _refused(self._trials_path, "read", error) from None
         return tuple(
@@ -129,11 +141,11 @@ class RunDirectory:
 
     def append(self, trial: Trial) -> None:
         """Append a finished trial. The trial is on disk when this method returns."""
-        append_line(self._trials_path, msgspec.json.encode(trial))
+        append_line(self._trials_path, msgspec.json.encode(trial), root=self.root)
 
     def write_trials(self, trials: Iterable[Trial]) -> None:
         """Replace all trials of the run. The new trials are on disk when this method returns."""
-        write_whole(self._trials_path, _lines(trials))
+        write_output(self._trials_path, _lines(trials), root=self.root)
 
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
         """Return the load, the last outcome and the evidence on which a trial's verdict is based.
@@ -141,21 +153,23 @@ class RunDirectory:
         None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
         path = self.trial_path(*trial.key)
-        evidence, generator = path / "evidence.json", generator_of_trial(path)
-        if generator is None or not evidence.is_file():
+        evidence = path / "evidence.json"
+        generator = generator_of_trial(lambda name: is_regular(path / name, root=self.root))
+        if generator is None or not is_regular(evidence, root=self.root):
             return None
         files = (path / name for name in (generator.load_file, generator.report_file))
-        load, report = (file.read_text(encoding="utf-8", errors="replace") for file in files)
+        load, report = (read_text(file, root=self.root) for file in files)
         outcome = next(reversed(generator.outcomes(report)), None)
         try:
-            return generator.read_back(load), outcome, msgspec.json.decode(evidence.read_bytes(), type=TrialEvidence)
-        except msgspec.DecodeError as error:
+            decoded = msgspec.json.decode(read_regular(evidence, root=self.root), type=TrialEvidence)
+            return generator.read_back(load), outcome, decoded
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:
         """Return the directory of one trial, cells/<layout>/<workload>/<n>, and create it if it does not exist."""
         path = self.trial_path(layout, workload, number)
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path, root=self.root)
         return path
 
     def trial_path(self, layout: str, workload: str, number: int) -> Path:
@@ -170,7 +184,7 @@ class RunDirectory:
             yield
         finally:
             files, self._together = self._together, None
-            write_together(files)
+            write_together(files, self.root)
 
     def keep(self, directory: Path, name: str, value: object) -> None:
         """Write a value as a JSON file of a trial."""
@@ -189,7 +203,7 @@ class RunDirectory:
 
     def _keep(self, path: Path, content: bytes) -> None:
         if self._together is None:
-            write_whole(path, content, lasting=False)
+            write_output(path, content, root=self.root, lasting=False)
         else:
             self._together[path] = content
 
@@ -203,7 +217,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
     )
 
 
-def _locks(file: IO[str]) -> bool:
+def _locks(file: IO[bytes]) -> bool:
     """Take the lock. Returns False on failure.
 
     Retries for a moment, because processes that only check the lock take it briefly.

@@ -7,13 +7,15 @@ writes one short line per second and does not sync it.
 
 import contextlib
 import fcntl
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
 
+from poolproof.files.reading import whole_lines
+from poolproof.files.writing import remove_file
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import whole_lines
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,13 @@ class LiveNotes:
     """The file live.jsonl of a run. Write errors are ignored, because they must not end a trial."""
 
     def __init__(self, run: RunDirectory) -> None:
-        self._record = run.path / "run.json"
+        self._run = run
         self._path = run.path / "live.jsonl"
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
         """Make the measuring process write the rates while the context lasts."""
-        with self._record.open("rb") as file:
+        with os.fdopen(self._run.root.open_file("run.json", os.O_RDONLY), "rb") as file:
             with contextlib.suppress(OSError):  # a file system without locks has no live rates
                 fcntl.flock(file, fcntl.LOCK_SH)
             yield
@@ -52,7 +54,7 @@ class LiveNotes:
     def are_wanted(self) -> bool:
         """True if another process is watching. To find out, tries to lock run.json for a moment."""
         try:
-            with self._record.open("r+b") as file:
+            with os.fdopen(self._run.root.open_file("run.json", os.O_RDWR), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -62,19 +64,21 @@ class LiveNotes:
 
     def write(self, line: LiveLine) -> None:
         """Append a line to the file."""
-        with contextlib.suppress(OSError), self._path.open("ab") as file:
-            file.write(msgspec.json.encode(line) + b"\n")
+        with contextlib.suppress(OSError):
+            handle = self._run.root.open_file(self._path.name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            with os.fdopen(handle, "ab") as file:
+                file.write(msgspec.json.encode(line) + b"\n")
 
     def clear(self) -> None:
         """Remove the file at the end of a trial. By then, all samples of the trial are in samples.jsonl."""
         with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            remove_file(self._path, root=self._run.root)
 
     def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
         """Return the lines of a trial that have been written so far."""
         found = []
-        with contextlib.suppress(OSError, msgspec.DecodeError):
-            for text in whole_lines(self._path):
+        with contextlib.suppress(OSError, msgspec.DecodeError, RecursionError):
+            for text in whole_lines(self._path, root=self._run.root):
                 line = msgspec.json.decode(text, type=LiveLine)
                 if line.key == key:
                     found.append(line)

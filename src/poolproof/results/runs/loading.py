@@ -10,9 +10,10 @@ from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.model import HEALTHY, Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, RunError
+from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import decode, whole_lines
+from poolproof.results.runs.files import decode
 from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
 from poolproof.statistics.shared_variance import VariancePrior
@@ -83,9 +84,10 @@ class LoadedRun:
         """True if run.json could be read."""
         return self.record is not _NO_RECORD
 
-    def trial_file(self, trial: Trial, name: str) -> Path:
-        """Return the path of one of the trial's files, whether it exists or not."""
-        return RunDirectory(self.path).trial_path(*trial.key) / name
+    def trial_file(self, trial: Trial, name: str) -> bytes:
+        """Return the content of one of the trial's files. Raises an OSError if there is none or it cannot be read."""
+        directory = RunDirectory(self.path)
+        return read_regular(directory.trial_path(*trial.key) / name, root=directory.root)
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
@@ -105,11 +107,14 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     found = _record(path, missing)
     given = ""
     try:
-        given = (path / "campaign.yaml").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        given = read_text(path / "campaign.yaml", root=path, limit_bytes=LARGEST_RECORD_BYTES)
+    except FileNotFoundError:
         missing.append("campaign.yaml is missing; the campaign shown is the resolved campaign of run.json.")
+    except OSError as error:
+        why = f"campaign.yaml cannot be read ({error.strerror})"
+        missing.append(f"{why}; the campaign shown is the resolved campaign of run.json.")
     campaign = _campaign(path, found, given)
-    trials, refused = read_lines(whole_lines(path / "trials.jsonl"))
+    trials, refused = read_lines(_trial_lines(path))
     for (message, hint), numbers in refused.items():
         are = "trial is" if len(numbers) == 1 else "trials are"
         missing.append(f"{len(numbers)} {are} left out, because {message}. Fix: {hint}")
@@ -124,6 +129,14 @@ def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
         missing=tuple(missing),
         left_out=sum(map(len, refused.values())),
     )
+
+
+def _trial_lines(path: Path) -> list[bytes]:
+    trials = path / "trials.jsonl"
+    try:
+        return whole_lines(trials, root=path)
+    except OSError as error:
+        raise RunError(f"{trials} cannot be read: {error.strerror}", f"ls -l {trials}") from None
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
@@ -160,10 +173,8 @@ class TrialFollower:
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
         """Return the trials added since the last call, and the number of new lines that could not be read."""
         try:
-            with self.path.open("rb") as file:
-                file.seek(self._offset)
-                text = file.read()
-        except FileNotFoundError:
+            text = read_end(self.path, self._offset)
+        except OSError:
             return (), 0
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
@@ -190,21 +201,13 @@ def _record(path: Path, missing: list[str]) -> RunRecord | None:
     try:
         return RunDirectory.open(path).record()
     except RunError as error:
-        if not _is_file(path / "campaign.yaml"):
+        if not is_regular(path / "campaign.yaml"):
             raise
-        if _is_file(path / "run.json"):
+        if is_regular(path / "run.json"):
             missing.append(f"{error.message.rstrip('.')}; host, versions and seed are unknown. Fix: {error.hint}")
         else:
             missing.append("run.json is missing; host, versions and seed are unknown.")
         return None
-
-
-def _is_file(file: Path) -> bool:
-    """Return True if the file exists. Also False if this user cannot read the folder."""
-    try:
-        return file.is_file()
-    except OSError:
-        return False
 
 
 def _campaign(path: Path, record: RunRecord | None, given: str) -> Campaign:

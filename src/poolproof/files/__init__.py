@@ -1,0 +1,1 @@
+"""Files that another user may have prepared: opened without following links, and read only up to a size."""

@@ -1,0 +1,112 @@
+"""Open regular files in a directory without following symbolic links.
+
+A run directory can come from a stranger, and poolproof often works as root. So a file in it is opened by its name in an
+open directory (openat), and every directory on the way from the run directory is opened in the same way. Links, FIFOs,
+sockets and devices are refused before they are opened, because opening a FIFO waits and opening a device can act.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+import weakref
+from pathlib import Path
+from typing import Self
+
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFDIR: "a directory",
+}
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class FileRefused(OSError):
+    """The file is not a regular file, or it is too large. `strerror` says which."""
+
+    def __init__(self, reason: str, path: Path) -> None:
+        super().__init__(errno.EINVAL, reason, str(path))
+
+
+class Folder:
+    """An open directory. Its files are found in it even if its path now leads to another directory.
+
+    The directory is closed when the object is no longer used.
+    """
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self.path = path
+        self.handle = handle
+        weakref.finalize(self, os.close, handle)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a directory. Links in `path` are followed. Raises an OSError if it cannot be opened."""
+        return cls(path, os.open(path, _FOLDER))
+
+    def below(self, path: Path, *, make: bool = False) -> "Folder":
+        """Open a directory in this one, given its full path. No link is followed. With `make`, create what is missing.
+
+        Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be opened.
+        """
+        folder = self
+        for name in path.relative_to(self.path).parts:
+            if make:
+                folder._make(name)
+            folder = folder._enter(name)
+        return folder
+
+    def kind(self, name: str) -> str | None:
+        """Return what is called `name` in the directory, such as "a FIFO"; empty for a regular file, None for nothing.
+
+        Raises an OSError if the directory cannot be searched.
+        """
+        try:
+            found = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
+
+    def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """Open or create a regular file in the directory and return its handle.
+
+        Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
+        """
+        if kind := self.kind(name):
+            raise FileRefused(f"it is {kind}, not a regular file", self.path / name)
+        try:
+            handle = os.open(name, flags | _SAFELY, mode, dir_fd=self.handle)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, str(self.path / name)) from None
+        if not stat.S_ISREG(os.fstat(handle).st_mode):  # it was replaced in the meantime
+            os.close(handle)
+            raise FileRefused("it is not a regular file", self.path / name)
+        return handle
+
+    def _make(self, name: str) -> None:
+        with contextlib.suppress(FileExistsError):  # whether it is a directory shows when it is opened
+            os.mkdir(name, dir_fd=self.handle)
+
+    def _enter(self, name: str) -> "Folder":
+        path = self.path / name
+        try:
+            return Folder(path, os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=self.handle))
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                raise FileRefused(f"it is {self.kind(name) or 'a file'}, not a directory", path) from None
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def folder_of(path: Path, root: Folder | Path | None) -> Folder:
+    """Open the directory of a file. Links are followed up to `root`, and not at all below it.
+
+    Without `root`, links in the directory's path are followed. Raises an OSError if it cannot be opened.
+    """
+    if root is None:
+        return Folder.open(path.parent)
+    top = root if isinstance(root, Folder) else Folder.open(root)
+    return top.below(path.parent)

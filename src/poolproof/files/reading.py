@@ -1,0 +1,66 @@
+"""Read regular files up to a size."""
+
+import os
+from pathlib import Path
+
+from poolproof.files.folder import FileRefused, Folder, folder_of
+
+MIB = 1024**2
+LARGEST_BYTES = 256 * MIB
+"""The largest file that is read. The files of a trial and trials.jsonl are far smaller."""
+
+LARGEST_RECORD_BYTES = 16 * MIB
+"""The largest run.json and campaign.yaml that are read."""
+
+
+def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
+    """Return the content of a regular file. No link is followed below `root`, and the file is never a link.
+
+    Raises a FileRefused if it is not a regular file or larger than `limit_bytes`, and an OSError if it cannot be read.
+    """
+    handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
+    with os.fdopen(handle, "rb") as file:
+        size_bytes = os.fstat(handle).st_size
+        content = file.read(limit_bytes + 1) if size_bytes <= limit_bytes else b""
+    if max(size_bytes, len(content)) > limit_bytes:
+        raise FileRefused(f"it is larger than {limit_bytes // MIB} MiB", path)
+    return content
+
+
+def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
+    """Return the text of a regular file like `read_regular`. Bytes that are not valid UTF-8 are replaced."""
+    return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
+
+
+def read_end(path: Path, from_byte: int, *, root: Folder | Path | None = None) -> bytes:
+    """Return the content from a position on; a negative position counts from the end of the file.
+
+    Raises the errors of `read_regular`.
+    """
+    handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
+    with os.fdopen(handle, "rb") as file:
+        size_bytes = os.fstat(handle).st_size
+        begin = from_byte if from_byte >= 0 else max(0, size_bytes + from_byte)
+        if size_bytes - begin > LARGEST_BYTES:
+            raise FileRefused(f"it is larger than {LARGEST_BYTES // MIB} MiB", path)
+        file.seek(begin)
+        return file.read(LARGEST_BYTES)
+
+
+def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
+    """Return the lines of a file without a partial last line; empty if the file does not exist.
+
+    Raises the errors of `read_regular`.
+    """
+    try:
+        return read_regular(path, root=root).split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+
+
+def is_regular(path: Path, *, root: Folder | Path | None = None) -> bool:
+    """True if the file exists and is a regular file. False if it is a link, or if the directory cannot be searched."""
+    try:
+        return folder_of(path, root).kind(path.name) == ""
+    except OSError:
+        return False

@@ -1,0 +1,124 @@
+"""Write files atomically, append to them and lock them, without following links."""
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import IO
+
+from poolproof.files.folder import FileRefused, Folder, folder_of
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_RANDOM_BYTES = 8
+
+
+def write_output(
+    path: Path,
+    content: bytes,
+    *,
+    root: Folder | Path | None = None,
+    lasting: bool = True,
+    no_wider_than: Path | None = None,
+) -> None:
+    """Write a new file, sync it and rename it, so that readers find either a complete file or none.
+
+    With `lasting`, the directory is synced too. Otherwise the file may be missing after a power failure, but is never
+    partial. An existing file keeps its permissions. A new file gets at most those of `no_wider_than`, for example a
+    report those of the run. Missing directories are created.
+
+    Raises a FileRefused if something else than a regular file or a link has the path, and an OSError if the file cannot
+    be written.
+    """
+    folder = _made_folder(path.parent, root)
+    if (kind := folder.kind(path.name)) not in (None, "", "a symbolic link"):
+        raise FileRefused(f"it is {kind}, not a regular file", path)
+    mode = _mode(folder, path.name, no_wider_than) if kind == "" or no_wider_than else None
+    part = f".part-{secrets.token_hex(_RANDOM_BYTES)}"
+    handle = folder.open_file(part, _NEW, 0o666 if mode is None else 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write_synced(file, content)
+            if mode is not None:
+                os.fchmod(handle, mode)
+        os.rename(part, path.name, src_dir_fd=folder.handle, dst_dir_fd=folder.handle)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part, dir_fd=folder.handle)
+        raise
+    if lasting:
+        os.fsync(folder.handle)
+
+
+def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -> None:
+    """Append a line and sync the file. A partial last line from a crash is removed first.
+
+    Raises a FileRefused if it is not a regular file, and an OSError if it cannot be written.
+    """
+    handle = folder_of(path, root).open_file(path.name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    with os.fdopen(handle, "ab+") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        if file.read(1) not in (b"", b"\n"):
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
+        _write_synced(file, line + b"\n")
+
+
+def make_folder(path: Path, *, root: Folder | Path) -> None:
+    """Create a directory below `root` with the directories above it; it may exist. No link is followed.
+
+    Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be created.
+    """
+    _made_folder(path, root)
+
+
+def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
+    """Open a lock file, and create it if there is none. Its content is not changed.
+
+    Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
+    """
+    return os.fdopen(folder_of(path, root).open_file(path.name, os.O_RDWR | os.O_CREAT), "r+b")
+
+
+def remove_file(path: Path, *, root: Folder | Path | None = None) -> None:
+    """Remove a file or link, if there is one. Raises an OSError if it cannot be removed."""
+    folder = folder_of(path, root)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path.name, dir_fd=folder.handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Sync a directory, so that new and renamed files in it survive a power failure."""
+    folder = Folder.open(path)
+    os.fsync(folder.handle)
+
+
+def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
+    if root is None:
+        path.mkdir(parents=True, exist_ok=True)
+        return Folder.open(path)
+    top = root if isinstance(root, Folder) else Folder.open(root)
+    return top.below(path, make=True)
+
+
+def _mode(folder: Folder, name: str, no_wider_than: Path | None) -> int:
+    """Return the permissions of the existing file, or those of a new file, at most those of `no_wider_than`."""
+    try:
+        found = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)
+        if stat.S_ISREG(found.st_mode):
+            return stat.S_IMODE(found.st_mode) & 0o777
+    except FileNotFoundError:
+        pass
+    mask = os.umask(0o077)
+    os.umask(mask)
+    mode = 0o666 & ~mask
+    if no_wider_than is not None:
+        with contextlib.suppress(OSError):
+            mode &= stat.S_IMODE(no_wider_than.stat().st_mode)
+    return mode
+
+
+def _write_synced(file: IO[bytes], content: bytes) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())

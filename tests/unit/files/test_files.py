@@ -1,0 +1,143 @@
+"""Files that somebody else prepared: no link is followed, nothing waits, and size and permissions are kept."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from poolproof.files.folder import FileRefused
+from poolproof.files.reading import LARGEST_BYTES, is_regular, read_end, read_regular, whole_lines
+from poolproof.files.writing import append_line, make_folder, open_lock, remove_file, write_output
+
+
+def _append(path: Path) -> None:
+    append_line(path, b"x")
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    path = tmp_path / "precious"
+    path.write_text("precious\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    path = tmp_path / "root"
+    path.mkdir()
+    return path
+
+
+def test_a_link_is_neither_read_nor_written_nor_locked(root: Path, precious: Path) -> None:
+    link = root / "link"
+    link.symlink_to(precious)
+    for use in (
+        read_regular,
+        whole_lines,
+        open_lock,
+        lambda path: append_line(path, b"x"),
+        lambda path: read_end(path, 0),
+    ):
+        with pytest.raises(FileRefused, match="it is a symbolic link, not a regular file"):
+            use(link)
+    assert not is_regular(link)
+    write_output(link, b"new")
+    assert (link.is_symlink(), link.read_bytes()) == (False, b"new")
+    link.unlink()
+    link.symlink_to(precious)
+    remove_file(link)
+    assert precious.read_text() == "precious\n"
+
+
+def test_a_link_to_a_directory_is_not_entered_below_the_root(root: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("secret")
+    (root / "cells").symlink_to(elsewhere)
+    inside = root / "cells" / "file"
+    with pytest.raises(FileRefused, match="it is a symbolic link, not a directory"):
+        read_regular(inside, root=root)
+    with pytest.raises(FileRefused):
+        write_output(root / "cells" / "new", b"x", root=root)
+    with pytest.raises(FileRefused):
+        make_folder(root / "cells" / "a" / "b", root=root)
+    assert not is_regular(inside, root=root)
+    assert sorted(each.name for each in elsewhere.iterdir()) == ["file"]
+    assert read_regular(inside) == b"secret", "without a root, the path is the user's own"
+
+
+def test_a_fifo_a_socket_and_a_device_are_refused_at_once(root: Path) -> None:
+    os.mkfifo(root / "fifo")
+    with socket.socket(socket.AF_UNIX) as listening:
+        here = Path.cwd()
+        os.chdir(root)  # a socket's path is short
+        try:
+            listening.bind("socket")
+        finally:
+            os.chdir(here)
+        for name, kind in (("fifo", "a FIFO"), ("socket", "a socket"), ("/dev/null", "a character device")):
+            path = root / name
+            for use in (
+                read_regular,
+                open_lock,
+                lambda path: append_line(path, b"x"),
+                lambda path: write_output(path, b"x"),
+            ):
+                with pytest.raises(FileRefused, match=f"it is {kind}, not a regular file"):
+                    use(path)
+
+
+def test_a_large_file_is_refused_by_its_size_and_not_read(root: Path) -> None:
+    path = root / "large"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(FileRefused, match="larger than 256 MiB"):
+        read_regular(path)
+    with pytest.raises(FileRefused, match="larger than 16 MiB"):
+        read_regular(path, limit_bytes=16 << 20)
+    assert read_end(path, -1) == b"\0"
+    with pytest.raises(FileRefused):
+        read_end(path, (1 << 40) - LARGEST_BYTES - 1)
+
+
+def test_a_lock_file_keeps_its_content(root: Path) -> None:
+    (root / ".lock").write_text("content")
+    open_lock(root / ".lock").close()
+    assert (root / ".lock").read_text() == "content"
+
+
+def test_permissions_are_kept_and_never_widened(root: Path, precious: Path) -> None:
+    write_output(precious, b"new")
+    assert (precious.read_bytes(), precious.stat().st_mode & 0o777) == (b"new", 0o600)
+    write_output(root / "report", b"x", no_wider_than=precious)
+    assert (root / "report").stat().st_mode & 0o777 == 0o600
+    write_output(root / "plain", b"x")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (root / "plain").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_prepared_temporary_file_is_not_used(root: Path, precious: Path) -> None:
+    """The names of temporary files are random, so nobody can prepare a link for them."""
+    (root / ".report.html.part").symlink_to(precious)
+    write_output(root / "report.html", b"page")
+    assert precious.read_text() == "precious\n"
+    assert (root / "report.html").read_bytes() == b"page"
+    assert sorted(each.name for each in root.iterdir()) == [".report.html.part", "report.html"]
+
+
+def test_a_failed_write_leaves_no_temporary_file(root: Path) -> None:
+    (root / "report").mkdir()
+    with pytest.raises(FileRefused, match="it is a directory"):
+        write_output(root / "report", b"x")
+    assert [each.name for each in root.iterdir()] == ["report"]
+
+
+def test_a_torn_last_line_is_removed_before_the_next(root: Path) -> None:
+    path = root / "lines"
+    path.write_bytes(b"one\ntwo")
+    append_line(path, b"three")
+    assert whole_lines(path) == [b"one", b"three"]
+    assert whole_lines(root / "none") == []

@@ -1,0 +1,115 @@
+"""Run directories from strangers: every command answers with an exit code, in bounded time, and follows no link."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import RunError
+from poolproof.results.runs.directory import RunDirectory
+from tests.unit.results.compare.making import make_run
+
+from ...command import Command
+
+_VALUES = {("one", "reads"): (1.0, 1.1, 1.2), ("pair", "reads"): (2.0, 2.1, 2.2)}
+_DAMAGED = 7
+
+
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _linked(path: Path) -> None:
+    secret = path.parent.parent / "secret"
+    secret.write_text("root:secret\n")
+    path.unlink()
+    path.symlink_to(secret)
+
+
+def _huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+
+
+def _nested(path: Path) -> None:
+    path.write_text('{"schema":1,"more":' + "[" * 100_000 + "]" * 100_000 + "}\n")
+
+
+def _nested_campaign(path: Path) -> None:
+    text = path.read_text()
+    path.write_text(text.replace('"campaign": "', '"campaign": "' + "[" * 5000, 1))
+
+
+def _binary(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 64 + b"\n")
+
+
+_PREPARED: tuple[tuple[str, Callable[[Path], None]], ...] = (
+    *(
+        (name, prepare)
+        for name in ("run.json", "trials.jsonl")
+        for prepare in (_fifo, _linked, _huge, _nested, _binary)
+    ),
+    ("run.json", _nested_campaign),
+    ("campaign.yaml", _fifo),
+    ("campaign.yaml", _huge),
+)
+
+
+@pytest.fixture
+def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return Command(monkeypatch, capsys)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(("name", "prepare"), _PREPARED)
+def test_every_reading_command_ends_with_an_exit_code(
+    tmp_path: Path, poolproof: Command, name: str, prepare: Callable[[Path], None]
+) -> None:
+    run = make_run(tmp_path / "runs" / "a", _VALUES)
+    prepare(run / name)
+    commands = (
+        ("show", str(run)),
+        ("show", str(run), "--json"),
+        ("runs", str(run.parent)),
+        ("query", str(run.parent), "select run, count(*) from trials group by run"),
+        ("compare", str(run), str(run)),
+        ("rank", str(run)),
+        ("export", str(run), "--format", "csv", "--out", str(tmp_path / "out.csv")),
+        ("clean", str(run)),
+    )
+    for words in commands:
+        code, out, err = poolproof(*words)
+        assert code in (0, 2, 3, 4, 5, 6, _DAMAGED), (words, err)
+        assert "Traceback" not in err
+        assert "bug in poolproof" not in err
+        assert "root:secret" not in out + err
+        if words[0] == "show" and name != "campaign.yaml":
+            assert code == _DAMAGED, (words, err)
+
+
+def test_a_swapped_trials_file_is_not_appended_to(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "a", _VALUES)
+    run = RunDirectory.open(path)
+    trial = run.trials()[0]
+    _linked(path / "trials.jsonl")
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        run.append(trial)
+    assert (tmp_path / "secret").read_text() == "root:secret\n"
+    (path / ".lock").symlink_to(tmp_path / "secret")
+    with pytest.raises(RunError, match="it is a symbolic link"), run.locked():
+        raise AssertionError("locked")
+    assert (tmp_path / "secret").read_text() == "root:secret\n"
+
+
+def test_cells_that_are_a_link_are_not_written(tmp_path: Path) -> None:
+    path, elsewhere = make_run(tmp_path / "a", _VALUES), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (path / "cells").symlink_to(elsewhere)
+    run = RunDirectory.open(path)
+    with pytest.raises(OSError, match="it is a symbolic link, not a directory"):
+        run.trial_directory("one", "reads", 4)
+    assert list(elsewhere.iterdir()) == []
