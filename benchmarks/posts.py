@@ -124,7 +124,7 @@ def missed_goals(found: Sequence[Labelled]) -> list[str]:
 
 def _details(found: Iterable[Labelled]) -> Iterable[str]:
     for each in found:
-        if each.is_right:
+        if each.is_right or each.kind == "extra":
             continue
         findings = each.audited.findings if each.audited else ()
         rules = ", ".join(finding.rule for finding in findings if finding.effect != "notes")

@@ -13,6 +13,8 @@ class Quoted:
     `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
     `unfilled`: which earlier job of the text created the file and wrote only a part of it.
     `just_written`: which earlier job of the text wrote the file through memory.
+    `measures_memory`: why the value is the speed of memory by definition.
+    `hard_disks`: the line that names hard disks as the target, and `hard_disk_count` their number, 0 if unknown.
     """
 
     laid_out_bytes: int | None = None
@@ -21,6 +23,9 @@ class Quoted:
     has_fast_media: bool = False
     unfilled: str = ""
     just_written: str = ""
+    measures_memory: str = ""
+    hard_disks: str = ""
+    hard_disk_count: int = 0
 
 
 UNQUOTED = Quoted()

@@ -5,7 +5,7 @@ fio's header line shows only the direction, block size, engine and depth. fio's 
 as `stonewall` and `refill_buffers`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.audit.context import Context
@@ -116,8 +116,15 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
     return shared > min(one[1] - one[0], other[1] - other[0]) / 2
 
 
-def missing_of(found: FoundResult, case: Case, context: Context) -> tuple[str, ...]:
-    """Return what is unknown about the result, most important first. Each entry is worded to follow `not known:`."""
+def missing_of(
+    found: FoundResult, case: Case, context: Context, foreign: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return what is unknown about the result, most important first. Each entry is worded to follow `not known:`.
+
+    `foreign` is what the format of another program does not show; None for results of fio.
+    """
+    if foreign is not None:
+        return (*foreign, *_about_the_machine(case, context))
     return (*_about_the_job(found.made), *_about_the_values(found), *_about_the_machine(case, context))
 
 
@@ -159,7 +166,7 @@ def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
     if context.file_system is not None:
         del unknown["the file system"]
-    if context.ram_bytes is not None:
+    if context.ram_bytes is not None or (target and target.ram_bytes):
         del unknown["RAM"]
     if has_ceiling:
         del unknown["the disks"]

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
+from poolproof.foreign.audit.formats.protocol import ForeignResult
+from poolproof.foreign.audit.named_disks import find_named_disks, nearest_above
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
@@ -50,10 +52,29 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     sizes = [_laid_out(lines) for lines in around]
     dropped = [any(_DROPPED.search(line) for _, line in lines) for lines in around]
     files = earlier_jobs(results, [size is not None for size in sizes], dropped)
+    disks = find_named_disks(numbered, [(result.line, result.last_line) for result in results])
+    hard = [nearest_above(disks, result.line) for result in results]
     memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
     return tuple(
-        replace(quoted, laid_out_bytes=size or None, memory=words, has_fast_media=has_fast_media)
-        for quoted, size, words in zip(files, sizes, memory, strict=True)
+        replace(
+            quoted,
+            laid_out_bytes=size or None,
+            memory=words,
+            has_fast_media=has_fast_media,
+            hard_disks=named.words if named else "",
+            hard_disk_count=named.count if named else 0,
+        )
+        for quoted, size, words, named in zip(files, sizes, memory, hard, strict=True)
+    )
+
+
+def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
+    """Return the facts with those that the reader of another program's output found."""
+    return replace(
+        quoted,
+        laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
+        just_written=foreign.just_written,
+        measures_memory=foreign.measures_memory,
     )
 
 

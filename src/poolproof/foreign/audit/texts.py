@@ -1,6 +1,6 @@
 """Find every fio result in a text and judge it, using the surrounding text and the user's options."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.errors import PoolproofError
@@ -9,11 +9,14 @@ from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
+from poolproof.foreign.audit.formats.catalogue import find_foreign
+from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
+from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, known_of, with_machine
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
-from poolproof.foreign.audit.quoted_facts import quoted_facts
+from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import find_results
@@ -21,11 +24,13 @@ from poolproof.load.fio.job import render
 from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
+from poolproof.load.model import Load
 from poolproof.rules.judge import Judgement, judge
-from poolproof.rules.model import Case
+from poolproof.rules.model import VERDICTS, Case
 from poolproof.rules.quoted import UNQUOTED, Quoted
 from poolproof.units import format_number_of, format_rate
 
+_FROM_SENTENCES = ("physical-ceiling", "refutes")
 _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first result
 
 
@@ -36,6 +41,7 @@ class _Surroundings:
     `blocks`: quoted iostat output.
     `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
+    `machine`: what the output of other programs in the text says about the machine.
     `callers`: the lines of commands that only name a job file. Such a command may appear between the job file and its
     result.
     """
@@ -43,6 +49,7 @@ class _Surroundings:
     blocks: tuple[DiskRates, ...] = ()
     statements: tuple[Statement, ...] = ()
     starts: tuple[int, ...] = ()
+    machine: Machine = UNKNOWN
     callers: frozenset[int] = frozenset()
 
 
@@ -55,6 +62,7 @@ class Judged:
 
     `known`: the facts taken from the surrounding text and the options.
     `is_assumed`: True if the command found in the text probably produced the result, but this is not certain.
+    `foreign`: what the reader of another program's output found; None for fio.
     """
 
     found: FoundResult
@@ -62,6 +70,7 @@ class Judged:
     judgement: Judgement
     known: tuple[str, ...] = ()
     is_assumed: bool = False
+    foreign: ForeignResult | None = None
 
 
 def audit_text(source: str, text: str, context: Context) -> tuple[Audited, ...]:
@@ -78,23 +87,35 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
             judge_result(group.found, context, whole=group.whole, quoted=quoted)
             for group, quoted in zip(alone, earlier_jobs([group.found for group in alone]), strict=True)
         )
-    tables = find_tables(text, [(found.line, found.last_line) for found in runs])
-    results = sorted([*runs, *tables], key=lambda found: (found.line, found.last_line))
+    others = [(_found(result), result) for result in find_foreign(text, _spans(runs))]
+    foreign = {id(found): result for found, result in others}
+    found_others = [found for found, _ in others]
+    tables = find_tables(text, _spans([*runs, *found_others]))
+    results = sorted([*runs, *found_others, *tables], key=lambda found: (found.line, found.last_line))
     if not results:
         return ()
     commands = find_commands(text)
     surroundings = _Surroundings(
         find_disk_rates(text),
-        find_statements(text, [(found.line, found.last_line) for found in results]),
+        find_statements(text, _spans(results)),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
+        find_machine(text),
         frozenset(command.line for command in commands if not command.jobs),
     )
     groups = [group for found in results for group in groups_of(found)]
     facts = quoted_facts(text, [group.found for group in groups])
     return tuple(
-        judge_result(group.found, context, surroundings, group.whole, quoted)
+        judge_result(group.found, context, surroundings, group.whole, quoted, foreign.get(id(group.whole)))
         for group, quoted in zip(groups, facts, strict=True)
     )
+
+
+def _spans(results: Sequence[FoundResult]) -> list[tuple[int, int]]:
+    return [(found.line, found.last_line) for found in results]
+
+
+def _found(result: ForeignResult) -> FoundResult:
+    return FoundResult(result.outcome, result.line, result.last_line, "text")
 
 
 def judge_result(
@@ -103,10 +124,12 @@ def judge_result(
     surroundings: _Surroundings = _ALONE,
     whole: FoundResult | None = None,
     quoted: Quoted = UNQUOTED,
+    foreign: ForeignResult | None = None,
 ) -> Judged:
     """Judge one result, using the facts in the text around it.
 
-    If the result is one group of a run, `whole` is the result of the run.
+    If the result is one group of a run, `whole` is the result of the run. If another program than fio printed the
+    result, `foreign` is what its reader found.
     """
     jobs = jobs_of(found.made, found.result)
     whole = whole or found
@@ -116,24 +139,49 @@ def judge_result(
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
     case = Case(
-        load=load_of(jobs),
+        load=_foreign_load(foreign, found) if foreign else load_of(jobs),
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(context, statement),
+        target=_target(context, statement, surroundings.machine),
         cold=context.cold,
-        quoted=replace(quoted, assumed=assumed_options(found.made, jobs)),
+        quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
     judgement = judge(case)
+    if statement is not None:
+        judgement = _only_doubted(judgement)
     # Quoted rates cannot show that writes reached every disk, because the layout's write amplification is unknown.
     if judgement.verdict == "sound" and any(job.write is not None for job in found.result.parts):
         judgement = replace(judgement, verdict="unproven")
-    known = tuple(_known(context, statement, counters))
-    return Judged(found, case, judgement, known, _is_assumed(found, surroundings))
+    known = (*_known(context, statement, counters), *known_of(context, surroundings.machine))
+    return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
+
+
+def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
+    """Return the load of a result of another program, or of the group of it that is judged.
+
+    Whether other programs empty the page cache is not in their output, so it is assumed that they do.
+    """
+    names = {part.name for part in found.result.parts}
+    parts = (replace(part, invalidates_cache=True) for part in foreign.parts if part.name in names)
+    return Load(tuple(parts), foreign.generator)
+
+
+def _only_doubted(judgement: Judgement) -> Judgement:
+    """Return the judgement in which a limit from a sentence raises a doubt, because sentences never refute."""
+    findings = [
+        replace(finding, effect="suspects") if (finding.rule, finding.effect) == _FROM_SENTENCES else finding
+        for finding in judgement.findings
+    ]
+    ordered = sorted(findings, key=lambda finding: (tuple(VERDICTS).index(finding.effect), -finding.weight))
+    verdict = judgement.verdict
+    if verdict == "refuted":
+        verdict = VERDICTS[ordered[0].effect] or verdict
+    return replace(judgement, findings=tuple(ordered), verdict=verdict)
 
 
 def audited(source: str, judged: Judged, context: Context) -> Audited:
     """Return the audit of a judged result."""
-    found, case, judgement = judged.found, judged.case, judged.judgement
+    found, case, judgement, foreign = judged.found, judged.case, judged.judgement, judged.foreign
     reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs] if found.made else []
     return Audited(
@@ -141,17 +189,17 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         line=found.line,
         last_line=found.last_line,
         job=", ".join(dict.fromkeys(reported or given)),
-        command=_command(found.made),
+        command=foreign.command or None if foreign else _command(found.made),
         figures=metrics_of(found.result),
         verdict=judgement.verdict,
         verdicts=judgement.verdicts,
         findings=judgement.findings,
         known=judged.known,
-        missing=missing_of(found, case, context),
+        missing=missing_of(found, case, context, foreign.missing if foreign else None),
         estimate=estimate_of(case, judgement),
         # fio's header line does not show enough options for a command to run again.
         rerun=rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None,
-        command_line=_command_line(found),
+        command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
     )
 
@@ -182,8 +230,8 @@ def _command_line(found: FoundResult) -> int | None:
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
-def _target(context: Context, statement: Statement | None) -> Target | None:
-    target = target_of(context)
+def _target(context: Context, statement: Statement | None, machine: Machine) -> Target | None:
+    target = with_machine(target_of(context), machine)
     if statement is None:
         return target
     return replace(

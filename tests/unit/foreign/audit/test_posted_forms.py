@@ -88,9 +88,7 @@ def test_values_inside_a_sentence_are_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 1.23456 s, 870 MB/s\n",
-        "[Read]\n  SEQ    1MiB (Q=  8, T= 1):  3555.123 MB/s [   3390.4 IOPS] <  2357.32 us>\n",
-        "Throughput:\n    read, MiB/s:                  19.29\n",
+        "rsync: sent 1,073,741,824 bytes  received 35 bytes  87,000,000.00 bytes/sec\n",
         "     kB  reclen    write  rewrite    read    reread\n1048576    1024  1234567  1345678  5678901\n",
     ],
 )

@@ -114,7 +114,7 @@ def test_a_text_keeps_its_verdicts(tmp_path: Path) -> None:
     post = Path(__file__).parents[1] / "audit" / "cases" / "zvol-post.md"
     done = import_results([post], tmp_path / "run", Context())
     verdicts = sorted(trial.verdict for trial in done.trials)
-    assert verdicts == ["refuted", "refuted", "refuted", "sound", "unproven"]
+    assert verdicts == ["refuted", "sound", "suspect", "suspect", "unproven"]
     assert {trial.metric for trial in done.trials} == {"bandwidth"}
 
 

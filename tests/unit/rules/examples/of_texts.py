@@ -84,6 +84,28 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             _quoted(uncounted(_RANDOM, read=direction(GIB, 90.0, p50_ns=2e6)), Quoted(memory="line 1 says “tmpfs”")),
         ),
     ),
+    "measures-memory": (
+        Example(
+            _quoted(uncounted("rw=read bs=2m", read=direction(GIB, 2.0)), Quoted(measures_memory="hdparm -T")),
+            "refutes",
+            uncounted("rw=read bs=2m", read=direction(GIB, 2.0)),
+        ),
+    ),
+    "named-disk": (
+        Example(
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(hard_disks="line 1 names hard disks")),
+            "suspects",
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 2000.0)), Quoted(hard_disks="line 1 names hard disks")),
+        ),
+        Example(
+            _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(hard_disks="line 1 names hard disks")),
+            "suspects",
+            _quoted(
+                uncounted(_RANDOM, read=direction(GIB, 10.0)),
+                Quoted(hard_disks="line 1 names hard disks", hard_disk_count=24),
+            ),
+        ),
+    ),
     "earlier-job": (
         Example(
             _quoted(uncounted(_RANDOM, read=direction(GIB, 10.0)), Quoted(unfilled="an earlier job wrote 40 %")),

@@ -1,0 +1,57 @@
+"""Numbers with units, as the programs print them in several languages."""
+
+import math
+import re
+
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_LARGEST = 1e24
+_AMOUNT = re.compile(r"^(?P<number>\d[\d.,]*)\s*(?P<unit>[kKMGTPmgtp]?)(?P<binary>i?)[Bb]?(?:ytes)?$")
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|s)")
+_IN_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def number(text: str) -> float | None:
+    """Parse `1234.5`, `1,73096`, `27,416` or `74.5k`; None if it is not a number or too large.
+
+    A comma separates groups of three digits if every group after it has three digits and no point follows; otherwise it
+    is a decimal comma. `0,123` is a decimal number.
+    """
+    match = re.match(r"^\s*(\d[\d.,]*(?:[eE][-+]?\d{1,2})?)\s*([kKMG]?)\s*$", text)
+    if match is None:
+        return None
+    digits = match[1]
+    if re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", digits):
+        digits = digits.replace(",", "")
+    try:
+        value = float(digits.replace(",", ".")) * 1000.0 ** _POWERS[match[2].lower()]
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value < _LARGEST else None
+
+
+def decimal(text: str) -> float | None:
+    """Parse a number whose only comma is a decimal comma: `1,73096`; None if it is not a number."""
+    return number(text.replace(",", "."))
+
+
+def amount(text: str, kilo: int = 1000) -> float | None:
+    """Parse an amount of bytes such as `1.3 GB` or `93.75Mb`; None if it is not one.
+
+    Units with an `i` are powers of 1024, all others are powers of `kilo`.
+    """
+    match = _AMOUNT.match(text.strip())
+    value = decimal(match["number"]) if match else None
+    if match is None or value is None:
+        return None
+    return value * float(1024 if match["binary"] else kilo) ** _POWERS[match["unit"].lower()]
+
+
+def whole(value: float | None) -> int | None:
+    """Round to an integer; None stays None."""
+    return None if value is None else round(value)
+
+
+def seconds(text: str) -> float | None:
+    """Parse a duration such as `11.559s`, `30m0.262s` or `850us`; None if it is not one."""
+    found = _SECONDS.findall(text)
+    return sum(float(value) * _IN_SECONDS[unit] for value, unit in found) if found else None

@@ -1,0 +1,78 @@
+"""dbench's summary of fio: `Random Read/Write IOPS: 27.9k/27.9k. BW: 110MiB/s / 87.2MiB/s` and the lines below it."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+
+_IOPS = re.compile(
+    r"^[\s#*>-]*Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?"
+    r"(?:\s*BW:\s*(?P<read_bw>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write_bw>[\d.]+\s?[KMG]i?B)/s)?"
+)
+_LATENCY = re.compile(r"^[\s#*>-]*Average Latency \(usec\) Read/Write:\s*(?P<read>[\d.]*)\s?/\s?(?P<write>[\d.]*)\s*$")
+_SEQUENTIAL = re.compile(
+    r"^[\s#*>-]*Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
+)
+_MIXED = re.compile(r"^[\s#*>-]*Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
+_SCRIPT = {"ioengine": "libaio", "direct": "1", "gtod_reduce": "1"}
+_MISSING = ("whether the script's FIO_DIRECT was changed from 1, the size of the file, bytes and run time",)
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    for line_number, line in numbered:
+        if match := _IOPS.match(line):
+            yield from _pair(line_number, "random IOPS", "4k", "64", _iops(match, "read"), _iops(match, "write"))
+            if match["read_bw"]:
+                sides = _bandwidth(match["read_bw"]), _bandwidth(match["write_bw"])
+                yield from _pair(line_number, "random bandwidth", "128k", "64", *sides)
+        elif match := _LATENCY.match(line):
+            yield from _pair(line_number, "random latency", "4k", "4", _mean(match["read"]), _mean(match["write"]))
+        elif match := _SEQUENTIAL.match(line):
+            sides = _bandwidth(match["read"]), _bandwidth(match["write"])
+            yield from _pair(line_number, "sequential", "1m", "16", *sides)
+        elif match := _MIXED.match(line):
+            yield from _pair(line_number, "mixed random", "4k", "64", _iops(match, "read"), _iops(match, "write"))
+
+
+def _iops(match: re.Match[str], side: str) -> Direction | None:
+    rate = number(match[side])
+    return values(iops=rate) if rate else None
+
+
+def _bandwidth(text: str) -> Direction | None:
+    rate = amount(text)
+    return values(bandwidth_bytes=rate) if rate else None
+
+
+def _mean(text: str) -> Direction | None:
+    mean = number(text)
+    return values(mean_ns=1000 * mean) if mean else None
+
+
+def _pair(
+    line: int, name: str, block: str, depth: str, read: Direction | None, write: Direction | None
+) -> Iterator[ForeignResult]:
+    """Yield one result with both directions. The script runs them one after the other, unless they are mixed."""
+    if read is None and write is None:
+        return
+    is_random, is_mixed = "random" in name, name.startswith("mixed")
+    kinds = ["rw"] if is_mixed else [kind for kind, side in (("read", read), ("write", write)) if side]
+    parts = tuple(
+        fio_part(f"{name} {kind}", rw=f"rand{kind}" if is_random else kind, bs=block, iodepth=depth, **_SCRIPT)
+        for kind in kinds
+    )
+    sides = [PartOutcome(parts[0].name, read=read, write=write)] if is_mixed else [
+        PartOutcome(part.name, read=read if part.reads else None, write=write if part.writes else None, group=at)
+        for at, part in enumerate(parts)
+    ]  # fmt: skip
+    yield ForeignResult("dbench", line, line, Outcome("dbench", tuple(sides)), parts, missing=_MISSING)
+
+
+READER = Reader(
+    "dbench",
+    ("https://github.com/mmontes11/storage-bench synology", "https://github.com/longhorn/longhorn/issues/1067"),
+    _find,
+)

@@ -1,0 +1,146 @@
+"""dd's last line, as GNU, busybox, FreeBSD and macOS print it, in several languages, with the command above it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from poolproof.foreign.audit.formats.amounts import decimal
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.units import parse_size
+
+_GNU = re.compile(
+    r"^\s*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
+    r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
+    r"[,\uff0c\u3001]\s*(?P<seconds>\d[\d.,]*(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?[,\uff0c\u3001]\s*"
+    r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/s"
+)
+_BSD = re.compile(
+    r"^\s*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*) secs \(\d+(?:\.\d+)? bytes/sec\)"
+)
+_RECORDS = re.compile(r"^\s*\d+\+\d+ ")
+_COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?dd\s+(?P<words>(?:\S+=\S+\s*)+.*)$")
+_WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
+_DROPPED = re.compile(r"drop_caches|zpool export|umount|reboot")
+_NEAR = 15
+_PROGRESS_NEAR = 3
+_ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
+
+
+@dataclass(frozen=True)
+class _Command:
+    line: int
+    text: str
+    words: dict[str, str]
+
+    @property
+    def source(self) -> str:
+        return self.words.get("if", "")
+
+    @property
+    def target(self) -> str:
+        return self.words.get("of", "")
+
+    def has(self, option: str, *flags: str) -> bool:
+        return bool(set(self.words.get(option, "").split(",")) & set(flags))
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    command: _Command | None = None
+    written: dict[str, str] = {}
+    for at, (line_number, line) in enumerate(numbered):
+        if _DROPPED.search(line):
+            written.clear()
+        if found := _command(line_number, line):
+            command = found
+        match = _GNU.match(line) or _BSD.match(line)
+        if match is None or _is_progress(numbered, at):
+            continue
+        near = command if command is not None and line_number - command.line <= _NEAR else None
+        result = _result(line_number, match, near, written.get(near.source, "") if near else "")
+        if result is not None:
+            yield result
+        if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
+            written[near.target] = f"dd in line {near.line} wrote this file through memory"
+        command = None
+
+
+def _command(line_number: int, line: str) -> _Command | None:
+    match = _COMMAND.search(line)
+    words = {name: value.strip("\"'") for name, value in _WORD.findall(match["words"])} if match else {}
+    return _Command(line_number, match[0].strip(), words) if match and ("if" in words or "of" in words) else None
+
+
+def _is_progress(numbered: Sequence[Line], at: int) -> bool:
+    """True if the line is a report of `status=progress`: dd's counts of records follow it."""
+    below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
+    if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
+        return False
+    return any(_RECORDS.match(line) for line in below[:1])
+
+
+def _result(line: int, match: re.Match[str], command: _Command | None, written: str) -> ForeignResult | None:
+    moved, seconds = int(match["bytes"]), decimal(match["seconds"])
+    if not moved or not seconds:
+        return None
+    figures = values(io_bytes=moved, seconds=seconds, bandwidth_bytes=moved / seconds)
+    if command is None:
+        missing = ("the command: what dd read and wrote, its block size, direct and sync",)
+        return ForeignResult("dd", line, line, outcome_of("dd", "dd", {"mixed": figures}), missing=missing)
+    is_read = command.target in _NOWHERE or (not command.target and bool(command.source))
+    from_nothing = command.source in (*_ZEROS, "/dev/urandom", "/dev/random")
+    part = _part(command, moved, is_read=is_read)
+    memory = "it copies from one memory device to another, and no disk takes part" if is_read and from_nothing else ""
+    outcome = outcome_of("dd", "dd", {"read" if is_read else "write": figures})
+    return ForeignResult(
+        "dd",
+        line,
+        line,
+        outcome,
+        (part,),
+        command.text,
+        command.line,
+        size_bytes=moved,
+        just_written=written if is_read and not part.direct else "",
+        measures_memory=memory,
+    )
+
+
+def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
+    block = _size(command.words.get("bs") or command.words.get("ibs" if is_read else "obs")) or 512
+    syncs_each = command.has("oflag", "sync", "dsync")
+    syncs_at_end = command.has("conv", "fsync", "fdatasync")
+    return LoadPart(
+        "dd",
+        reads=is_read,
+        writes=not is_read,
+        block_bytes=block,
+        max_block_bytes=block,
+        size_bytes=moved,
+        is_synchronous=True,
+        direct=command.has("iflag" if is_read else "oflag", "direct"),
+        syncs=syncs_at_end or syncs_each,
+        syncs_at_end=syncs_at_end,
+        writes_are_synchronous=syncs_each and not is_read,
+        zero_buffers=command.source in _ZEROS,
+        refills_buffers=command.source in ("/dev/urandom", "/dev/random"),
+    )
+
+
+def _size(text: str | None) -> int | None:
+    """Parse a size of dd (`1M`, `64k`, `1MB`, `4096`); None if it is an expression or a variable."""
+    match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
+    return parse_size(f"{match[1]}{match[2] or ''}") if match else None
+
+
+READER = Reader(
+    "dd",
+    (
+        "https://github.com/akopytov/sysbench/issues/448 (GNU)",
+        "https://github.com/openzfs/zfs/issues/1150 (GNU, before 2015)",
+        "https://github.com/aikoncwd/rpi-benchmark/issues/10 (German)",
+        "https://github.com/breuner/elbencho/issues/75 (status=progress)",
+    ),
+    _find,
+)

@@ -1,0 +1,95 @@
+"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.units import parse_size
+
+_PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark)\s*\(?(?P<version>\d+(?:\.\d+)*)?")
+_SIDE = re.compile(r"^\s*\[(?P<side>Read|Write|Mix)[^\]]*\]\s*$")
+_NEW = re.compile(
+    r"^\s*(?P<order>SEQ|RND|Sequential|Random)\s+(?P<block>\d{1,5})\s?(?P<unit>[KM])iB\s*"
+    r"\(Q=\s*(?P<depth>\d{1,4}),\s*T=\s*(?P<threads>\d{1,3})\)\s*:\s*(?P<rate>[\d.,]+) MB/s"
+    r"(?:\s*\[\s*(?P<iops>[\d.,]+) IOPS\])?(?:\s*<\s*(?P<us>[\d.,]+) us>)?"
+)
+_OLD = re.compile(
+    r"^\s*(?P<order>Sequential|Random) (?P<side>Read|Write)(?: (?P<block>\d{1,5})(?P<unit>[KM])i?B)?"
+    r"(?:\s*\((?:Q(?:D)?=\s*(?P<depth>\d{1,4}))?,?\s*(?:T=\s*(?P<threads>\d{1,3}))?\))?"
+    r"\s*:\s*(?P<rate>[\d.,]+) MB/s(?:\s*\[\s*(?P<iops>[\d.,]+) IOPS\])?"
+)
+_SIZE = re.compile(r"^\s*Test\s*:\s*(?P<size>\d{1,5})\s?(?P<unit>[MG])i?B\b(?P<rest>.*)$")
+_FILL = re.compile(r"0x00|0 ?Fill|All ?0", re.IGNORECASE)
+_LINES_BELOW = 30
+_MISSING = {
+    "KDiskMark": ("whether KDiskMark used O_DIRECT and flushed the page cache (its settings are not in the text)",),
+    "CrystalDiskMark": ("whether the drive's own cache held the test file",),
+}
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    program, side = "CrystalDiskMark", ""
+    for at, (line_number, line) in enumerate(numbered):
+        if named := _PROGRAM.search(line):
+            program = named["name"]
+        if match := _SIDE.match(line):
+            side = match["side"].lower()
+        match = _NEW.match(line)
+        old = None if match else _OLD.match(line)
+        kind = side if match else old["side"].lower() if old else ""
+        found = match or old
+        if found is None or kind not in ("read", "write"):
+            continue
+        size, is_zero = _size(numbered, at)
+        result = _result(program, line_number, found, kind)
+        if result is not None:
+            parts = tuple(replace(part, extents=file_of(size), zero_buffers=is_zero) for part in result.parts)
+            yield replace(result, size_bytes=size, parts=parts)
+
+
+def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
+    """Return the size of the test file in bytes, which is below the values, and whether it is filled with zeros."""
+    for _, line in numbered[at : at + _LINES_BELOW]:
+        match = _SIZE.match(line)
+        if match is not None:
+            return parse_size(f"{match['size']}{match['unit']}"), bool(_FILL.search(match["rest"]))
+    return None, False
+
+
+def _result(program: str, line: int, found: re.Match[str], kind: str) -> ForeignResult | None:
+    rate, iops = number(found["rate"]), number(found["iops"] or "")
+    microseconds = number(found.groupdict().get("us") or "")
+    if not rate:  # a test that was not run is printed as 0
+        return None
+    is_random = found["order"] in ("RND", "Random")
+    block = int(found["block"] or 1) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
+    depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)
+    name = f"{'random' if is_random else 'sequential'} {kind} Q{depth} T{threads}"
+    mean_ns = 1000 * microseconds if microseconds else None
+    figures = values(bandwidth_bytes=rate * 1e6, iops=iops or rate * 1e6 / block, mean_ns=mean_ns)
+    part = LoadPart(
+        name,
+        reads=kind == "read",
+        writes=kind == "write",
+        is_random=is_random,
+        block_bytes=block,
+        max_block_bytes=block,
+        clones=threads,
+        depth=depth,
+        queue=depth * threads,
+        direct=program == "CrystalDiskMark",
+        syncs=kind == "write",
+    )
+    outcome = outcome_of(program, name, {kind: figures})
+    return ForeignResult(program, line, line, outcome, (part,), missing=_MISSING[program])
+
+
+READER = Reader(
+    "CrystalDiskMark and KDiskMark",
+    ("https://github.com/JonMagon/KDiskMark/issues/58", "https://github.com/veracrypt/VeraCrypt/issues/136"),
+    _find,
+)

@@ -1,0 +1,137 @@
+"""elbencho's table: a phase per operation, with values when the first and the last thread were done."""
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from poolproof.foreign.audit.formats.amounts import number, seconds, whole
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.units import parse_size
+
+_COMMAND = re.compile(r"\belbencho[\"']?\s+(?P<words>.*-.*)$")
+_HEADER = re.compile(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
+_ROW = re.compile(
+    r"^\s*(?P<operation>[A-Z]{2,12})?\s+(?P<name>[A-Z][\w ./%]*?)\s*:\s+(?P<first>\S+)\s+(?P<last>\S+)\s*$"
+)
+_LATENCY = re.compile(r"^\s*IO latency\s*:\s*\[.*\bavg=(?P<mean>\S+?)\s")
+_END = re.compile(r"^\s*---\s*$")
+_LONGEST_COMMAND = 4000
+_KINDS = {"WRITE": "write", "READ": "read", "RWMIX": "write"}
+
+
+@dataclass
+class _Phase:
+    kind: str
+    line: int
+    last_line: int
+    rows: dict[str, str] = field(default_factory=dict)
+    mean_ns: float | None = None
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    command, command_line, phase, is_table = "", 0, None, False
+    for line_number, line in numbered:
+        if (match := _COMMAND.search(line)) and len(line) <= _LONGEST_COMMAND:
+            command, command_line = f"elbencho {match['words'].strip()}", line_number
+        if _HEADER.match(line):
+            is_table = True
+        elif is_table and (match := _ROW.match(line)):
+            if match["operation"]:
+                yield from _finished(phase, command, command_line)
+                kind = _KINDS.get(match["operation"], "")
+                phase = _Phase(kind, line_number, line_number) if kind else None
+            if phase is not None:
+                phase.rows.setdefault(match["name"], match["last"])
+                phase.last_line = line_number
+        elif phase is not None and (match := _LATENCY.match(line)):
+            mean = seconds(match["mean"])
+            phase.mean_ns = None if mean is None else mean * 1e9
+        elif _END.match(line):
+            yield from _finished(phase, command, command_line)
+            phase = None
+    yield from _finished(phase, command, command_line)
+
+
+def _finished(phase: _Phase | None, command: str, command_line: int) -> Iterator[ForeignResult]:
+    if phase is None:
+        return
+    rate, total = number(phase.rows.get("Throughput MiB/s", "")), number(phase.rows.get("Total MiB", ""))
+    figures = values(
+        iops=number(phase.rows.get("IOPS", "")),
+        bandwidth_bytes=None if rate is None else rate * MIB,
+        io_bytes=None if total is None else whole(total * MIB),
+        seconds=seconds(phase.rows.get("Elapsed time", "")),
+        mean_ns=phase.mean_ns,
+    )
+    if not figures.iops and not figures.bandwidth_bytes:
+        return
+    parts = (_part(phase.kind, command),) if command else ()
+    missing = () if command else ("the command: block size, direct, depth and files",)
+    yield ForeignResult(
+        "elbencho",
+        phase.line,
+        phase.last_line,
+        outcome_of("elbencho", phase.kind, {phase.kind: figures}),
+        parts,
+        command,
+        command_line or None,
+        size_bytes=_size(_options(command).get("size")) if command else None,
+        missing=missing,
+    )
+
+
+def _part(kind: str, command: str) -> LoadPart:
+    options = _options(command)
+    threads, depth = _count(options.get("threads")), _count(options.get("iodepth"))
+    block = _size(options.get("block")) or int(MIB)
+    return LoadPart(
+        kind,
+        reads=kind == "read",
+        writes=kind == "write",
+        is_random="rand" in options,
+        block_bytes=block,
+        max_block_bytes=block,
+        extents=file_of(_size(options.get("size"))),
+        clones=threads,
+        depth=depth,
+        queue=threads * depth,
+        is_synchronous=depth == 1,
+        direct="direct" in options,
+        syncs="sync" in options,
+        refills_buffers=True,
+    )
+
+
+_SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "size", "-n": "dirs", "-N": "files"}
+
+
+def _options(command: str) -> dict[str, str]:
+    try:
+        words = shlex.split(command)[1:]
+    except ValueError:
+        words = command.split()[1:]
+    found: dict[str, str] = {}
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        name = _SHORT.get(name, name.removeprefix("--") if name.startswith("--") else "")
+        if name:
+            found[name] = value if equals else "" if after.startswith("-") else after
+    return found
+
+
+def _count(text: str | None) -> int:
+    return max(1, min(int(text), 4096)) if text and text.isascii() and text.isdecimal() and len(text) < 6 else 1
+
+
+def _size(text: str | None) -> int | None:
+    return parse_size(text) if text and re.fullmatch(r"\d{1,9}[kKmMgGtT]?", text) else None
+
+
+READER = Reader(
+    "elbencho",
+    ("https://github.com/breuner/elbencho/issues/75", "https://github.com/breuner/elbencho/issues/93"),
+    _find,
+)

@@ -1,0 +1,55 @@
+"""hdparm -t and -T. `Timing cached reads` is the speed of RAM and the bus, by definition; it is no disk's."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.foreign.audit.formats.amounts import number, whole
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+
+_TIMING = re.compile(
+    r"^\s*Timing (?P<what>cached|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+(?P<mb>\d+(?:\.\d+)?) MB in "
+    r"\s*(?P<seconds>\d+(?:\.\d+)?) seconds\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
+)
+_POWERS = {"k": 1, "M": 2, "G": 3}
+_CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: it measures RAM"
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    for line_number, line in numbered:
+        if match := _TIMING.match(line):
+            yield _result(line_number, match)
+
+
+def _result(line: int, match: re.Match[str]) -> ForeignResult:
+    moved, lasted = number(match["mb"]), number(match["seconds"])
+    is_cached = "cached" in match["what"]
+    name = f"{match['what']} reads"
+    figures = values(
+        io_bytes=whole(None if moved is None else moved * MIB),
+        seconds=lasted,
+        bandwidth_bytes=float(match["rate"]) * 1024.0 ** _POWERS[match["unit"]],
+    )
+    part = LoadPart(
+        name, reads=True, block_bytes=2 << 20, max_block_bytes=2 << 20, is_synchronous=True, direct="O_DIRECT" in name
+    )
+    return ForeignResult(
+        "hdparm",
+        line,
+        line,
+        outcome_of("hdparm", name, {"read": figures}),
+        (part,),
+        missing=("more than 3 s of the start of the disk, where a hard disk is fastest",) if not is_cached else (),
+        measures_memory=_CACHED if is_cached else "",
+    )
+
+
+READER = Reader(
+    "hdparm",
+    (
+        "https://github.com/geerlingguy/raspberry-pi-pcie-devices/issues/559",
+        "https://github.com/jetsonhacks/rootOnNVMe/issues/27",
+    ),
+    _find,
+)

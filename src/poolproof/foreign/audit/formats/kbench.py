@@ -1,0 +1,63 @@
+"""kbench's summary: random and sequential IOPS, bandwidth and latency, as `read / write`, of one or two targets."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.units import parse_size
+
+_START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
+_SIZE = re.compile(r"^\s*Size:\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
+_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns) \(Read/Write\)")
+_ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
+_PAIR = re.compile(r"(?P<read>\d[\d,.]*) / (?P<write>\d[\d,.]*)(?![\d,.]*%)")
+_FEWEST_WORDS = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
+_MISSING = ("block size, depth and direct of kbench's jobs, bytes and run time",)
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    is_open, size, kind = False, None, ""
+    for line_number, line in numbered:
+        if _START.search(line):
+            is_open, size, kind = True, None, ""
+        elif not is_open:
+            continue
+        elif match := _SIZE.match(line):
+            size = parse_size(match["size"].removesuffix("i"))
+        elif match := _SECTION.match(line):
+            kind = match["kind"]
+        elif (match := _ROW.match(line)) and kind:
+            for at, pair in enumerate(_PAIR.finditer(match["values"])):
+                if found := _result(line_number, kind, match["order"], pair, size, at):
+                    yield found
+
+
+def _result(line: int, kind: str, order: str, pair: re.Match[str], size: int | None, at: int) -> ForeignResult | None:
+    read, write = (number(pair[name]) for name in ("read", "write"))
+    name = f"{order.lower()} {_FEWEST_WORDS[kind]}{f' of target {at + 1}' if at else ''}"
+    outcome = Outcome("kbench", (PartOutcome(name, read=_values(kind, read), write=_values(kind, write)),))
+    if not read and not write:
+        return None
+    part = LoadPart(
+        name, reads=bool(read), writes=bool(write), is_random=order == "Random", direct=True, syncs=bool(write)
+    )
+    return ForeignResult("kbench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
+
+
+def _values(kind: str, value: float | None) -> Direction | None:
+    if not value:
+        return None
+    if kind == "IOPS":
+        return values(iops=value)
+    return values(bandwidth_bytes=value * 1024) if kind.startswith("Bandwidth") else values(mean_ns=value)
+
+
+READER = Reader(
+    "kbench",
+    ("https://github.com/unleashurgeek/home-ops kube-fio-bench.md", "https://github.com/yasker/kbench"),
+    _find,
+)

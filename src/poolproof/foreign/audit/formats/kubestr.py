@@ -1,0 +1,73 @@
+"""kubestr's summary of fio: `JobName: read_iops`, its options, and `IOPS=… BW(KiB/s)=…` for each direction."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, values
+from poolproof.load.fio.option_names import canonical
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+
+_GLOBAL = re.compile(r"^\s*Global options\s*-\s*(?P<options>.*)$")
+_JOB = re.compile(r"^\s*JobName:\s*(?P<name>\S.*?)\s*$")
+_OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
+_DIRECTION = re.compile(r"^\s*(?P<name>read|write):\s*$")
+_RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)")
+_MISSING = ("the size of the volume's backing cache, bytes and run time: kubestr prints only rates",)
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    shared: dict[str, str] = {}
+    job: _Job | None = None
+    for line_number, line in numbered:
+        if match := _GLOBAL.match(line):
+            shared = _options(match["options"])
+        elif match := _JOB.match(line):
+            if job is not None and (found := job.finished()):
+                yield found
+            job = _Job(match["name"], line_number, dict(shared))
+        elif job is not None:
+            job.take(line_number, line)
+    if job is not None and (found := job.finished()):
+        yield found
+
+
+class _Job:
+    """A job whose lines are being read."""
+
+    def __init__(self, name: str, line: int, options: dict[str, str]) -> None:
+        self.name, self.line, self.last_line, self.options = name, line, line, options
+        self.directions: dict[str, Direction] = {}
+        self._direction = ""
+
+    def take(self, line_number: int, line: str) -> None:
+        if match := _DIRECTION.match(line):
+            self._direction = match["name"]
+        elif (match := _RATE.match(line)) and self._direction:
+            iops, kib = number(match["iops"]), number(match["bw"])
+            self.directions[self._direction] = values(iops=iops, bandwidth_bytes=None if kib is None else kib * 1024)
+            self._direction = ""
+            self.last_line = line_number
+        elif not self.directions and _OPTIONS.match(line):
+            self.options |= _options(line)
+
+    def finished(self) -> ForeignResult | None:
+        moved = {name: found for name, found in self.directions.items() if found.iops or found.bandwidth_bytes}
+        if not moved:
+            return None
+        outcome = Outcome("kubestr", (PartOutcome(self.name, read=moved.get("read"), write=moved.get("write")),))
+        parts = (fio_part(self.name, **self.options),) if "rw" in self.options else ()
+        return ForeignResult("kubestr", self.line, self.last_line, outcome, parts, missing=_MISSING)
+
+
+def _options(text: str) -> dict[str, str]:
+    pairs = (word.partition("=") for word in text.split())
+    return {canonical(name): value for name, equals, value in pairs if equals and value}
+
+
+READER = Reader(
+    "kubestr",
+    ("https://github.com/rook/rook/issues/13483", "https://github.com/kastenhq/kubestr/issues/68"),
+    _find,
+)

@@ -1,0 +1,93 @@
+"""What a reader of another program's output returns, and the protocol that it follows.
+
+A reader looks at the plain lines of a text and yields every result of its format. It never guesses: a value that the
+text does not show is None, and an option that it does not show is listed in `missing`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import part_of
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import Extent, LoadPart
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
+
+MIB = float(1024**2)
+
+
+@dataclass(frozen=True)
+class ForeignResult:
+    """A result of a program other than fio, or of a script around fio.
+
+    `program`: its name as people write it. `line`, `last_line`: where the values are, from 1.
+    `outcome`: the values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the
+    parts of the outcome.
+    `command`: the command line, if the text contains it, and `command_line` its line.
+    `size_bytes`: the size of the test files, if the program prints it.
+    `missing`: what the format does not show.
+    `just_written`: says that an earlier command of the text wrote the file that this one reads.
+    `measures_memory`: says why the value is the speed of memory by definition; empty for all others.
+    """
+
+    program: str
+    line: int
+    last_line: int
+    outcome: Outcome
+    parts: tuple[LoadPart, ...] = ()
+    command: str = ""
+    command_line: int | None = None
+    size_bytes: int | None = None
+    missing: tuple[str, ...] = ()
+    just_written: str = ""
+    measures_memory: str = ""
+
+    @property
+    def generator(self) -> str:
+        """The load generator: fio for scripts around fio, otherwise the program."""
+        is_fio = bool(self.parts) and all(isinstance(part.source, Job) for part in self.parts)
+        return DEFAULT_GENERATOR if is_fio else self.program
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order."""
+
+    program: str
+    seen: tuple[str, ...]
+    find: Callable[[Sequence[Line]], Iterator[ForeignResult]]
+
+
+def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
+    """Return the outcome of one part, with its values by direction (`read`, `write`, `mixed`)."""
+    part = PartOutcome(name, read=moved.get("read"), write=moved.get("write"), mixed=moved.get("mixed"))
+    return Outcome(program, (part,))
+
+
+def values(
+    *,
+    iops: float | None = None,
+    bandwidth_bytes: float | None = None,
+    io_bytes: int | None = None,
+    seconds: float | None = None,
+    mean_ns: float | None = None,
+) -> Direction:
+    """Return the values of one direction."""
+    return Direction(
+        iops=iops,
+        bandwidth_bytes=bandwidth_bytes,
+        io_bytes=io_bytes,
+        runtime_ms=None if seconds is None else max(1, round(1000 * seconds)),
+        lat=None if mean_ns is None else Latency(mean_ns=mean_ns),
+    )
+
+
+def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
+    """Return the bytes that all clones of a load work on: the test files of a program, as one file."""
+    return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
+
+
+def fio_part(name: str, **options: str) -> LoadPart:
+    """Return the load part of a fio job that a script runs with these options."""
+    return part_of(Job(name, options))

@@ -1,0 +1,139 @@
+"""sysbench fileio of 0.4, 0.5, 1.0 and 1.1. sysbench writes zeros, so a compressing target stores almost nothing."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from poolproof.foreign.audit.formats.amounts import amount, number, whole
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.load.outcome import Direction
+
+_SIZE = re.compile(r"^\s*(?P<size>\d+(?:\.\d+)?\s?[KMGT]i?[Bb]) total file size")
+_BLOCK = re.compile(r"^\s*Block size (?P<block>\d+(?:\.\d+)?\s?[KMG]?i?[Bb])")
+_TEST = re.compile(
+    r"^\s*Doing (?P<test>(?:random|sequential|combined) (?:read|write|r/w|rewrite|\(mmap\))?[\w/ ]*?) ?test"
+)
+_THREADS = re.compile(r"^\s*Number of threads:\s*(?P<threads>\d{1,6})")
+_FLAGS = re.compile(r"^\s*Extra file open flags:\s*(?P<flags>.*)$")
+_PERIODIC = re.compile(r"calling fsync\(\) each (?P<every>\d{1,9}) requests")
+_OLD_DONE = re.compile(r"^\s*Operations performed:\s*(?P<reads>\d{1,15}) [Rr]eads?, (?P<writes>\d{1,15}) [Ww]rites?,")
+_OLD_MOVED = re.compile(
+    r"^\s*Read (?P<read>[\d.]+\s?[KMGT]?i?[Bb])\s+Written (?P<write>[\d.]+\s?[KMGT]?i?[Bb])\s+Total transferred"
+    r" [^(]*\((?P<rate>[\d.]+\s?[KMGT]?i?[Bb])/sec\)"
+)
+_OPERATIONS = re.compile(r"^\s*(?P<kind>reads|writes)/s:\s+(?P<rate>[\d.]+)")
+_THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)")
+_NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
+_TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
+_START = re.compile(r"^\s*(?:\$|#|>)?\s*sysbench\b|Running the test with following options")
+
+
+@dataclass
+class _Run:
+    """A run whose lines are being read. `iops` and `rate` are by direction."""
+
+    options: dict[str, str] = field(default_factory=dict)
+    iops: dict[str, float] = field(default_factory=dict)
+    rate: dict[str, float] = field(default_factory=dict)
+    moved: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, float] = field(default_factory=dict)
+    line: int = 0
+    last_line: int = 0
+
+    def finished(self, seconds: float | None) -> ForeignResult | None:
+        found: dict[str, Direction] = {}
+        for kind in ("read", "write"):
+            iops = self.iops.get(kind) or (self.counts.get(kind, 0.0) / seconds if seconds else 0.0)
+            moved = self.moved.get(kind)
+            rate = self.rate.get(kind) or (moved / seconds if moved and seconds else 0.0)
+            if iops or rate:
+                total = moved if moved is not None else rate * seconds if seconds else None
+                found[kind] = values(
+                    iops=iops or None, bandwidth_bytes=rate or None, io_bytes=whole(total), seconds=seconds
+                )
+        if not found:
+            return None
+        part = _part(self.options, found)
+        outcome = outcome_of("sysbench fileio", part.name, found)
+        size = whole(amount(self.options.get("size", ""), 1024))
+        return ForeignResult("sysbench fileio", self.line, self.last_line, outcome, (part,), size_bytes=size)
+
+
+def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
+    test = options.get("test", "")
+    block = whole(amount(options.get("block", "16KiB"), 1024)) or 16384
+    every = int(options["every"]) if options.get("every") else None
+    size = whole(amount(options.get("size", ""), 1024))
+    threads = max(1, int(options.get("threads", "1")))
+    return LoadPart(
+        test or "fileio",
+        reads="read" in found,
+        writes="write" in found,
+        is_random="random" in test,
+        block_bytes=block,
+        max_block_bytes=block,
+        extents=file_of(size),
+        clones=threads,
+        queue=threads,
+        is_synchronous=True,
+        direct="direct" in options.get("flags", "") or options.get("flags", "").strip() == "16384",
+        syncs="write" in found,
+        syncs_at_end="write" in found,
+        sync_every=every if "write" in found else None,
+        zero_buffers=True,
+    )
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    run = _Run()
+    patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
+    for line_number, line in numbered:
+        if _START.search(line):
+            run = _Run()
+        for name, pattern in patterns.items():
+            if match := pattern.search(line):
+                run.options[name] = match[name].strip()
+        if _read(run, line):
+            run.line = run.line or line_number
+            run.last_line = line_number
+        elif (match := _TIME.match(line)) and run.line:
+            run.last_line = line_number
+            if found := run.finished(number(match["seconds"])):
+                yield found
+            run = _Run(options=run.options)
+    if run.line and (found := run.finished(None)):
+        yield found
+
+
+def _read(run: _Run, line: str) -> bool:
+    """Take the values of a line. Return False if it has none."""
+    if match := _OLD_DONE.match(line):
+        run.counts = {"read": float(match["reads"]), "write": float(match["writes"])}
+    elif match := _OLD_MOVED.match(line):
+        run.moved = {kind: amount(match[kind], 1024) or 0.0 for kind in ("read", "write")}
+        if not (run.moved["read"] and run.moved["write"]):
+            only = "read" if run.moved["read"] else "write"
+            run.rate[only] = amount(match["rate"], 1024) or 0.0
+    elif match := _OPERATIONS.match(line):
+        run.iops[match["kind"].removesuffix("s")] = number(match["rate"]) or 0.0
+    elif match := _THROUGHPUT.match(line):
+        run.rate["read" if match["kind"] == "read" else "write"] = MIB * (number(match["rate"]) or 0.0)
+    elif match := _NEWEST.match(line):
+        run.iops[match["kind"]] = number(match["iops"]) or 0.0
+        run.rate[match["kind"]] = MIB * (number(match["rate"]) or 0.0)
+    else:
+        return False
+    return True
+
+
+READER = Reader(
+    "sysbench fileio",
+    (
+        "https://github.com/akopytov/sysbench/issues/229 (0.4)",
+        "https://github.com/akopytov/sysbench/issues/72 (1.0)",
+        "https://github.com/akopytov/sysbench/issues/132 (zeros on ZFS)",
+    ),
+    _find,
+)

@@ -1,0 +1,89 @@
+"""What the output of other programs in a text says about the machine: its RAM, and whether the target compresses.
+
+Only the output of `free`, /proc/meminfo, `zfs get` and `mount` counts. Sentences do not.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.foreign.audit.context import Context
+from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.units import format_size, parse_size
+
+_FREE_HEADER = re.compile(r"^\s*total\s+used\s+free\b")
+_FREE = re.compile(r"^\s*Mem:\s+(?P<total>\d{1,15}(?:\.\d+)?)(?P<unit>[KMGT]?)i?B?\s")
+_MEMINFO = re.compile(r"^\s*MemTotal:\s+(?P<kb>\d{1,15}) kB")
+_ZFS_GET = re.compile(r"^\s*\S+\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
+_MOUNT = re.compile(r"\btype btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
+_OFF = "off"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Facts about the machine. Unknown facts are None. `words` says where each fact is."""
+
+    ram_bytes: int | None = None
+    file_system: str | None = None
+    compression: str | None = None
+    words: tuple[str, ...] = ()
+
+
+UNKNOWN = Machine()
+"""A text without the output of such programs."""
+
+
+def find_machine(text: str) -> Machine:
+    """Return the facts that programs printed. If a program's outputs differ, the fact is unknown."""
+    numbered = plain_lines(text)
+    memories: dict[int, int] = {}
+    stores: dict[tuple[str, str], int] = {}
+    unit = "K"
+    for number, line in numbered:
+        if match := _MEMINFO.match(line):
+            memories.setdefault(int(match["kb"]) * 1024, number)
+        elif (match := _FREE.match(line)) and any(_FREE_HEADER.match(other) for _, other in _above(numbered, number)):
+            unit = match["unit"] or _bare_unit(match["total"])
+            memories.setdefault(int(float(match["total"]) * parse_size(f"1{unit}")), number)
+        elif match := _ZFS_GET.match(line):
+            stores.setdefault(("zfs", match["value"]), number)
+        elif match := _MOUNT.search(line):
+            stores.setdefault(("btrfs", match["value"]), number)
+    machine = UNKNOWN
+    if len(memories) == 1:
+        size, line_number = next(iter(memories.items()))
+        machine = replace(machine, ram_bytes=size, words=(f"line {line_number}: RAM is {format_size(size)}",))
+    if len(stores) == 1:
+        (file_system, value), line_number = next(iter(stores.items()))
+        words = f"line {line_number}: compression is {value} on {file_system}"
+        machine = replace(machine, file_system=file_system, compression=value, words=(*machine.words, words))
+    return machine
+
+
+def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple[int, str]]:
+    return (line for line in numbered if number - 2 <= line[0] < number)
+
+
+def _bare_unit(total: str) -> str:
+    """Return the unit of `free` without a unit: KiB, or MiB with -m. Less than 1,000,000 KiB is no server."""
+    return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
+
+
+def with_machine(target: Target | None, machine: Machine) -> Target | None:
+    """Return the target with the facts that the user's options do not give. None if nothing is known."""
+    if machine.ram_bytes is None and machine.compression is None:
+        return target
+    found = target or Target(file_system="")
+    if machine.compression is not None and not found.file_system:
+        zfs = ZfsFacts() if machine.file_system == "zfs" else None
+        compression = None if machine.compression == _OFF else machine.compression
+        found = replace(found, file_system=machine.file_system or "", zfs=zfs, compression=compression)
+    return replace(found, ram_bytes=found.ram_bytes or machine.ram_bytes)
+
+
+def known_of(context: Context, machine: Machine) -> Iterator[str]:
+    """Yield the facts that are used, because no option gives them."""
+    for words in machine.words:
+        if ("RAM" in words and context.ram_bytes is None) or ("compression" in words and context.file_system is None):
+            yield words

@@ -1,0 +1,25 @@
+"""Values that are the speed of memory by definition."""
+
+from poolproof.rules.model import Case, Findings, Rule, refutes
+
+
+def _in_result(case: Case) -> Findings:
+    if case.quoted is not None and case.quoted.measures_memory and case.cold:
+        yield refutes(f"{case.quoted.measures_memory}. It says nothing about a disk", weight=96)
+
+
+RULE = Rule(
+    title="A measurement of memory",
+    wrong="Some programs print a value of memory next to a value of the disk. `hdparm -T` (Timing cached reads) reads "
+    "the same 2 MiB from the page cache. `dd if=/dev/zero of=/dev/null` involves no disk at all.",
+    shows="In a text: a line `Timing cached reads` of hdparm, or dd from /dev/zero or /dev/urandom to /dev/null.",
+    error="Too high for a disk: it is the speed of RAM.",
+    fix="quote the line `Timing buffered disk reads` (hdparm -t) or, for random I/O and writes, use fio with direct=1",
+    sources=(
+        "hdparm(8), -T: the speed of reading directly from the Linux buffer cache without disk access",
+        "hdparm-9.65 hdparm.c, time_cache",
+    ),
+    in_result=_in_result,
+    needs="It needs hdparm too.",
+    commands='hdparm -tT /dev/$(basename "$(findmnt -nvo SOURCE -T .)"); fio --rw=read --bs=2m --size=256m --direct=1',
+)

@@ -1,0 +1,38 @@
+"""More random I/O than the hard disk that the text names can do."""
+
+from poolproof.rules.flow import proves
+from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.reported import parts
+from poolproof.units import format_count
+
+_MOST_EACH = 1500
+
+
+def _in_result(case: Case) -> Findings:
+    if case.quoted is None or not case.quoted.hard_disks or proves(case):
+        return
+    disks = max(1, case.quoted.hard_disk_count)
+    for part in parts(case.outcome):
+        job, iops = case.job_named(part.job.name), part.figures.iops
+        is_random = job is not None and job.is_random
+        if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
+            yield suspects(
+                f"{format_count(iops)} random {part.kind}s/s, and {case.quoted.hard_disks}: a hard disk does a few "
+                "hundred, so a cache answered",
+                weight=74,
+            )
+            return
+
+
+RULE = Rule(
+    title="More than the hard disks in the text can do",
+    wrong="The text says that the data is on hard disks, but the random I/O is that of flash or RAM: the RAM of the "
+    "machine, of a NAS, or of a controller answered. A sentence is weaker than a counter, so it never refutes.",
+    shows="In a text: the nearest line above the result that names disks names hard disks (7200 rpm, IronWolf, HDD) "
+    "and no SSD, and the result has more than 1,500 random I/Os per second and disk.",
+    error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
+    fix="use a size of twice the RAM of the NAS and direct=1, and count the disk's requests on the NAS",
+    sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),
+    in_result=_in_result,
+    commands="fio --rw=randwrite --bs=4k --size=256m --ioengine=libaio --iodepth=16 --runtime=5 --time_based",
+)

@@ -1,0 +1,378 @@
+"""Results of other programs: real shapes of each format, with values, verdicts and the famous traps."""
+
+from typing import Any
+
+import pytest
+
+from poolproof.foreign.audit.context import Context, read_context
+from poolproof.foreign.audit.formats.catalogue import all_readers
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+MIB = 1024**2
+
+YABS = """\
+fio Disk Speed Tests (Mixed R/W 50/50):
+---------------------------------
+Block Size | 4k            (IOPS) | 64k           (IOPS)
+  ------   | ---            ----  | ----           ----
+Read       | 210.48 MB/s  (52.6k) | 2.20 GB/s    (34.4k)
+Write      | 211.03 MB/s  (52.7k) | 2.21 GB/s    (34.6k)
+Total      | 421.51 MB/s (105.3k) | 4.42 GB/s    (69.1k)
+           |                      |
+Block Size | 512k          (IOPS) | 1m            (IOPS)
+  ------   | ---            ----  | ----           ----
+Read       | 3.58 GB/s     (6.9k) | 3.67 GB/s     (3.5k)
+Write      | 3.77 GB/s     (7.3k) | 3.92 GB/s     (3.8k)
+Total      | 7.35 GB/s    (14.3k) | 7.60 GB/s     (7.4k)
+"""
+
+KDISKMARK = """\
+                      KDiskMark (2.2.1): https://github.com/JonMagon/KDiskMark
+                  Flexible I/O Tester (fio-3.25): https://github.com/axboe/fio
+-----------------------------------------------------------------------------
+* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]
+* KB = 1000 bytes, KiB = 1024 bytes
+
+[Read]
+Sequential 1 MiB (Q= 8, T= 1):     0.000 MB/s [      0.0 IOPS] <     0.00 us>
+    Random 4 KiB (Q=32, T=16):   251.904 MB/s [  61500.0 IOPS] <  8300.00 us>
+    Random 4 KiB (Q= 1, T= 1):     {rate} MB/s [    {iops} IOPS] <  {us} us>
+
+[Write]
+    Random 4 KiB (Q= 1, T= 1):     3.411 MB/s [    852.9 IOPS] <  1168.44 us>
+
+Profile: Default
+   Test: 1 GiB (x5) [Interval: 5 sec]
+"""
+
+CRYSTAL_3 = """\
+CrystalDiskMark 3.0.1 x64 (C) 2007-2010 hiyohiyo
+* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]
+
+           Sequential Read :   507.021 MB/s
+          Sequential Write :   246.190 MB/s
+         Random Read 512KB :   403.123 MB/s
+    Random Read 4KB (QD=1) :    22.341 MB/s [  5454.3 IOPS]
+  Random Write 4KB (QD=32) :   200.123 MB/s [ 48858.2 IOPS]
+
+  Test : 1000 MB [C: 45.6% (54.3/119.1 GB)] (x5)
+"""
+
+CRYSTAL_5 = """\
+CrystalDiskMark 5.1.2 x64 (C) 2007-2016 hiyohiyo
+   Sequential Read (Q= 32,T= 1) :  2323.450 MB/s
+   Random Read 4KiB (Q= 32,T= 1) :   500.100 MB/s [122094.7 IOPS]
+         Sequential Write (T= 1) :  1223.210 MB/s
+  Test : 1024 MiB [C: 54.4% (129.4/237.9 GiB)] (x5)  [Interval=5 sec]
+"""
+
+CRYSTAL_8 = """\
+CrystalDiskMark 8.0.4 x64 (C) 2007-2021 hiyohiyo
+[Read]
+  SEQ    1MiB (Q=  8, T= 1):  3417.132 MB/s [   3258.8 IOPS] <  2452.66 us>
+  RND    4KiB (Q=  1, T= 1):    61.105 MB/s [  14918.2 IOPS] <    66.89 us>
+
+[Write]
+  SEQ    1MiB (Q=  8, T= 1):  2995.118 MB/s [   2856.4 IOPS] <  2795.11 us>
+
+Profile: Default
+   Test: 1 GiB (x5) [C: 53% (251/476GiB)]
+"""
+
+SYSBENCH_04 = """\
+sysbench 0.4.12:  multi-threaded system evaluation benchmark
+Running the test with following options:
+Number of threads: 8
+Extra file open flags: 0
+128 files, 512Mb each
+64Gb total file size
+Block size 16Kb
+Periodic FSYNC enabled, calling fsync() each 100 requests.
+Doing random r/w test
+Operations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total
+Read 93.75Mb  Written 62.5Mb  Total transferred 156.25Mb  (15.625Mb/sec)
+ 1000.00 Requests/sec executed
+    total time:                          10.0000s
+"""
+
+SYSBENCH_10 = """\
+sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+Running the test with following options:
+Number of threads: 1
+Extra file open flags: (none)
+128 files, 16MiB each
+2GiB total file size
+Block size 16KiB
+Doing sequential write (creation) test
+File operations:
+    reads/s:                      0.00
+    writes/s:                     2808.51
+    fsyncs/s:                     3585.69
+Throughput:
+    read, MiB/s:                  0.00
+    written, MiB/s:               43.88
+General statistics:
+    total time:                          10.0002s
+"""
+
+SYSBENCH_11 = """\
+sysbench 1.1.0 (using bundled LuaJIT 2.1.0-beta3)
+Running the test with following options:
+Number of threads: 1
+128 files, 16MiB each
+2GiB total file size
+Block size 16KiB
+Doing random read test
+Throughput:
+         read:  IOPS=4120.55 64.38 MiB/s (67.51 MB/s)
+         write: IOPS=0.00 0.00 MiB/s (0.00 MB/s)
+         fsync: IOPS=0.00
+    total time:                          10.0001s
+"""
+
+BONNIE = """\
+Version  1.97       ------Sequential Output------ --Sequential Input- --Random-
+Concurrency   1     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+nas             16G   617  99 123456  20 67890  12  1345  98 234567  15 432.1  10
+Latency             13125us    1012ms    1305ms   11312us     219ms     323ms
+"""
+
+BONNIE_WITHOUT_CHARS = """\
+Version 2.00        ------Sequential Output------ --Sequential Input- --Random-
+                    -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Name:Size etc        /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
+server          31G            498m  71  243m  41            911m  62 +++++ +++
+"""
+
+BONNIE_CSV = """\
+1.97,1.97,nas,1,1540000000,16G,,617,99,123456,20,67890,12,1345,98,234567,15,432.1,10,16,,,,,1234,56,+++++,+++,,
+"""
+
+BONNIE_103_CSV = "nas,16G,45617,99,123456,20,67890,12,51345,98,234567,15,432.1,10,16,1234,56,+++++,+++,2345,67\n"
+
+ELBENCHO = """\
+$ elbencho -w -r -b 4M -t 2 --direct -s 10g /local/scratch/tmp/file
+OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
+=========== ================    ==========   =========
+WRITE       Elapsed time     :     11.200s     11.559s
+            IOPS             :         221         219
+            Throughput MiB/s :         885         876
+            Total MiB        :       10240       10240
+---
+READ        Elapsed time     :      4.012s      4.100s
+            IOPS             :         640         624
+            Throughput MiB/s :        2560        2497
+            Total MiB        :       10240       10240
+---
+"""
+
+HDPARM = """\
+/dev/sda:
+ Timing cached reads:   24526 MB in  2.00 seconds = 12277.12 MB/sec
+ Timing buffered disk reads: 1318 MB in  3.00 seconds = 439.28 MB/sec
+"""
+
+PVEPERF = """\
+CPU BOGOMIPS:      57596.16
+REGEX/SECOND:      2340000
+HD SIZE:           93.99 GB (/dev/mapper/pve-root)
+BUFFERED READS:    412.53 MB/sec
+AVERAGE SEEK TIME: 0.12 ms
+FSYNCS/SECOND:     432.10
+DNS EXT:           20 ms
+"""
+
+KBENCH_OF_TWO = """\
+================================
+FIO Benchmark Comparsion Summary
+For: Local-Path vs Longhorn
+Size: 50G
+================================
+                              Local-Path   vs                 Longhorn    :              Change
+IOPS (Read/Write)
+        Random:          365,696 / 341,512   vs         23,232 / 9,304    :   -93.65% / -97.28%
+"""
+
+DD = "{moved} bytes {note}copied, {seconds} s, {rate}\n"
+ZEROS = "# dd if=/dev/zero of=/tank/test bs=1M count=100\n100+0 records in\n100+0 records out\n"
+GNU = "1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.817983 s, 1.3 GB/s\n"
+
+_IOPS, _RATE = "iops", "bandwidth_bytes"
+
+VALUES: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
+    "yabs": (
+        YABS,
+        [("read", _IOPS, 52.6e3), ("write", _RATE, 216.1e6), ("read", _RATE, 2.2528e9), ("write", _IOPS, 3.8e3)],
+    ),
+    "kdiskmark": (
+        KDISKMARK.format(rate="2.328", iops="582.2", us="1713.00"),
+        [("read", _IOPS, 61500), ("read", _RATE, 2.328e6), ("write", _IOPS, 852.9)],
+    ),
+    "crystal 3": (CRYSTAL_3, [("read", _RATE, 507.021e6), ("write", _RATE, 246.19e6), ("write", _IOPS, 48858.2)]),
+    "crystal 5": (CRYSTAL_5, [("read", _RATE, 2323.45e6), ("read", _IOPS, 122094.7), ("write", _RATE, 1223.21e6)]),
+    "crystal 8": (CRYSTAL_8, [("read", _RATE, 3417.132e6), ("read", _IOPS, 14918.2), ("write", _RATE, 2995.118e6)]),
+    "sysbench 0.4": (SYSBENCH_04, [("read", _IOPS, 600), ("write", _IOPS, 400), ("write", _RATE, 6.25 * MIB)]),
+    "sysbench 0.5": (SYSBENCH_04.replace(" Read,", " reads,").replace(" Write,", " writes,"), [("read", _IOPS, 600)]),
+    "sysbench 1.0": (SYSBENCH_10, [("write", _IOPS, 2808.51), ("write", _RATE, 43.88 * MIB)]),
+    "sysbench 1.1": (SYSBENCH_11, [("read", _IOPS, 4120.55), ("read", _RATE, 64.38 * MIB)]),
+    "bonnie": (BONNIE, [("write", _RATE, 123456 * 1024), ("read", _RATE, 234567 * 1024), ("read", _IOPS, 432.1)]),
+    "bonnie -f": (BONNIE_WITHOUT_CHARS, [("write", _RATE, 498 * MIB), ("read", _RATE, 911 * MIB)]),
+    "bonnie csv": (
+        BONNIE_CSV,
+        [("write", _RATE, 123456 * 1024), ("read", _RATE, 234567 * 1024), ("read", _IOPS, 432.1)],
+    ),
+    "bonnie 1.03 csv": (BONNIE_103_CSV, [("write", _RATE, 123456 * 1024), ("read", _IOPS, 432.1)]),
+    "elbencho": (ELBENCHO, [("write", _RATE, 876 * MIB), ("read", _IOPS, 624)]),
+    "hdparm": (HDPARM, [("read", _RATE, 12277.12 * MIB), ("read", _RATE, 439.28 * MIB)]),
+    "pveperf": (PVEPERF, [("read", _RATE, 412.53 * MIB), ("write", _IOPS, 432.1)]),
+    "kbench of two": (KBENCH_OF_TWO, [("read", _IOPS, 365696), ("write", _IOPS, 9304)]),
+    "dd": (GNU, [("mixed", _RATE, 1073741824 / 0.817983)]),
+    "dd before 2015": (
+        f"{ZEROS}104857600 bytes (105 MB) copied, 0.0211658 s, 5.0 GB/s\n",
+        [("write", _RATE, 104857600 / 0.0211658)],
+    ),
+    "dd in German": (
+        "512+0 Datensätze ein\n512+0 Datensätze aus\n536870912 Bytes (537 MB, 512 MiB) kopiert, 1,73096 s, 310 MB/s\n",
+        [("mixed", _RATE, 536870912 / 1.73096)],
+    ),
+    "dd in French": (
+        "1073741824 octets (1,1 GB, 1,0 GiB) copiés, 2,5 s, 429 MB/s\n",
+        [("mixed", _RATE, 1073741824 / 2.5)],
+    ),
+    "dd in Russian": (
+        "1073741824 байт (1,1 GB, 1,0 GiB) скопирован, 2,5 s, 429 MB/s\n",
+        [("mixed", _RATE, 1073741824 / 2.5)],
+    ),
+    "dd in Japanese": (
+        "1073741824 バイト (1.1 GB, 1.0 GiB) コピーされました、 2.5 s、 429 MB/s\n",
+        [("mixed", _RATE, 1073741824 / 2.5)],
+    ),
+    "dd in Chinese": (
+        "1073741824字节（1.1 GB，1.0 GiB）已复制，2.5 s，429 MB/s\n",
+        [("mixed", _RATE, 1073741824 / 2.5)],
+    ),
+    "dd of busybox": (
+        "1073741824 bytes (1.0GB) copied, 5.678000 seconds, 180.3MB/s\n",
+        [("mixed", _RATE, 1073741824 / 5.678)],
+    ),
+    "dd of FreeBSD": (
+        "1073741824 bytes transferred in 5.234567 secs (205125270 bytes/sec)\n",
+        [("mixed", _RATE, 1073741824 / 5.234567)],
+    ),
+}
+
+
+def _audit(text: str, **options: Any) -> tuple[Audited, ...]:
+    return audit_text("post", text, read_context(**options))
+
+
+def _doubts(audited: Audited) -> set[str]:
+    return {finding.rule for finding in audited.findings if finding.effect != "notes"}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_of_each_format(name: str) -> None:
+    text, expected = VALUES[name]
+    found = [
+        (kind, field, getattr(values, field))
+        for each in _audit(text)
+        for kind, values in each.figures.directions.items()
+        for field in (_IOPS, _RATE)
+        if getattr(values, field)
+    ]
+    for kind, field, value in expected:
+        assert any((kind, field) == other[:2] and other[2] == pytest.approx(value, rel=0.002) for other in found), (
+            kind, field, value, found,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if not name.startswith(("dd before", "hdparm"))])
+def test_clean_results_are_unproven(name: str) -> None:
+    found = _audit(VALUES[name][0])
+    assert {each.verdict for each in found} == {"unproven"}, [each.findings for each in found]
+    assert all(each.missing for each in found)
+
+
+def test_every_reader_cites_where_its_format_was_seen() -> None:
+    assert all(reader.seen for reader in all_readers())
+    assert len({reader.program for reader in all_readers()}) == len(all_readers())
+
+
+def test_zeros_on_a_compressing_target_are_refuted_for_dd_and_sysbench() -> None:
+    zfs_get = "NAME  PROPERTY  VALUE  SOURCE\ntank  compression  lz4  local\n"
+    synced = ZEROS.replace("count=100", "count=100 conv=fdatasync")
+    for text in (f"{zfs_get}{synced}{VALUES['dd before 2015'][0].splitlines()[-1]}\n", zfs_get + SYSBENCH_10):
+        (audited,) = _audit(text)
+        assert "zero-buffers" in _doubts(audited), text
+        assert any("compression is lz4" in fact for fact in audited.known)
+
+
+def test_dd_without_a_sync_is_suspect_and_with_one_is_not() -> None:
+    command = "dd if=/dev/urandom of=/mnt/test bs=1M count=1024{}\n1024+0 records in\n1024+0 records out\n"
+    (unsynced,) = _audit(command.format("") + GNU)
+    (synced,) = _audit(command.format(" conv=fdatasync") + GNU)
+    assert "write-without-sync" in _doubts(unsynced) and unsynced.verdict == "suspect"
+    assert synced.verdict == "unproven"
+
+
+def test_dd_that_reads_what_dd_just_wrote_is_suspect_unless_caches_were_dropped() -> None:
+    wrote = "dd if=/dev/zero of=/mnt/t bs=1M count=1024 conv=fsync\n1024+0 records in\n1024+0 records out\n" + GNU
+    read = "dd if=/mnt/t of=/dev/null bs=1M\n1024+0 records in\n1024+0 records out\n" + GNU
+    _, audited = _audit(wrote + read)
+    assert "earlier-job" in _doubts(audited)
+    _, audited = _audit(f"{wrote}sync; echo 3 > /proc/sys/vm/drop_caches\n{read}")
+    assert "earlier-job" not in _doubts(audited)
+
+
+def test_progress_of_dd_is_not_a_result() -> None:
+    text = "dd if=/dev/zero of=/x oflag=direct bs=4M count=2560 status=progress\n"
+    text += "9739173888 bytes (9.7 GB, 9.1 GiB) copied, 5 s, 1.9 GB/s\n2560+0 records in\n2560+0 records out\n"
+    (audited,) = _audit(text + "10737418240 bytes (11 GB, 10 GiB) copied, 5.5149 s, 1.9 GB/s\n")
+    assert audited.figures.directions["write"].io_bytes == 10737418240
+
+
+def test_cached_reads_of_hdparm_are_refuted_and_the_disk_reads_are_not() -> None:
+    cached, disk = _audit(HDPARM)
+    assert (cached.verdict, disk.verdict) == ("refuted", "unproven")
+    assert cached.findings[0].rule == "measures-memory"
+
+
+def test_kdiskmark_without_a_cache_flush_shows_by_its_latency() -> None:
+    found = _audit(KDISKMARK.format(rate="812.410", iops="198342.3", us="4.10"))
+    assert [each.verdict for each in found] == ["unproven", "suspect", "unproven"]
+    assert _doubts(found[1]) & {"memory-latency", "small-file"}
+
+
+def test_bonnie_below_twice_the_ram_is_suspect() -> None:
+    free = "              total        used        free\nMem:       16316412     1234567    12345678\n"
+    assert any("size-below-cache" in _doubts(each) for each in _audit(free + BONNIE))
+    assert not any("size-below-cache" in _doubts(each) for each in _audit(free + BONNIE.replace("16G", "64G")))
+    assert any("size-below-cache" in _doubts(each) for each in _audit(BONNIE, ram="16G"))
+
+
+def test_random_writes_of_a_named_hard_disk_are_suspect_but_never_refuted() -> None:
+    summary = "FIO Benchmark Summary\nSize: 30G\nIOPS (Read/Write)\n        Random:           178 / 27,416\n"
+    (audited,) = _audit(f"WD Red Plus 12TB, 7200 RPM\n\n{summary}")
+    assert (audited.verdict, audited.findings[0].rule) == ("suspect", "named-disk")
+    (audited,) = _audit(f"Samsung SSD 990 PRO\n\n{summary}")
+    assert audited.verdict == "unproven"
+
+
+def test_quoted_iostat_judges_dd_too() -> None:
+    command = "dd if=/mnt/big of=/dev/null bs=1M\n"
+    block = "Device  tps  MB_read/s  MB_wrtn/s  MB_read  MB_wrtn\nsda  50.00  {:.2f}  0.00  51  0\n"
+    text = f"{command}10737418240 bytes (11 GB, 10 GiB) copied, 10.0 s, 1.1 GB/s\n$ iostat -my 1\n"
+    assert _audit(text + block.format(1000.0))[0].verdict == "sound"
+    assert _audit(text + block.format(12.0))[0].verdict == "refuted"
+
+
+def test_a_json_object_has_the_command_and_no_fio_words() -> None:
+    (audited,) = _audit(VALUES["dd before 2015"][0])
+    assert audited.command == "dd if=/dev/zero of=/tank/test bs=1M count=100"
+    assert audited.command_line == 1 and audited.job == "dd"
+
+
+def test_a_text_without_results_has_none() -> None:
+    assert audit_text("x", "I ran dd and bonnie++ and it was 500 MB/s\n", Context()) == ()
