@@ -18,8 +18,7 @@ def test_every_cell_runs_and_the_charts_are_drawn(tmp_path: Path, monkeypatch: p
     grid_run(tmp_path / "runs" / "grid")
     monkeypatch.setenv("POOLPROOF_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    # type: ignore[no-untyped-call]  # nbformat has no types
-    notebook = nbformat.read(DOCS / "notebook.ipynb", as_version=4)
+    notebook = nbformat.read(DOCS / "notebook.ipynb", as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
     client = NotebookClient(
         notebook, timeout=_LIMIT_S, startup_timeout=_LIMIT_S, resources={"metadata": {"path": str(tmp_path)}}
     )
@@ -31,8 +30,7 @@ def test_every_cell_runs_and_the_charts_are_drawn(tmp_path: Path, monkeypatch: p
 
 
 def test_the_notebook_keeps_no_output_of_a_machine() -> None:
-    # type: ignore[no-untyped-call]  # nbformat has no types
-    notebook = nbformat.read(DOCS / "notebook.ipynb", as_version=4)
+    notebook = nbformat.read(DOCS / "notebook.ipynb", as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert code and not [cell for cell in code if cell.outputs or cell.execution_count]
