@@ -36,6 +36,10 @@ class Window:
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
+    def has_counted(self, host: str, path: str) -> bool:
+        """True if the device of a counter file has counted a request since it appeared."""
+        return self.drained.counters[self.start.files.index(CounterFile(host, path))].counts
+
 
 @dataclass(frozen=True)
 class Idle:
@@ -102,6 +106,9 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
         below_read_bytes=below_done.read_bytes if below_done else None,
         below_drained_write_bytes=below_drained.write_bytes if below_drained else None,
         drained_write_ios=drained.write_ios,
+        read_merges=done.read_merges,
+        write_merges=done.write_merges,
+        counted=window.has_counted(leaf.host, leaf.counter),
     )
 
 

@@ -32,8 +32,8 @@ _WRAP = 1 << 32
 class Counters:
     """Totals since the device appeared. Only `in_flight` is the current number of requests.
 
-    `*_ios` are requests. Most drivers count flushes in `write_ios` too. `flush_ios` is None if the kernel does not
-    report flushes (before Linux 5.5).
+    `*_ios` are requests. Most drivers count flushes in `write_ios` too. `*_merges` were merged into other requests.
+    `flush_ios` is None if the kernel does not report flushes (before Linux 5.5).
     """
 
     read_ios: int = 0
@@ -45,6 +45,13 @@ class Counters:
     in_flight: int = 0
     busy_ms: int = 0
     flush_ios: int | None = None
+    read_merges: int = 0
+    write_merges: int = 0
+
+    @property
+    def counts(self) -> bool:
+        """False if the device has never counted a request, so its counters prove nothing."""
+        return bool(self.read_ios or self.write_ios or self.read_bytes or self.write_bytes)
 
 
 def parse_counters(text: str) -> Counters | None:
@@ -62,6 +69,8 @@ def parse_counters(text: str) -> Counters | None:
         in_flight=fields[8],
         busy_ms=fields[9],
         flush_ios=fields[15] if len(fields) > 15 else None,
+        read_merges=fields[1],
+        write_merges=fields[5],
     )
 
 

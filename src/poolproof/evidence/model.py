@@ -11,9 +11,12 @@ class LeafUse:
 
     `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
     after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that holds a loop
-    file; None if the device is not a loop device. `flush_ios` is None if the kernel does not count the
-    device's flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device,
-    None without requests.
+    file; None if the device is not a loop device. `flush_ios` is None if the kernel does not count the device's
+    flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device, None without
+    requests.
+
+    `*_merges` are the requests that the block layer merged into others before the device got them; None in older runs.
+    `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its I/O.
     """
 
     device: str
@@ -29,13 +32,21 @@ class LeafUse:
     below_read_bytes: int | None = None
     below_drained_write_bytes: int | None = None
     drained_write_ios: int | None = None
+    read_merges: int | None = None
+    write_merges: int | None = None
+    counted: bool = True
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a layout is expected to do on its leaves for the I/O of a load. Each field is also a field of `Account`."""
+    """What a layout is expected to do on its leaves for the I/O of a load, given where its writes went.
+
+    Each field is also a field of `Account`.
+    """
 
     write_factor: float
+    commit_factor: float | None = None
+    stored_share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,10 @@ class Account:
     """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
     `write_factor` is the expected write amplification: the number of bytes that the layout writes to its leaves per
-    byte of data. `idle_*_per_s` are the rates of the leaves while no load was running. They are not subtracted from the
-    other values. `idle_s` is how long they were measured.
+    byte of data. `commit_factor` is the same for a committed write until its transaction group is written: the copies
+    on the log vdevs; None without log vdevs. `stored_share` is the share of a test file's bytes that the disks stored
+    when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the leaves while
+    no load was running. They are not subtracted from the other values. `idle_s` is how long they were measured.
     """
 
     fio_read_bytes: int
@@ -58,6 +71,8 @@ class Account:
     idle_s: float = 0.0
     idle_read_bytes_per_s: float = 0.0
     idle_write_bytes_per_s: float = 0.0
+    commit_factor: float | None = None
+    stored_share: float | None = None
 
     def __post_init__(self) -> None:
         """Raise a ValueError if the file was damaged: rules divide by the write amplification."""
@@ -112,7 +127,8 @@ class ZfsFacts:
     Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
     `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
     names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
-    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max.
+    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max. `log_devices`: the names of the leaf devices below
+    log vdevs, if the layout names them.
     """
 
     version: str | None = None
@@ -129,6 +145,7 @@ class ZfsFacts:
     mirrors: tuple[tuple[MirrorSide, ...], ...] = ()
     pools: tuple[str, ...] = ()
     objsets: tuple[str, ...] = ()
+    log_devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +163,8 @@ class Target:
     cache, so the kernel sends no flushes. `discarded`: they were trimmed and have not been filled since. `zoned`: one
     of them is an SMR disk. `emulated`: the names of those that are emulated disks. `physical_block_bytes`: the sector
     size of the medium. `alignment_bytes`: the smallest write that the layout sends to them (1 << ashift).
+    `not_counted`: the names of those whose counters are switched off (queue/iostats is 0). `without_write_cache`: the
+    names of those without a volatile write cache.
 
     `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
@@ -176,6 +195,8 @@ class Target:
     mount_options: tuple[str, ...] = ()
     emulated: tuple[str, ...] = ()
     persistent_memory: bool | None = None
+    not_counted: tuple[str, ...] = ()
+    without_write_cache: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -210,11 +231,15 @@ class ZfsUse:
 
     `direct_read_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later). `zil_slog_bytes` is
     zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
-    `vdevs` shows the vdevs after the final flush.
+    `data_misses` are the reads of blocks of data that the ARC did not have: demand_data_misses and prefetch_data_misses
+    of arcstats, and direct_read_count of the pools' iostats. `data_hits` are the others (demand_data_hits). `vdevs`
+    shows the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None
     arc_read_bytes: int | None = None
+    data_hits: int | None = None
+    data_misses: int | None = None
     zil_commits: int | None = None
     zil_slog_bytes: int | None = None
     zil_normal_bytes: int | None = None

@@ -56,6 +56,8 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
     return ZfsUse(
         direct_read_bytes=_growth(pools, "direct_read_bytes"),
         arc_read_bytes=_growth(pools, "arc_read_bytes"),
+        data_hits=_growth([(start.arc, end.arc)], "demand_data_hits"),
+        data_misses=_data_misses(start, end, pools),
         zil_commits=_growth([(start.log, end.log)], "zil_commit_count"),
         zil_slog_bytes=_growth([(start.log, end.log)], "zil_itx_metaslab_slog_bytes"),
         zil_normal_bytes=_growth([(start.log, end.log)], "zil_itx_metaslab_normal_bytes"),
@@ -66,6 +68,18 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
             for name, earlier, later in datasets
         ),
     )
+
+
+def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
+    """Return how many blocks of data were read from the disks; None if the ARC's counters are missing.
+
+    Direct reads bypass the ARC's counters. Releases before 2.3 have neither direct reads nor their counter.
+    """
+    arc = [(start.arc, end.arc)]
+    demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")
+    if demanded is None or prefetched is None:
+        return None
+    return demanded + prefetched + (_growth(pools, "direct_read_count") or 0)
 
 
 def parse_kstat(text: str) -> Kstat:

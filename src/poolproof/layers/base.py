@@ -207,6 +207,19 @@ class Layer(ABC, Generic[Spec]):
         """
         return min(inputs)
 
+    def factor_where_written(self, spec: Spec, inputs: Sequence[float], written: Sequence[int]) -> float:
+        """Return the write amplification of writes that left `written` bytes on the leaves below each input.
+
+        The default is for layers that may write to any of their inputs: if these differ, the bytes show how much data
+        each of them got.
+        """
+        alike = len(set(inputs)) <= 1
+        return self.write_factor(spec, inputs if alike else [mean_factor(inputs, written)] * len(inputs))
+
+    def commit_factor(self, spec: Spec, inputs: Sequence[float]) -> float | None:
+        """Return the bytes written to log vdevs per byte of a committed write; None without log vdevs."""
+        return None
+
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
         """Return the volume that the layer offers at `path`.
 
@@ -330,6 +343,16 @@ class AdaptableLayer(Layer[Spec]):
 
         `old` has the inputs of the built layer and `new` those of the target. `volume` stays the same.
         """
+
+
+def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
+    """Return the bytes written to all parts of a layout divided by the bytes of data that they hold.
+
+    The data of a part is the bytes written to it divided by its factor. If nothing was written, the result is the
+    smallest factor.
+    """
+    data_bytes = sum(count / factor for count, factor in zip(written, factors, strict=True))
+    return sum(written) / data_bytes if data_bytes else min(factors, default=1.0)
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:

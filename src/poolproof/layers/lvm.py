@@ -180,6 +180,15 @@ class LvmLayer(Layer[Lvm]):
                 return min(inputs)
         return min(slow)
 
+    def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
+        """Return the factor of the device that got the bytes; for a cache, the smallest factor.
+
+        A cache writes each block to the fast device, to the slow one or to both.
+        """
+        if spec.fast:
+            return self.write_factor(spec, inputs)
+        return super().factor_where_written(spec, inputs, written)
+
     def capacity_bytes(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """Return the capacity of the volume. 8 MiB of each device are set aside for labels and rounding to extents.
 

@@ -1,7 +1,7 @@
 """Layouts as trees of layers: resolving an expression, planning its steps, computing properties of the layout."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -331,9 +331,10 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
-        if written is not None and len(set(factors)) > 1:
-            factors = [_mean_factor(entry.inputs, factors, written)] * len(factors)
-        return entry.layer.write_factor(entry.spec, factors)
+        if written is None:
+            return entry.layer.write_factor(entry.spec, factors)
+        counts = [sum(written.get(name, 0) for name in devices(below)) for below in entry.inputs]
+        return entry.layer.factor_where_written(entry.spec, factors, counts)
 
     return fold(node, lambda _: 1.0, of_layer)
 
@@ -343,18 +344,23 @@ def expected(node: Node, written: Mapping[str, int]) -> Expected:
 
     `written` has the bytes written to each device, by name.
     """
-    return Expected(write_factor(node, written))
+    return Expected(write_factor(node, written), commit_factor=commit_factor(node))
 
 
-def _mean_factor(inputs: Iterable[Node], factors: list[float], written: Mapping[str, int]) -> float:
-    """Return the mean factor of the inputs: the bytes written to all their leaves divided by the bytes of data.
+def commit_factor(node: Node) -> float | None:
+    """Return the bytes written to log vdevs per byte of a committed write, the least of all pools of the layout.
 
-    An input's data bytes are its leaf bytes divided by its factor. If nothing was written, the result is the smallest
-    factor.
+    None if no pool has log vdevs.
     """
-    leaf_bytes = [sum(written.get(name, 0) for name in devices(below)) for below in inputs]
-    data_bytes = sum(count / factor for count, factor in zip(leaf_bytes, factors, strict=True))
-    return sum(leaf_bytes) / data_bytes if data_bytes else min(factors)
+
+    def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:
+        factors = [factor for factor, _ in inputs]
+        own = entry.layer.commit_factor(entry.spec, factors)
+        below = min((factor for _, factor in inputs if factor is not None), default=None)
+        return entry.layer.write_factor(entry.spec, factors), below if own is None else own
+
+    found: tuple[float, float | None] = fold(node, lambda _: (1.0, None), of_layer)
+    return found[1]
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:

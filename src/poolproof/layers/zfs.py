@@ -31,12 +31,13 @@ from poolproof.layers.base import (
     OpenLayer,
     StageReader,
     WriteBack,
+    mean_factor,
     survives,
 )
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_properties import DATASET, POOL, VALUES, check_property
-from poolproof.layers.zfs_vdevs import NEEDED, VdevTree, read_vdevs
+from poolproof.layers.zfs_vdevs import NEEDED, Vdev, VdevTree, read_vdevs
 from poolproof.steps import Step
 from poolproof.units import format_size
 
@@ -168,11 +169,24 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         return True
 
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
-        """Return the lowest write amplification among the data vdevs, times `copies`.
+        """Return the lowest write amplification among the vdevs that store data, times `copies`.
 
-        Writes to log vdevs are not included.
+        With special_small_blocks, small blocks of data are stored on special vdevs. Writes to log vdevs are not
+        included.
         """
-        return min(vdev.write_factor(inputs) for vdev in spec.vdevs.data) * spec.copies
+        return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
+
+    def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
+        """Return the mean write amplification of the data and special vdevs by the bytes that each got."""
+        vdevs = spec.vdevs.of("data", "special")
+        counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
+        if not sum(counts):
+            return self.write_factor(spec, inputs)
+        return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
+
+    def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
+        """Return the least number of copies on a log vdev, to which a commit goes before its transaction group."""
+        return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return how many bytes of data fit, each stored `copies` times.
@@ -229,6 +243,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             mirrors=(*others.mirrors, *zfs_status.mirror_sides(vdevs.data, built.inputs, built.host)),
             pools=(*others.pools, pool),
             objsets=(*others.objsets, *objsets),
+            log_devices=(*others.log_devices, *_leaves_of(vdevs.of("log"), built.inputs)),
         )
         aligned = replace(target, alignment_bytes=1 << int(ashift) if ashift != "0" else None)
         return zfs_status.on_dataset(aligned, properties, zfs)
@@ -301,6 +316,11 @@ def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
         if section != "data"
     ]
     return named, vdevs.force
+
+
+def _leaves_of(vdevs: Sequence[Vdev], inputs: Sequence[Volume]) -> tuple[str, ...]:
+    """Return the names of the leaf devices below these vdevs."""
+    return tuple(leaf.name for vdev in vdevs for member in vdev.members for leaf in inputs[member].leaves)
 
 
 def pool_of(volume: Volume) -> str:

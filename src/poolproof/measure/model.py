@@ -107,10 +107,14 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """One fill of test files: the text of the job that wrote them, and how long it took in seconds."""
+    """One fill of test files: the text of the job that wrote them, and how long it took in seconds.
+
+    `stored_share`: the share of their bytes that the disks stored; None if the layout does not compress.
+    """
 
     job: str
     seconds: float
+    stored_share: float | None = None
 
 
 @dataclass(frozen=True)

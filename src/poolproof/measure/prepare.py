@@ -3,14 +3,16 @@
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import NamedTuple
 
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import inspect, list_files, resident_bytes
+from poolproof.evidence.model import TestFile
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
-from poolproof.layers.tree import branches, copies_on_write, expected
+from poolproof.layers.tree import branches, copies_on_write, expected, write_factor
 from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import found_paths
@@ -25,6 +27,7 @@ _EMPTY_BYTES = 32 * 1024**2
 _EMPTY_LIMIT_S = 20.0
 _POLL_S = 0.02
 _HAS_NO_PAGES = "zfs"
+_LEAST_SHARE = 0.01
 
 
 def prepare(
@@ -43,7 +46,14 @@ def prepare(
     on_leaves = expected(layout.node, stored)
     files = {paths: inspect(host, paths) for paths in {each.paths for each in placed}}
     return {
-        cell.workload.name: PreparedWorkload(cell.workload, each.load, files[each.paths], on_leaves, stored, each.fill)
+        cell.workload.name: PreparedWorkload(
+            cell.workload,
+            each.load,
+            files[each.paths],
+            replace(on_leaves, stored_share=_stored_share(layout, files[each.paths], each.fill)),
+            stored,
+            each.fill,
+        )
         for cell, each in zip(cells, placed, strict=True)
     }
 
@@ -69,9 +79,40 @@ def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], liste
 
 
 def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
+    before = _written(host, layout) if layout.target.compression else {}
     begun = time.monotonic()
     generator_of(load).fill(host, load, layout.scratch, size_bytes)
-    return Fill(generator_of(load).text(load), time.monotonic() - begun)
+    filled = Fill(generator_of(load).text(load), time.monotonic() - begun)
+    if not before or not size_bytes:
+        return filled
+    flush(host, layout)
+    after = _written(host, layout)
+    grown = {name: after[name] - count for name, count in before.items()}
+    data_bytes = sum(grown.values()) / write_factor(layout.node, grown)
+    return replace(filled, stored_share=min(1.0, data_bytes / size_bytes))
+
+
+def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
+    """Return the bytes written to each leaf since it appeared, without log vdevs; empty if a leaf is not counted."""
+    log = layout.target.zfs.log_devices if layout.target.zfs else ()
+    leaves = [leaf for leaf in layout.leaves if leaf.name not in log]
+    counters = [parse_counters(host_named(host, leaf.host).read(leaf.counter)) for leaf in leaves]
+    found = {leaf.name: count.write_bytes for leaf, count in zip(leaves, counters, strict=True) if count}
+    return found if len(found) == len(leaves) and not layout.target.not_counted else {}
+
+
+def _stored_share(layout: BuiltLayout, files: Sequence[TestFile], fill: Fill | None) -> float | None:
+    """Return the share of the files' bytes that the disks store; None if the layout does not compress.
+
+    The fill's writes show it on every file system, but include metadata. ZFS also reports the blocks of a file.
+    """
+    size = sum(file.size_bytes for file in files)
+    if not layout.target.compression:
+        return None
+    shares = [fill.stored_share] if fill and fill.stored_share is not None else []
+    if layout.target.file_system == _HAS_NO_PAGES and size:
+        shares.append(1 - sum(file.hole_bytes or 0 for file in files) / size)
+    return max(min(shares), _LEAST_SHARE) if shares else None
 
 
 def _on_block(layout: BuiltLayout, load: Load) -> Load:

@@ -36,6 +36,8 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         mount_options=mount.options,
         emulated=tuple(leaf.name for leaf in leaves if leaf.model),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
+        not_counted=_with(host, leaves, "queue/iostats", "0"),
+        without_write_cache=_with(host, leaves, "queue/write_cache", "write through"),
         in_guest=machine.is_guest if any(_is_of_the_machine(leaf) for leaf in leaves) else None,
         zoned=any(_queue(host, leaf, "queue/zoned") in _ZONED for leaf in leaves) or None,
         ceiling_read_bytes_per_s=ceiling,
@@ -72,8 +74,20 @@ def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """Return the text of a sysfs file of the leaf device, such as `queue/rotational`; None if missing or empty."""
+    """Return the text of a sysfs file of the leaf device, such as `queue/rotational`; None if missing or empty.
+
+    A partition has the files of its disk, which is the folder above.
+    """
+    return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
+
+
+def _of_leaf(host: Host, leaf: Leaf, name: str) -> str | None:
     return text_of(host_named(host, leaf.host), f"{leaf.counter.removesuffix('/stat')}/{name}").strip() or None
+
+
+def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[str, ...]:
+    """Return the names of the leaf devices whose sysfs file has this text."""
+    return tuple(leaf.name for leaf in leaves if _queue(host, leaf, name) == text)
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:

@@ -21,6 +21,7 @@ from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.facts.conditions import read_conditions
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
+from poolproof.layers.tree import expected
 from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
@@ -140,7 +141,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
     asked_s = measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s
     case = Case(prepared.load, result, evidence, context.layout.target, cold=cold, asked_s=asked_s)
-    judgement = judge(case)
+    judgement = judge(case, workload.metric)
     context.run.keep(directory, "evidence.json", trial_evidence(case))
     return Trial(
         layout=context.layout.name,
@@ -270,7 +271,9 @@ def _evidence(
     window = _without_ramp(measured, prepared.load, result)
     leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
     moved = moved_each_way(result)
-    account = byte_account(moved, leaves, prepared.expected, window, context.idle) if leaves else None
+    went = {leaf.device: leaf.drained_write_bytes for leaf in leaves}
+    on_leaves = replace(expected(context.layout.node, went), stored_share=prepared.expected.stored_share)
+    account = byte_account(moved, leaves, on_leaves, window, context.idle) if leaves else None
     files = prepared.files
     if resident is not None:
         files = tuple(replace(file, resident_bytes=pages) for file, pages in zip(files, resident, strict=True))

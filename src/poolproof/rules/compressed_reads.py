@@ -2,6 +2,7 @@
 
 from poolproof.rules.flow import compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, zfs_source
+from poolproof.rules.proof import OF_READS
 
 
 def _in_result(case: Case) -> Findings:
@@ -12,6 +13,7 @@ def _in_result(case: Case) -> Findings:
             f"fio read {flow.moved}; the disks read {flow.counted_share}: the target has "
             f"compression={case.target.compression}, so the file takes up only that much space on disk",
             weight=85,
+            metrics=OF_READS,
         )
 
 

@@ -6,14 +6,17 @@ L08) has 0.885, because some blocks from earlier runs were still in RAM. Every i
 a ratio of at most 0.25.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account
 from poolproof.rules.model import Case, Effect
+from poolproof.rules.path import goes_past_ram
+from poolproof.rules.reported import Kind
 from poolproof.units import format_size
 
 READ_IN_ORDER = 0.85
 WRITE_IN_ORDER = 0.9
+WORK_IN_ORDER = 0.75
 BROKEN = 0.5
 _LOST = 0.95
 
@@ -75,8 +78,14 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting; None if there is no evidence, or if no leaf was counted."""
-    return case.evidence.account if case.evidence and case.evidence.leaves else None
+    """Return the byte accounting; None if there is no evidence, or if the I/O of a leaf was not counted."""
+    return case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
+
+
+def uncounted(case: Case) -> tuple[str, ...]:
+    """Return the names of the leaves whose I/O the kernel does not count."""
+    switched_off = case.target.not_counted if case.target else ()
+    return tuple(leaf.device for leaf in case.leaves if not leaf.counted or leaf.device in switched_off)
 
 
 def reads(case: Case) -> Flow | None:
@@ -84,7 +93,7 @@ def reads(case: Case) -> Flow | None:
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
-    expected = found.fio_read_bytes * _stored_share(case)
+    expected = found.fio_read_bytes * stored_share(case)
     return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ_IN_ORDER)
 
 
@@ -102,11 +111,12 @@ def lost_reads(case: Case) -> Flow | None:
 def writes(case: Case) -> Flow | None:
     """Compare the writes expected at the leaves with what the leaves had written after the flush.
 
-    The expected bytes are fio's writes × the expected write amplification. None if fio wrote nothing or no leaf was
-    counted.
+    The expected bytes are fio's writes × the expected write amplification. Log records do not count as data of a pool:
+    the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if every write is
+    committed. None if fio wrote nothing or no leaf was counted.
     """
     found = account(case)
-    return _writes(case, found, found.leaf_drained_write_bytes) if found else None
+    return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
 
 
 def lost_writes(case: Case) -> Flow | None:
@@ -116,38 +126,98 @@ def lost_writes(case: Case) -> Flow | None:
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """Like `writes`, but with what the leaves had written when fio ended."""
+    """Like `writes`, but with what the leaves had written when fio ended.
+
+    A committed write on a pool with log vdevs is durable there, once per copy of the log, until its transaction group
+    is written (zil_commit() in OpenZFS 2.1).
+    """
     found = account(case)
-    return _writes(case, found, found.leaf_write_bytes) if found else None
+    if found is None:
+        return None
+    if not commits_each_write(case) or not _has_log(case):
+        return _writes(case, found, found.leaf_write_bytes)
+    factor = min(found.commit_factor or 1.0, found.write_factor)
+    return _writes(case, replace(found, write_factor=factor), found.leaf_write_bytes)
+
+
+def deferred_writes(case: Case) -> Flow | None:
+    """Compare what the leaves had written when fio ended with all that they wrote for it, less background.
+
+    With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
+    None if each write had left RAM when it returned: what follows are only the file system's own structures. None too
+    if fio wrote nothing or no leaf was counted.
+    """
+    found = account(case)
+    writers = [job for job in case.jobs if job.writes]
+    if found is None or not found.fio_write_bytes:
+        return None
+    if all(job.commits_each_write or goes_past_ram(job, case.target) is True for job in writers):
+        return None
+    background = found.idle_write_bytes_per_s * found.drain_s
+    work = max(found.leaf_drained_write_bytes - background, found.leaf_write_bytes)
+    return Flow(found.fio_write_bytes, work, found.leaf_write_bytes, WORK_IN_ORDER) if work else None
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` if its ratio is too low and more than 5 % of the data was written late; otherwise None.
+    """Return `writes_at_end` or `deferred_writes` if its ratio is too low, and bytes were written late; otherwise None.
 
-    Late data is written by the final flush after fio has ended, and is not lost.
+    Late data is written by the final flush after fio has ended, and is not lost. It is at least 5 % of the data.
     """
-    at_end, drained = writes_at_end(case), writes(case)
-    if at_end is None or drained is None or at_end.in_order:
+    at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
+    if at_end is None or drained is None:
         return None
-    return at_end if at_end.counted_bytes < _LOST * drained.counted_bytes else None
+    if not at_end.in_order and at_end.counted_bytes < _LOST * drained.counted_bytes:
+        return at_end
+    return deferred if deferred is not None and not deferred.in_order else None
 
 
-def _writes(case: Case, found: Account, counted_bytes: int) -> Flow | None:
+def commits_each_write(case: Case) -> bool:
+    """True if every write is synchronous, or is followed by a sync."""
+    writers = [job for job in case.jobs if job.writes]
+    return bool(writers) and all(job.commits_each_write for job in writers)
+
+
+def _has_log(case: Case) -> bool:
+    return case.zfs is not None and case.zfs.has_log
+
+
+def _log_bytes(case: Case, found: Account) -> float:
+    """Return the bytes that the leaves wrote for log records until the final flush; 0 if unknown."""
+    use = case.evidence.zfs if case.evidence else None
+    devices = case.zfs.log_devices if case.zfs else ()
+    logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
+    if use is not None and not devices and _has_log(case):
+        logged = (use.zil_slog_bytes or 0) * (found.commit_factor or 1.0)
+    if use is not None and commits_each_write(case):
+        logged += (use.zil_normal_bytes or 0) * found.write_factor
+    return min(logged, found.leaf_drained_write_bytes)
+
+
+def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
     if not found.fio_write_bytes:
         return None
-    expected = found.fio_write_bytes * found.write_factor * _stored_share(case)
+    expected = found.fio_write_bytes * found.write_factor * _written_share(case)
     return Flow(found.fio_write_bytes, expected, counted_bytes, WRITE_IN_ORDER)
 
 
-def _stored_share(case: Case) -> float:
-    """Return the fraction of fio's bytes that the target should store.
+def stored_share(case: Case) -> float:
+    """Return the fraction of the bytes that fio read which the disks store.
 
-    The fraction is below 1 only if the target compresses and all jobs use compressible data
-    (buffer_compress_percentage).
+    Below 1 only if the target compresses. The fraction was measured when the file was filled. If it was not, the data
+    that the jobs themselves write (buffer_compress_percentage) gives it; a job that only reads says nothing about it.
     """
-    if not compresses(case) or not case.load.parts:
+    found = account(case)
+    if not compresses(case):
         return 1.0
-    return max(1 - min(job.compress_percentage or 0 for job in case.load.parts) / 100, 0.01)
+    return found.stored_share if found and found.stored_share else _written_share(case)
+
+
+def _written_share(case: Case) -> float:
+    """Return the fraction of the bytes that fio wrote which the disks store, as the jobs that write ask for."""
+    writers = [job for job in case.load.parts if job.writes]
+    if not compresses(case) or not writers:
+        return 1.0
+    return max(1 - min(job.compress_percentage or 0 for job in writers) / 100, 0.01)
 
 
 def compresses(case: Case) -> bool:
@@ -155,13 +225,17 @@ def compresses(case: Case) -> bool:
     return case.target is not None and case.target.compression not in (None, "", "off", "none", "no")
 
 
-def proves(case: Case) -> bool:
-    """True if the byte accounting proves the result.
+def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
+    """True if the byte accounting covers the data of one direction, or of both.
 
     Data must have been moved, and the ratios of all writes and of the reads that should be cold must be within bounds.
+    If `of_commits` is true, writes that are committed one by one need to be durable only at the end: a later write may
+    replace them in RAM before the pool stores them.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes + found.fio_write_bytes:
         return False
-    flows = (cold_reads(case), writes(case), writes_at_end(case))
-    return all(flow.in_order for flow in flows if flow)
+    read = (cold_reads(case),) if kind != "write" else ()
+    drained = () if of_commits and commits_each_write(case) else (writes(case),)
+    wrote = (*drained, writes_at_end(case), deferred_writes(case)) if kind != "read" else ()
+    return all(flow.in_order for flow in (*read, *wrote) if flow)

@@ -1,11 +1,13 @@
-"""Derives one verdict from the findings of all rules. docs/verdicts.md explains how."""
+"""Derives a verdict for each metric from the findings of all rules. docs/verdicts.md explains how."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from poolproof.metrics import MetricId
 from poolproof.rules.catalogue import all_rules
-from poolproof.rules.flow import proves
+from poolproof.rules.coverage import proves
 from poolproof.rules.model import VERDICTS, Case, Finding, Rule
+from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
 from poolproof.verdicts import Verdict
 
 _STRENGTH = tuple(VERDICTS)
@@ -15,21 +17,27 @@ _STRENGTH = tuple(VERDICTS)
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdicts` maps the id of a metric to the verdict on that metric, if it differs from `verdict`. No rule judges
-    single metrics yet, so the mapping is empty.
+    `verdict` is about one metric. `verdicts` maps the id of another metric to its verdict, if that differs.
     """
 
     verdict: Verdict
     findings: tuple[Finding, ...]
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
 
 
-def judge(case: Case) -> Judgement:
-    """Apply every rule to one result and return the verdict."""
+def judge(case: Case, metric: MetricId | None = None) -> Judgement:
+    """Apply every rule to one result and return the verdict on a metric, by default the one that people quote."""
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
-    verdict = VERDICTS[findings[0].effect] if findings else None
-    return Judgement(verdict or ("sound" if proven else "unproven"), findings)
+    verdict = _verdict(case, metric or default_metric(case), findings)
+    others = {other: _verdict(case, other, findings) for other in measured_metrics(case)}
+    return Judgement(verdict, findings, {other: found for other, found in others.items() if found != verdict})
+
+
+def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdict:
+    strongest = next((finding for finding in findings if finding.is_about(metric)), None)
+    verdict = VERDICTS[strongest.effect] if strongest else None
+    return verdict or ("sound" if proves_metric(case, metric) else "unproven")
 
 
 def lint(case: Case) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ from poolproof.load.outcome import PartOutcome
 from poolproof.rules.flow import cold_reads, writes_at_end
 from poolproof.rules.model import Case, Effect, Finding, Findings, Rule, finding, fio_source, linux_source
 from poolproof.rules.path import goes_past_ram, is_persistent_memory
+from poolproof.rules.proof import OF_READS, OF_WRITES
 from poolproof.rules.reported import ReportedDirection, each_job, each_part, each_sync_has_data
 from poolproof.units import format_duration
 
@@ -36,6 +37,7 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         + ("no disk answers that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk answers that fast")
         + (by_design if effect == "notes" else ", only memory does"),
         weight=60 if effect != "notes" else 20,
+        metrics=OF_READS if part.kind == "read" else OF_WRITES,
         fix="use direct=1 for the disk's latency; use fdatasync=1 and fio's sync percentiles for commit latency",
     )
 

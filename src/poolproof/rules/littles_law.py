@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import PartOutcome
+from poolproof.rules.coverage import proves
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_issue, fio_source, notes
 from poolproof.rules.reported import ReportedDirection, each_job, parts
 from poolproof.units import format_count, format_duration

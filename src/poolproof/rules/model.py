@@ -8,6 +8,7 @@ from typing import Literal
 from poolproof.evidence.model import Evidence, LeafUse, Target, TestFile, ZfsFacts
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
+from poolproof.metrics import MetricId
 from poolproof.rules.quoted import Quoted
 from poolproof.verdicts import Verdict
 
@@ -39,7 +40,8 @@ class Finding:
 
     `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
     change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
-    than a rule that sees only that the bytes do not match.
+    than a rule that sees only that the bytes do not match. `metrics` are the metrics whose verdict the finding changes;
+    empty if it changes the verdict of every metric.
     """
 
     rule: str
@@ -47,14 +49,21 @@ class Finding:
     message: str
     fix: str
     weight: int = 50
+    metrics: tuple[MetricId, ...] = ()
+
+    def is_about(self, metric: MetricId) -> bool:
+        """True if the finding changes the verdict of the metric, or is a note on it."""
+        return not self.metrics or metric in self.metrics
 
 
 Findings = Iterable[Finding]
 
 
-def finding(effect: Effect, message: str, weight: int = 50, fix: str = "") -> Finding:
+def finding(
+    effect: Effect, message: str, weight: int = 50, fix: str = "", metrics: tuple[MetricId, ...] = ()
+) -> Finding:
     """Return a finding for a check to yield. `Rule` adds the rule's id and, if `fix` is empty, the rule's fix."""
-    return Finding("", effect, message, fix, weight)
+    return Finding("", effect, message, fix, weight, metrics)
 
 
 fails = partial(finding, "fails")

@@ -1,6 +1,6 @@
 """The text says that the target, or what answered, is memory."""
 
-from poolproof.rules.flow import proves
+from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.service_time import interval_ns, typical_ns

@@ -2,6 +2,7 @@
 
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue
+from poolproof.rules.proof import OF_READS
 
 
 def _in_result(case: Case) -> Findings:
@@ -11,6 +12,7 @@ def _in_result(case: Case) -> Findings:
             "notes" if flow.in_order else flow.effect,
             f"fio read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or from blocks that "
             "were never written",
+            metrics=OF_READS,
         )
 
 

@@ -4,6 +4,7 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.flow import lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects
 from poolproof.rules.path import is_fuse, is_zfs, may_end_in_ram
+from poolproof.rules.proof import OF_READS
 
 
 def _repeating(case: Case) -> list[LoadPart]:
@@ -30,6 +31,7 @@ def _in_result(case: Case) -> Findings:
             f"fio read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the disks read "
             f"{flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
             weight=70,
+            metrics=OF_READS,
         )
 
 

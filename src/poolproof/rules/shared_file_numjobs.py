@@ -9,6 +9,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import Flow, lost_reads, lost_writes
 from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown, may_end_in_ram
+from poolproof.rules.proof import OF_READS, OF_WRITES
 from poolproof.units import canonical_size
 
 _NEAR = 0.2
@@ -140,6 +141,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
         f"{flow.expected}{once}): the rest {rest}",
         weight=90,
         fix=_fix(case),
+        metrics=OF_WRITES if did == "wrote" else OF_READS,
     )
 
 

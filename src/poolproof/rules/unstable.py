@@ -1,7 +1,7 @@
 """A rate that no single value describes."""
 
+from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import disk_requests
-from poolproof.rules.flow import proves
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_rate

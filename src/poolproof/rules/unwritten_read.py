@@ -3,6 +3,7 @@
 from poolproof.rules.flow import compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
+from poolproof.rules.proof import OF_READS
 from poolproof.units import format_size
 
 
@@ -39,7 +40,8 @@ def _in_result(case: Case) -> Findings:
         why = "direct=1 bypasses RAM, so the missing blocks were never on a disk: holes or unwritten extents"
     else:
         return
-    yield finding(flow.effect, f"fio read {flow.moved}; the disks read {flow.counted_share}: {why}", weight=95)
+    message = f"fio read {flow.moved}; the disks read {flow.counted_share}: {why}"
+    yield finding(flow.effect, message, weight=95, metrics=OF_READS)
 
 
 RULE = Rule(

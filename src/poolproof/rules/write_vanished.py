@@ -1,16 +1,23 @@
 """Writes that never reached a disk."""
 
-from poolproof.rules.flow import lost_writes
+from poolproof.rules.flow import commits_each_write, lost_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, zfs_source
+from poolproof.rules.proof import OF_WRITES
 
 
 def _in_result(case: Case) -> Findings:
-    if flow := lost_writes(case):
-        yield finding(
-            flow.effect,
-            f"fio wrote {flow.moved}; after the final flush, the disks had written {flow.counted_share}: the rest was "
-            "overwritten in RAM, compressed, deduplicated or never stored",
-        )
+    flow, at_end = lost_writes(case), writes_at_end(case)
+    if flow is None:
+        return
+    logged = commits_each_write(case) and at_end is not None and at_end.in_order
+    where = "the disks had written" if not logged else "the disks had, apart from log records, written"
+    so = ". The commits were durable in the log, but this is not the throughput of the pool" if logged else ""
+    yield finding(
+        flow.effect,
+        f"fio wrote {flow.moved}; after the final flush, {where} {flow.counted_share}: the rest was overwritten in "
+        f"RAM, compressed, deduplicated or never stored{so}",
+        metrics=("bandwidth", "write_bandwidth") if logged else OF_WRITES,
+    )
 
 
 RULE = Rule(

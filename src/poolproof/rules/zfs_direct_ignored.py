@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import proves
+from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Changes, Findings, Rule, fill, finding, notes, suspects, zfs_source
 from poolproof.rules.path import is_zfs, release_of
 from poolproof.units import format_size

@@ -46,6 +46,8 @@ def test_fields_of_a_current_kernel() -> None:
 def test_an_old_kernel_counts_no_flushes_and_a_removed_device_nothing() -> None:
     old = parse_counters(LINUX_4_15)
     assert old is not None and old.flush_ios is None and old.write_ios == 424847
+    assert difference(old, old).flush_ios is None
+    assert (old.read_merges, old.write_merges) == (784926, 312726)
     assert parse_counters("") is None
 
 

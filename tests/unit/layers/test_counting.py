@@ -244,3 +244,36 @@ def test_a_bare_device_needs_no_layer() -> None:
 )
 def test_a_layout_with_any_copy_on_write_layer_copies_on_write(text: str, moves: bool) -> None:
     assert tree.copies_on_write(resolve(text)) is moves
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "factor"),
+    [
+        # lvm linear over unlike parts: what the fill spread by size says nothing about where a trial wrote
+        ("lvm linear (md raid1 a b) c", {"a": 0, "b": 0, "c": 50}, 1.0),
+        ("lvm linear (md raid1 a b) c", {"a": 50, "b": 50, "c": 0}, 2.0),
+        # a block waits on the fast device, or went on to the slow ones
+        ("lvm writecache (md raid1 a b) cachevol c", {"a": 90, "b": 90, "c": 1}, 1.0),
+        # small blocks of data are stored on the special vdev
+        ("zfs -f mirror a b special c special_small_blocks=128k", {"a": 0, "b": 0, "c": 50}, 1.0),
+        ("zfs -f mirror a b special c special_small_blocks=128k", {"a": 50, "b": 50, "c": 0}, 2.0),
+        # the log is not part of the pool's amplification
+        ("zfs mirror a b log c", {"a": 50, "b": 50, "c": 50}, 2.0),
+    ],
+)
+def test_the_factor_follows_the_bytes(text: str, written: dict[str, int], factor: float) -> None:
+    assert tree.write_factor(resolve(text), written) == pytest.approx(factor)
+
+
+@pytest.mark.parametrize(
+    ("text", "factor"),
+    [
+        ("zfs mirror a b log c", 1.0),
+        ("zfs a log mirror b c", 2.0),
+        ("zfs a log b | zvol 1G | ext4", 1.0),
+        ("zfs mirror a b", None),
+        ("a | ext4", None),
+    ],
+)
+def test_a_commit_is_durable_on_the_log(text: str, factor: float | None) -> None:
+    assert tree.expected(resolve(text), {}).commit_factor == factor

@@ -113,3 +113,14 @@ def test_a_seek_limit_applies_to_emulated_disks() -> None:
     reads = direction(26_000 * 4096, 1.0)
     effects = {each.rule: each.effect for each in judge(Case(job, said(read=reads, name="r"), target=found)).findings}
     assert (effects["physical-ceiling"], effects["disk-buffer"]) == ("refutes", "suspects")
+
+
+def test_disks_that_the_kernel_does_not_count_are_named() -> None:
+    off = target(leaf("sda"), files={"/sys/class/block/sda/queue/iostats": "0\n"})
+    assert off.not_counted == ("d",)
+    assert target(leaf("sda"), files={"/sys/class/block/sda/queue/iostats": "1\n"}).not_counted == ()
+
+
+def test_a_partition_has_the_queue_of_its_disk() -> None:
+    found = target(leaf("sda1"), files={"/sys/class/block/sda1/../queue/write_cache": "write through\n"})
+    assert (found.write_through, found.without_write_cache) == (True, ("d",))

@@ -51,11 +51,12 @@ def account(
 def counted(
     read: tuple[float, float] = (0, 0), write: tuple[float, float, float] = (0, 0, 0), factor: float = 1.0
 ) -> Evidence:
-    """Return the evidence of one disk: its account and what it did."""
-    return Evidence(
-        account(read, write, factor),
-        (leaf(read_bytes=int(read[1]), write_bytes=int(write[1]), drained_write_bytes=int(write[2])),),
-    )
+    """Return the evidence of one disk: its account and what it did, in requests of 512 bytes."""
+    disk = leaf(
+        read_bytes=int(read[1]), write_bytes=int(write[1]), drained_write_bytes=int(write[2]),
+        read_ios=int(read[1] // 512), write_ios=int(write[1] // 512),
+    )  # fmt: skip
+    return Evidence(account(read, write, factor), (disk,))
 
 
 def direction(moved_bytes: float = 0, seconds: float = 2.0, bs: int = 4096, p50_ns: float | None = None,

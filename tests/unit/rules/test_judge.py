@@ -10,9 +10,9 @@ from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
-from poolproof.rules.flow import proves
 from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case
+from poolproof.rules.proof import measured_metrics, proves_metric
 from tests.unit.rules.examples import EXAMPLES
 from tests.unit.rules.making import EXT4, GIB, account, counted, direction, jobs, leaf, said
 
@@ -113,8 +113,11 @@ def test_no_case_breaks_the_judge_and_the_strongest_finding_decides(case: Case) 
     judgement = judge(case)
     strengths = [(_STRENGTH[finding.effect], -finding.weight) for finding in judgement.findings]
     assert strengths == sorted(strengths)
-    strongest = judgement.findings[0].effect if judgement.findings else "notes"
-    assert judgement.verdict == _VERDICTS.get(strongest, "sound" if proves(case) else "unproven")
+    for metric in measured_metrics(case):
+        about = [finding.effect for finding in judgement.findings if finding.is_about(metric)]
+        otherwise = "sound" if proves_metric(case, metric) else "unproven"
+        expected = _VERDICTS.get(about[0] if about else "notes", otherwise)
+        assert judgement.verdicts.get(metric, judgement.verdict) == expected
     assert all("None" not in finding.message for finding in judgement.findings)
 
 

@@ -43,8 +43,8 @@ def _writes(
 def _loop(below_read_bytes: int | None, cached: bool) -> Case:
     moved = 64 * MIB
     below = None if below_read_bytes is None else "vda"
-    disk = leaf("loop0", read_bytes=moved, below_device=below, below_read_bytes=below_read_bytes,
-                below_drained_write_bytes=None if below is None else 0)  # fmt: skip
+    disk = leaf("loop0", read_bytes=moved, read_ios=moved // 4096, below_device=below,
+                below_read_bytes=below_read_bytes, below_drained_write_bytes=None if below is None else 0)  # fmt: skip
     target = Target("ext4", ram_bytes=8 * GIB, loop_without_direct=("loop0",) if cached else ())
     return Case(jobs(_L09), said(read=direction(moved, 0.2)), Evidence(account(read=(moved, moved)), (disk,)), target)
 
@@ -83,7 +83,13 @@ def _l16() -> Case:
 def _l17(reads_on_disk: int, window_s: float) -> Case:
     options = "rw=randread bs=4k size=1g direct=1 rate_iops=2000 time_based=1 ramp_time=2 runtime=2 filename=X"
     found = account(read=(4000 * 4096, reads_on_disk * 4096), window_s=window_s)
-    return Case(jobs(options), said(read=direction(4000 * 4096, 2.0)), Evidence(found, (leaf(),)), EXT4, asked_s=2.0)
+    return Case(
+        jobs(options),
+        said(read=direction(4000 * 4096, 2.0)),
+        Evidence(found, (leaf(read_ios=reads_on_disk),)),
+        EXT4,
+        asked_s=2.0,
+    )
 
 
 def _l18() -> Outcome:

@@ -44,7 +44,7 @@ def _audited(run: RunDirectory, source: str, line: int, trial: Trial, context: C
         metrics, verdict = _recorded_metrics(trial), trial.verdict
         recorded = Audited(source, line, line, name, None, metrics, verdict, trial.findings, known, was=verdict)
         return replace(recorded, verdicts=trial.verdicts)
-    judgement = judge(case)
+    judgement = judge(case, trial.metric)
     return Audited(
         source=source,
         line=line,

@@ -126,7 +126,8 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
         for judged in (OtherVerdict((), cell.verdict, cell.reasons()), *cell.other_verdicts):
-            if judged.verdict != "sound":
+            # the table shows no other metric, so one without a proof needs no line
+            if judged.verdict != "sound" and (judged.reasons or not judged.metrics):
                 rules = tuple(finding.rule for finding in judged.reasons)
                 groups.setdefault((cell.workload, judged.metrics, judged.verdict, rules), []).append((cell, judged))
     for group in groups.values():

@@ -19,7 +19,7 @@ from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import t_factor
 from poolproof.verdicts import WORST_FIRST, counts
 
-_SQL_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
+_SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 _EXACT_FREEDOMS = 20
 _Z = 1.959963984540054
 _SERIES = (

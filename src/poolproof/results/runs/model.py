@@ -175,12 +175,17 @@ class Trial:
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own metric. Notes are always included.
 
-        A finding is left out if its effect is a worse verdict than the metric has, because it then concerns other
-        metrics.
+        A finding is left out if it names other metrics, or if its effect is a worse verdict than the metric has,
+        because it then concerns other metrics.
         """
+        metric = metric or self.metric
         least = WORST_FIRST.index(self.result(metric).verdict)
         caused = ((finding, VERDICTS[finding.effect]) for finding in self.findings)
-        return tuple(found for found, verdict in caused if verdict is None or WORST_FIRST.index(verdict) >= least)
+        return tuple(
+            found
+            for found, verdict in caused
+            if verdict is None or (found.is_about(metric) and WORST_FIRST.index(verdict) >= least)
+        )
 
 
 @dataclass(frozen=True)

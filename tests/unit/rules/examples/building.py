@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 
 from poolproof.evidence import model
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
-from poolproof.load.fio.job import Job
-from poolproof.load.fio.load import jobs_of, load_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Latency, Outcome, PartOutcome
 from poolproof.rules.model import Case, Effect
@@ -86,6 +84,11 @@ def with_leaves(case: Case, *leaves: model.LeafUse) -> Case:
     return replace(case, evidence=replace(case.evidence or Evidence(None), leaves=leaves))
 
 
+def with_requests(case: Case, read_ios: int, merged: int = 0) -> Case:
+    """Return the same case with these reads at its disk."""
+    return with_leaves(case, *(replace(each, read_ios=read_ios, read_merges=merged) for each in case.leaves))
+
+
 def on_zfs(**properties: object) -> Target:
     return replace(ZFS, zfs=ZfsFacts(**{"version": "2.3.1", **properties}))  # type: ignore[arg-type]
 
@@ -158,7 +161,8 @@ def named(name: str, options: str) -> Case:
     return Case(Load((job(options, name),)), target=EXT4)
 
 
-def compressible(case: Case) -> Case:
-    """Return the same case with jobs whose data compresses to half, as requested."""
-    options = (Job(each.name, {**each.options, "buffer_compress_percentage": "50"}) for each in jobs_of(case.load))
-    return replace(case, load=load_of(tuple(options)))
+def half_stored(case: Case) -> Case:
+    """Return the same case with files of which the disks stored half when they were filled."""
+    evidence = case.evidence or Evidence(None)
+    assert evidence.account is not None
+    return replace(case, evidence=replace(evidence, account=replace(evidence.account, stored_share=0.5)))

@@ -12,7 +12,7 @@ from tests.unit.rules.examples.building import (
     MERGERFS,
     ZFS,
     Example,
-    compressible,
+    half_stored,
     lint_of,
     loop,
     on_zfs,
@@ -21,9 +21,11 @@ from tests.unit.rules.examples.building import (
     uncounted,
     with_files,
     with_idle,
+    with_leaves,
+    with_requests,
     write_of,
 )
-from tests.unit.rules.making import EXT4, GIB, MB, MIB, counted, direction
+from tests.unit.rules.making import EXT4, GIB, MB, MIB, counted, direction, leaf
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
@@ -74,7 +76,15 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(
             read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS),
             "suspects",
-            compressible(read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS)),
+            half_stored(read_of("rw=read bs=1m size=256m", 256 * MIB, 130 * MIB, BTRFS)),
+        ),
+    ),
+    "counters-off": (
+        Example(lint_of(_RANDOM_READ, replace(EXT4, not_counted=("sda",))), "notes", lint_of(_RANDOM_READ)),
+        Example(
+            with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1", counted=False)),
+            "notes",
+            with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1")),
         ),
     ),
     "default-buffer-compressible": (
@@ -155,6 +165,24 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
         Example(
             read_of("rw=read bs=1m size=1g", GIB, 0.885 * GIB), "notes", read_of("rw=read bs=1m size=1g", GIB, GIB)
+        ),
+    ),
+    "reads-without-requests": (
+        Example(
+            with_requests(read_of(f"{_RANDOM_READ} direct=0 ioengine=mmap", 64 * MIB, 64 * MIB), 94),
+            "refutes",
+            with_requests(read_of(f"{_RANDOM_READ} direct=0 ioengine=mmap", 64 * MIB, 64 * MIB), 10_000, 5_000),
+        ),
+        Example(
+            with_requests(read_of(f"{_RANDOM_READ} direct=0", 64 * MIB, 64 * MIB), 8_995),
+            "suspects",
+            with_requests(read_of(f"{_RANDOM_READ} direct=0", 64 * MIB, 64 * MIB), 16_384),
+        ),
+        # records: as many bytes as fio read, in requests enough for raidz, but few records
+        Example(
+            with_requests(read_of("rw=randread bs=4k size=1g", 64 * MIB, 800 * MIB, ZFS), 26_000),
+            "refutes",
+            with_requests(read_of("rw=randread bs=4k size=1g", 64 * MIB, 2048 * MIB, ZFS), 66_000),
         ),
     ),
     "recordsize-mismatch": (

@@ -1,0 +1,41 @@
+"""Disks whose I/O the kernel does not count."""
+
+from poolproof.rules.flow import uncounted
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_issue, notes
+
+
+def _in_job(case: Case) -> Findings:
+    if switched_off := case.target.not_counted if case.target else ():
+        yield _finding(switched_off, "queue/iostats is 0")
+
+
+def _in_result(case: Case) -> Findings:
+    if names := uncounted(case):
+        off = set(case.target.not_counted if case.target else ()) >= set(names)
+        yield _finding(names, "queue/iostats is 0" if off else "the counters have been 0 since the disk appeared")
+
+
+def _finding(names: tuple[str, ...], why: str) -> Finding:
+    return notes(
+        f"the I/O of {', '.join(names)} is not counted, because {why}: nothing can prove the result", weight=75
+    )
+
+
+RULE = Rule(
+    title="The disks are not counted",
+    wrong="The kernel counts nothing for a disk with queue/iostats=0, and older kernels count nothing for an NVMe disk "
+    "with native multipath. Counters that stay at 0 do not show that the disk was idle.",
+    shows="Before the run: queue/iostats is 0. In the counters: a disk has counted nothing since it appeared.",
+    error="Unknown: nothing shows whether RAM answered.",
+    fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel",
+    sources=(
+        "https://www.kernel.org/doc/html/latest/block/queue-sysfs.html (iostats)",
+        "the kernel's drivers/nvme/host/multipath.c, nvme_mpath_start_request()",
+        fio_issue(1890),
+    ),
+    in_job=_in_job,
+    options=("filename", "directory"),
+    in_result=_in_result,
+    cleared_by_byte_count=False,
+    commands="fio --rw=randread --bs=4k --size=64m --direct=1",
+)

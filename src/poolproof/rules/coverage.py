@@ -1,0 +1,180 @@
+"""Request accounting for the rules: whether the disks' requests cover the I/Os that fio counted.
+
+Bytes prove a rate of bytes. They prove neither IOPS nor latency if a single request can move more than one I/O asked
+for: readahead, a record of ZFS, a page for a block of 512 bytes. One miss then brings in what the cache serves to many
+later I/Os. So each I/O needs work of its own at the disks, which is counted in up to three ways:
+
+- A request. What the block layer merges counts as well: blk_account_io_merge_bio() and blk_account_io_merge_request()
+  in the kernel's block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, the copies
+  of RAID, journals and metadata only add requests. ZFS combines neighbouring blocks before the block layer sees them
+  (vdev_queue_aggregate() in OpenZFS 2.1), as the page cache does, and nothing counts that. Fewer requests than I/Os
+  then leave sequential I/O unproven; random I/O has no neighbours.
+- The bytes of a whole record, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
+- A miss in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poolproof.evidence.model import Account
+from poolproof.load.model import LoadPart
+from poolproof.rules.flow import BROKEN, READ_IN_ORDER, account, bytes_prove, cold_reads, stored_share
+from poolproof.rules.model import Case, Effect
+from poolproof.rules.path import goes_past_ram, is_zfs
+from poolproof.rules.reported import Kind, ReportedDirection, parts
+from poolproof.units import format_count, format_number_of, format_size
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """One way to count the disks' work: the I/Os of fio, the work that they need and the work that was counted.
+
+    `counted_text` names the work for messages: "94 requests".
+    """
+
+    ios: int
+    needed: float
+    counted: float
+    counted_text: str
+
+    @property
+    def ratio(self) -> float:
+        return self.counted / self.needed
+
+    @property
+    def in_order(self) -> bool:
+        return self.ratio >= READ_IN_ORDER
+
+    @property
+    def effect(self) -> Effect:
+        """The effect of the finding if the ratio is too low."""
+        return "refutes" if self.ratio < BROKEN else "suspects"
+
+
+def random_reads(case: Case) -> Coverage | None:
+    """Return how the disks' work covers the random reads that should be cold, by the count with the lowest ratio.
+
+    None if there are no such reads, or if nothing was counted.
+    """
+    found = account(case)
+    random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
+    ios = sum(part.figures.ios or 0 for part in random)
+    if found is None or not case.cold or not ios:
+        return None
+    return min(_counts(case, found, random, ios), key=lambda each: each.ratio, default=None)
+
+
+def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: int) -> Iterator[Coverage]:
+    requests = _requests(case, "read")
+    if requests is not None:
+        yield Coverage(ios, ios, requests, format_number_of(requests, "request"))
+    record, moved = _record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
+    if record is None or not moved:
+        return
+    if record * ios > moved:
+        records = found.leaf_read_bytes / record
+        text = (
+            f"{format_size(found.leaf_read_bytes)}, which is {format_count(records)} records of {format_size(record)}"
+        )
+        yield Coverage(ios, record * ios * stored_share(case), found.leaf_read_bytes, text)
+    use = case.evidence.zfs if case.evidence else None
+    if use is not None and use.data_misses is not None:
+        blocks = max(ios, moved // record)
+        yield Coverage(ios, blocks, use.data_misses, format_number_of(use.data_misses, "block that the ARC missed"))
+
+
+def _record_bytes(case: Case) -> int | None:
+    """Return the bytes that ZFS reads as a unit; None on other file systems. A smaller file is a single block."""
+    if case.target is None or not is_zfs(case.target) or not case.target.record_bytes:
+        return None
+    largest = max((file.size_bytes for file in case.files), default=0)
+    return min(case.target.record_bytes, largest) if largest else case.target.record_bytes
+
+
+def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | None]]:
+    for part in parts(case.outcome):
+        if part.kind == kind:
+            yield part, case.job_named(part.job.name)
+
+
+def _requests(case: Case, kind: Kind) -> int | None:
+    """Return the requests of the leaves in one direction, with the merged ones and without flushes.
+
+    None if they were not counted: the leaves moved bytes, but without a request.
+    """
+    found, reads = account(case), kind == "read"
+    requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
+    if found is None:
+        return None
+    if not requests:
+        return None if (found.leaf_read_bytes if reads else found.leaf_write_bytes) else 0
+    merged = sum((leaf.read_merges if reads else leaf.write_merges) or 0 for leaf in case.leaves)
+    flushes = 0 if reads else sum(leaf.flush_ios or 0 for leaf in case.leaves)
+    return max(requests + merged - flushes, 0)
+
+
+def reads_reach_disks(case: Case) -> bool:
+    """True if the disks' work covers every read that should be cold, so that IOPS and latencies are the disks'."""
+    if not case.cold or not list(_of(case, "read")):
+        return True
+    if not bytes_prove(case, "read"):
+        return False
+    random, requests = random_reads(case), _requests(case, "read")
+    if random is not None and not random.in_order:
+        return False
+    if requests is None:
+        return all(job is not None and goes_past_ram(job, case.target) for _, job in _of(case, "read"))
+    return requests >= READ_IN_ORDER * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
+
+
+def writes_reach_disks(case: Case) -> bool:
+    """True if each write had work of its own at the disks before fio ended.
+
+    A write that is committed may share its request with the other clones that commit at the same time: the journal of
+    a file system and the intent log of ZFS write them together. Writes of whole records of ZFS need no requests of
+    their own, because each record is stored in a place of its own.
+    """
+    if not list(_of(case, "write")):
+        return True
+    if not bytes_prove(case, "write", of_commits=True):
+        return False
+    requests, needed = _requests(case, "write"), 0.0
+    for part, job in _of(case, "write"):
+        if job is None:
+            return False
+        past_ram, is_committed = goes_past_ram(job, case.target) is True, job.commits_each_write
+        if requests is None and not past_ram:
+            return False
+        record = _record_bytes(case)
+        if past_ram or not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
+            needed += (part.figures.ios or 0) / (case.load.clones if is_committed and not past_ram else 1)
+    return requests is None or requests >= READ_IN_ORDER * needed
+
+
+def writes_wait_for_disks(case: Case) -> bool:
+    """True if each write returned only when its data had left RAM, so that its latency is the disks'."""
+    jobs = [job for _, job in _of(case, "write")]
+    return all(
+        job is not None and (job.writes_are_synchronous or goes_past_ram(job, case.target) is True) for job in jobs
+    )
+
+
+def random_reads_in_order(case: Case) -> bool:
+    """True if the disks' work covers the random reads that should be cold, or if there are none.
+
+    If nothing counts the work, this is true only if the reads bypass RAM, or if RAM has no part in moving more than
+    was asked: the job's blocks are then at least as large as a record.
+    """
+    found = random_reads(case)
+    if found is not None:
+        return found.in_order
+    random = [job for _, job in _of(case, "read") if job is not None and job.is_random]
+    return not case.cold or all(goes_past_ram(job, case.target) is True for job in random)
+
+
+def proves(case: Case) -> bool:
+    """True if the accounting proves where the data went: the bytes, and the requests of random reads.
+
+    Findings on a job about caches are then dropped.
+    """
+    return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))

@@ -1,0 +1,75 @@
+"""What proves which metric: bytes prove a bandwidth, requests prove IOPS and latencies, flushes prove syncs."""
+
+from collections.abc import Callable, Mapping
+
+from poolproof.metrics import METRICS, MetricId
+from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
+from poolproof.rules.flow import bytes_prove
+from poolproof.rules.model import Case
+
+LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "requests")
+"""The percentiles of reads and writes."""
+
+SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
+"""The percentiles of fsync and fdatasync calls."""
+
+OF_READS: tuple[MetricId, ...] = ("iops", "read_iops", "bandwidth", "read_bandwidth", *LATENCIES)
+"""The metrics that reads are part of."""
+
+OF_WRITES: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *LATENCIES)
+"""The metrics that writes are part of."""
+
+
+def _read_bandwidth(case: Case) -> bool:
+    return bytes_prove(case, "read") and random_reads_in_order(case)
+
+
+def _write_bandwidth(case: Case) -> bool:
+    return bytes_prove(case, "write")
+
+
+def _bandwidth(case: Case) -> bool:
+    return bytes_prove(case) and random_reads_in_order(case)
+
+
+def _iops(case: Case) -> bool:
+    return bytes_prove(case, of_commits=True) and reads_reach_disks(case) and writes_reach_disks(case)
+
+
+def _latency(case: Case) -> bool:
+    return _iops(case) and writes_wait_for_disks(case)
+
+
+def _syncs(case: Case) -> bool:
+    return bytes_prove(case, "write", of_commits=True)
+
+
+_PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
+    "iops": _iops,
+    "read_iops": lambda case: bytes_prove(case, "read") and reads_reach_disks(case),
+    "write_iops": lambda case: bytes_prove(case, "write", of_commits=True) and writes_reach_disks(case),
+    "bandwidth": _bandwidth,
+    "read_bandwidth": _read_bandwidth,
+    "write_bandwidth": _write_bandwidth,
+    **dict.fromkeys(LATENCIES, _latency),
+    **dict.fromkeys(SYNCS, _syncs),
+}
+
+
+def proves_metric(case: Case, metric: MetricId) -> bool:
+    """True if counters prove the metric."""
+    return _PROOFS[metric](case)
+
+
+def measured_metrics(case: Case) -> tuple[MetricId, ...]:
+    """Return the metrics that the load can have results for."""
+    load = case.load
+    reads = ("read_iops", "read_bandwidth") if load.reads else ()
+    writes = ("write_iops", "write_bandwidth") if load.writes else ()
+    syncs = SYNCS if any(job.syncs and job.writes for job in case.jobs) else ()
+    return ("iops", "bandwidth", *reads, *writes, *LATENCIES, *syncs)
+
+
+def default_metric(case: Case) -> MetricId:
+    """Return the metric that people quote for such a load: IOPS if a job is random, otherwise the bandwidth."""
+    return "iops" if any(job.is_random for job in case.jobs) else "bandwidth"

@@ -1,0 +1,41 @@
+"""Random reads for which the disks did no work of their own."""
+
+from poolproof.rules.coverage import random_reads
+from poolproof.rules.model import Case, Findings, Rule, fill, finding, zfs_issue
+from poolproof.rules.proof import OF_READS
+from poolproof.units import format_count
+
+
+def _in_result(case: Case) -> Findings:
+    found = random_reads(case)
+    if found and not found.in_order:
+        yield finding(
+            found.effect,
+            f"fio counted {format_count(found.ios)} random reads, but the disks only did {found.counted_text} "
+            f"({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where readahead or an earlier "
+            "read of the same record or page had put it",
+            weight=65,
+            metrics=OF_READS,
+        )
+
+
+RULE = Rule(
+    title="Random reads without requests",
+    wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
+    "page for each small read. Most reads were served from RAM, and their IOPS and latency are those of RAM.",
+    shows="In the counters: requests (with merged ones), records by their bytes or ARC misses cover less than 85 % of "
+    "fio's random reads. Less than 50 % is proof.",
+    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS by mmap, 16,384 "
+    "reads by fio and 94 requests at the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
+    fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata to have "
+    "each read reach the disks; leave fadvise_hint at its default and do not use mmap",
+    sources=(
+        "the kernel's block/blk-merge.c, blk_account_io_merge_bio()",
+        "OpenZFS module/zfs/arc.c, arc_read()",
+        zfs_issue(6040),
+    ),
+    in_result=_in_result,
+    explains_lost={"read": "served from RAM after readahead or an earlier read of the same record"},
+    prepare=fill("256m"),
+    commands="fio --rw=randread --bs=4k --size=256m --ioengine=mmap --fadvise_hint=0",
+)

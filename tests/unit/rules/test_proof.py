@@ -1,0 +1,169 @@
+"""Which metrics the counters of a trial prove: bytes a bandwidth, requests IOPS and latencies."""
+
+from dataclasses import replace
+
+import pytest
+
+from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
+from poolproof.verdicts import Verdict
+from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, jobs, leaf, said
+
+_ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=ZfsFacts(version="2.1.11", arc_max_bytes=GIB))
+
+
+def _read(options: str, ios: int, bs: int, requests: int, leaf_bytes: int, target: Target = EXT4) -> Case:
+    disk = leaf(read_bytes=leaf_bytes, read_ios=requests, read_merges=0)
+    evidence = Evidence(account(read=(ios * bs, leaf_bytes)), (disk,))
+    return Case(jobs(f"{options} time_based=1 runtime=2"), said(read=direction(ios * bs, 2.0, bs)), evidence, target)
+
+
+def _verdicts(case: Case, *metrics: str) -> tuple[Verdict, ...]:
+    return tuple(judge(case, metric).verdict for metric in metrics)
+
+
+@pytest.mark.parametrize(
+    ("options", "ios", "bs", "requests", "leaf_bytes"),
+    [
+        ("rw=randread bs=4k size=64m ioengine=mmap fadvise_hint=0", 16_384, 4096, 94, 64 * MIB),
+        ("rw=randread bs=4k size=64m ioengine=psync fadvise_hint=0", 16_384, 4096, 8_000, 64 * MIB),
+        ("rw=randread bs=512 size=64m ioengine=mmap", 131_072, 512, 16_387, 64 * MIB),
+        ("rw=randread bs=512 size=32m ioengine=psync", 189_023, 512, 24_575, 96 * MIB),
+    ],
+    ids=["mmap", "readahead", "512 bytes by mmap", "512 bytes"],
+)
+def test_reads_that_requests_do_not_cover_are_refuted(
+    options: str, ios: int, bs: int, requests: int, leaf_bytes: int
+) -> None:
+    case = _read(options, ios, bs, requests, leaf_bytes)
+    assert _verdicts(case, "iops", "read_iops", "p99") == ("refuted",) * 3
+    covered = _read(options, ios, bs, ios, max(leaf_bytes, 4096 * ios))
+    assert _verdicts(covered, "iops", "read_iops", "p99") == ("sound",) * 3
+
+
+def test_a_record_of_zfs_serves_many_small_reads_from_ram() -> None:
+    """OpenZFS 2.1, recordsize=128k: 10,270 reads of 4 KiB, 769 records from the disk, 2.4 times the bytes."""
+    case = _read("rw=randread bs=4k size=96m ioengine=psync", 10_270, 4096, 769, 769 * 128 * KIB, _ZFS)
+    found = judge(case, "iops")
+    assert found.verdict == "refuted"
+    assert {"reads-without-requests", "size-below-cache", "invalidate-is-not-cold"} <= {
+        finding.rule for finding in found.findings
+    }, "a byte count that amplification can reach clears no suspicion"
+    honest = _read("rw=randread bs=4k size=96m ioengine=psync", 1_239, 4096, 1_239, 1_239 * 128 * KIB, _ZFS)
+    assert judge(honest, "iops").verdict == "sound"
+
+
+@pytest.mark.parametrize(("misses", "verdict"), [(9_000, "sound"), (4_000, "suspect"), (300, "refuted")])
+def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: Verdict) -> None:
+    """Four disks of a raidz read each record in four requests, so requests alone cover reads from the ARC."""
+    case = _read("rw=randread bs=128k size=8g", 6_000, 128 * KIB, 24_000, 6_000 * 128 * KIB, _ZFS)
+    evidence = replace(case.evidence or Evidence(None), zfs=ZfsUse(data_misses=misses))
+    assert judge(replace(case, evidence=evidence), "iops").verdict == verdict
+
+
+def test_buffered_sequential_reads_prove_a_bandwidth_only() -> None:
+    case = _read("rw=read bs=4k size=256m", 65_536, 4096, 1_090, 256 * MIB)
+    assert _verdicts(case, "bandwidth", "iops", "p99") == ("sound", "unproven", "unproven")
+    assert judge(case).verdicts == dict.fromkeys(("iops", "read_iops", "p50", "p99", "p999"), "unproven")
+
+
+def test_merged_requests_cover_direct_sequential_reads() -> None:
+    case = _read("rw=read bs=4k size=256m direct=1 ioengine=libaio iodepth=32", 65_536, 4096, 4_096, 256 * MIB)
+    merged = replace(case.leaves[0], read_merges=61_440)
+    case = replace(case, evidence=replace(case.evidence or Evidence(None), leaves=(merged,)))
+    assert _verdicts(case, "bandwidth", "iops", "p99") == ("sound",) * 3
+
+
+def test_without_counted_requests_only_direct_reads_are_proven_by_bytes() -> None:
+    for options, verdict in {"direct=1": "sound", "direct=0": "unproven"}.items():
+        case = _read(f"rw=randread bs=4k size=64g {options}", 65_536, 4096, 0, 256 * MIB)
+        assert judge(case, "iops").verdict == verdict
+
+
+@pytest.mark.parametrize("why", ["switched off", "never counted"])
+def test_disks_that_are_not_counted_leave_a_result_unproven(why: str) -> None:
+    case = _read("rw=randread bs=4k size=64g direct=1", 65_536, 4096, 0, 0)
+    assert judge(case).verdict == "refuted"
+    if why == "switched off":
+        case = replace(case, target=replace(EXT4, not_counted=("vda",)))
+    else:
+        case = replace(case, evidence=replace(case.evidence or Evidence(None), leaves=(leaf(counted=False),)))
+    assert judge(case).verdict == "unproven"
+    assert "counters-off" in {finding.rule for finding in judge(case).findings}
+
+
+def test_reads_from_ram_say_nothing_about_the_writes() -> None:
+    """A job that verifies what it wrote reads it from RAM."""
+    disk = leaf(write_bytes=64 * MIB, write_ios=1024, drained_write_bytes=64 * MIB)
+    evidence = Evidence(account(read=(64 * MIB, 0), write=(64 * MIB, 64 * MIB, 64 * MIB)), (disk,))
+    outcome = said(read=direction(64 * MIB, 2.0, 64 * KIB), write=direction(64 * MIB, 2.0, 64 * KIB))
+    case = Case(jobs("rw=rw bs=64k size=128m direct=1 time_based=1 runtime=2"), outcome, evidence, EXT4)
+    assert _verdicts(case, "bandwidth", "read_bandwidth", "write_bandwidth") == ("refuted", "refuted", "sound")
+
+
+def _write(options: str, ios: int, bs: int, at_end: int, drained: int, target: Target = EXT4, **more: object) -> Case:
+    disk = leaf(write_bytes=at_end, write_ios=at_end // 4096, write_merges=0, drained_write_bytes=drained)
+    found = account(write=(ios * bs, at_end, drained), **more)  # type: ignore[arg-type]
+    outcome = said(write=direction(ios * bs, 2.0, bs))
+    return Case(jobs(f"{options} time_based=1 runtime=2"), outcome, Evidence(found, (disk,)), target)
+
+
+def test_late_writes_cannot_hide_behind_amplification() -> None:
+    """OpenZFS, buffered 4k writes of 128k records: 1 GiB by fio, 2 GiB at the end, 9 GiB once drained."""
+    late = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
+    found = judge(late, "bandwidth")
+    assert (found.verdict, found.findings[0].rule) == ("refuted", "write-without-sync")
+    in_time = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 8 * GIB, 9 * GIB, _ZFS)
+    assert judge(in_time, "bandwidth").verdict == "sound"
+    others = _write("rw=randwrite bs=4k size=64g end_fsync=1", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
+    quiet = replace(account(write=(GIB, 2 * GIB, 9 * GIB)), idle_write_bytes_per_s=70e9, idle_s=3.0)
+    busy = replace(others, evidence=replace(others.evidence or Evidence(None), account=quiet))
+    assert "write-not-on-disk" not in {finding.rule for finding in judge(busy).findings}
+
+
+def test_metadata_after_direct_writes_is_not_late() -> None:
+    case = _write("rw=randwrite bs=4k size=64g direct=1", 16_384, 4096, 64 * MIB, 160 * MIB, replace(EXT4))
+    assert _verdicts(case, "iops", "bandwidth", "p99") == ("sound",) * 3
+
+
+@pytest.mark.parametrize("factor", [2.0, 3.0])
+def test_commits_to_a_log_device_are_durable_there(factor: float) -> None:
+    """128k fdatasync on a mirror (or three sides) with a log device: the pool writes when the group closes."""
+    moved = 453 * 64 * KIB
+    facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
+    target = replace(_ZFS, zfs=facts, write_through=False)
+    log = leaf("log", write_bytes=moved, write_ios=906, flush_ios=453, drained_write_bytes=moved)
+    sides = [leaf(f"d{at}", drained_write_bytes=moved) for at in range(int(factor))]
+    found = account(write=(moved, moved, int((1 + factor) * moved)), factor=factor, commit_factor=1.0)
+    outcome = said(write=direction(moved, 2.0, 64 * KIB), syncs=453)
+    options = jobs("rw=write bs=64k size=64g fdatasync=1 time_based=1 runtime=2")
+    honest = Case(options, outcome, Evidence(found, (log, *sides)), target)
+    assert _verdicts(honest, "bandwidth", "write_iops", "sync_p99") == ("sound",) * 3
+
+
+def test_log_bytes_do_not_stand_for_the_pool() -> None:
+    """64k synchronous writes of 2 MiB by 4 jobs: the pool sees 16 % of them, the log all."""
+    moved = 400 * MIB
+    facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
+    log = leaf("log", write_bytes=moved, write_ios=6400, flush_ios=1600, drained_write_bytes=moved)
+    pool = leaf("a", write_bytes=40 * MIB, drained_write_bytes=64 * MIB)
+    found = account(write=(moved, 440 * MIB, 464 * MIB), commit_factor=1.0)
+    options = jobs("rw=randwrite bs=64k size=2m sync=1 numjobs=4 directory=X time_based=1 runtime=2")
+    outcome = said(write=direction(moved, 2.0, 64 * KIB))
+    case = Case(options, outcome, Evidence(found, (log, pool)), replace(_ZFS, zfs=facts))
+    assert _verdicts(case, "bandwidth", "write_bandwidth", "iops", "p99") == ("refuted", "refuted", "sound", "sound")
+    assert "throughput of the pool" in judge(case, "bandwidth").findings[0].message
+
+
+def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
+    """btrfs with zstd: 99 % compressible by the job, but the fill stored nearly all of it."""
+    target = Target("btrfs", ram_bytes=8 * GIB, compression="zstd:3", record_bytes=128 * KIB)
+    options = "rw=randread bs=4k size=64m pre_read=1 buffer_compress_percentage=99"
+    cached = _read(options, 65_536, 4096, 100, 4 * MIB, target)
+    assert judge(cached).verdict == "refuted"
+    small = replace(cached.evidence or Evidence(None), account=account((256 * MIB, 4 * MIB), stored_share=0.01))
+    assert judge(replace(cached, evidence=small), "iops").verdict == "refuted", "100 requests for 65,536 reads"
+    disk = leaf(read_bytes=5 * MIB, read_ios=65_536)
+    stored = replace(small, leaves=(disk,))
+    assert judge(replace(cached, evidence=stored), "iops").verdict == "sound"
