@@ -1,6 +1,6 @@
 """More random I/O than the hard disk that the text names can do."""
 
-from poolproof.rules.flow import proves
+from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects
 from poolproof.rules.reported import parts
 from poolproof.units import format_count
