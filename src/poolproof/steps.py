@@ -71,7 +71,7 @@ class UndoPool(msgspec.Struct, frozen=True, tag="pool", tag_field="kind"):
 class UndoVdevs(msgspec.Struct, frozen=True, tag="vdevs", tag_field="kind"):
     """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
 
-    `vdevs` has the devices of each vdev. Of each mirror, all devices but the first are detached, so that the first can
+    `vdevs` has the devices of each vdev. All devices but the first of each mirror are detached, so that the first can
     be removed by name.
     """
 

@@ -30,7 +30,10 @@ def emulated_model(source: DeviceSource) -> str:
 
 
 def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
-    """Return the disk models that each layout uses, by the layout's name. Bare disks of `calibrate` are included."""
+    """Return the disk models that each layout uses, by the layout's name.
+
+    The bare disks of `calibrate` are included.
+    """
     models = {device.name: emulated_model(device.source) for device in campaign.devices}
     used = {layout.name: devices_of(layout, models) for layout in campaign.layouts}
     used |= {
@@ -42,7 +45,7 @@ def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
 
 
 def emulation_note(models: Sequence[str]) -> str:
-    """Return what results on emulated disks describe; empty without models."""
+    """Return a sentence that says what results on emulated disks describe; empty without models."""
     if not models:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"

@@ -1,7 +1,7 @@
-"""What holds a host's storage or processors back without any program asking for it: limits, governors, links, heat.
+"""Conditions that slow down a host's storage or processors: limits, governors, links, heat.
 
-Read-only, by one shell command. A value that the host does not have is left out, except limits of control groups, which
-are `none` if nothing limits the process. The files are described in the kernel's Documentation:
+Read-only, by one shell command. Values that the host does not have are left out, except limits of control groups, which
+are `none` if the process is not limited. The files are described in the kernel's Documentation:
 admin-guide/cgroup-v2.rst (io.max, cpu.max), admin-guide/cgroup-v1/blkio-controller.rst (blkio.throttle.*),
 scheduler/sched-bwc.rst (cpu.cfs_quota_us), admin-guide/pm/cpufreq.rst, admin-guide/pm/cpuidle.rst,
 ABI/testing/sysfs-bus-pci (link speeds) and hwmon/ (temperatures).
@@ -104,7 +104,7 @@ class IoLimit:
 
 @dataclass(frozen=True)
 class CpuLimits:
-    """The processors that the tightest control group grants, and how often and how long it stopped the process.
+    """The processors that the tightest control group allows, and how often and how long it stopped the process.
 
     `processors` is None without a limit. `periods` and `seconds` count since the group was created.
     """
@@ -116,9 +116,9 @@ class CpuLimits:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions on a host at one moment. `facts` are texts by name. `numbers` maps devices to `major:minor`.
+    """The conditions on a host at one moment. `facts` has texts by name. `numbers` maps devices to `major:minor`.
 
-    `heat_events` is how often processors have become slower because of heat since the machine started.
+    `heat_events` is how often processors have slowed down because of heat since the machine started.
     """
 
     io_limits: tuple[IoLimit, ...] = ()
@@ -129,7 +129,7 @@ class Conditions:
 
     @property
     def texts(self) -> dict[str, str]:
-        """All conditions as texts by name."""
+        """Return all conditions as text, by name."""
         names = {number: device for device, number in self.numbers.items()}
         io = ", ".join(f"{names.get(each.number, each.number)} {each.kind}={each.most}" for each in self.io_limits)
         processors = self.cpu.processors
@@ -147,7 +147,7 @@ def read_conditions(host: Host, stats: Sequence[str] = ()) -> Conditions:
 
 
 def parse_conditions(text: str) -> Conditions:
-    """Parse what the shell script printed."""
+    """Parse the output of the shell script."""
     rows = [(place, value) for place, _, value in (line.partition(":") for line in text.splitlines())]
     limits = dict.fromkeys(limit for place, value in rows for limit in _io_limits(place.rpartition("/")[2], value))
     numbers = dict(value.split(" ", 1) for place, value in rows if place == "number" and value.partition(" ")[2])

@@ -1,8 +1,8 @@
 """Uses of a disk that lsblk does not show: loop devices over it, programs that hold it open, and exclusive openers.
 
 A disk without a mount or a signature can still be someone's: a virtual machine may have it open, a loop device may use
-a part of it, or a container may have mounted it. Also here: partition tables whose only copy is at the end of the disk,
-which wipefs does not find.
+a part of it, or a container may have mounted it. This module also finds partition tables whose only copy is at the end
+of the disk, which wipefs does not find.
 """
 
 import re
@@ -42,12 +42,12 @@ _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
-"""Programs that open every disk for a moment, or only to watch it, and lose nothing if it is overwritten."""
+"""Programs that open every disk for a moment or only watch it, and that lose nothing if the disk is overwritten."""
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk: what it is, as the end of a sentence that begins with the disk, and the command to type next."""
+    """A use of a disk, as the rest of a sentence that begins with the disk, and the command to type next."""
 
     what: str
     hint: str
@@ -75,7 +75,9 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 
 
 def is_claimed(host: Host, path: str) -> bool:
-    """True if the kernel refuses to open the block device exclusively; False also if neither Python nor Perl is there.
+    """True if the kernel refuses to open the block device exclusively.
+
+    False also if neither Python nor Perl is installed.
 
     File systems (in any mount namespace), swap, md and device mapper open their devices exclusively.
     """
@@ -85,7 +87,7 @@ def is_claimed(host: Host, path: str) -> bool:
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
     """True if there is a GUID partition table at the start or the end of the disk.
 
-    wipefs needs the protective MBR to find one. The copy at the end is left if the start was overwritten.
+    To find a table, wipefs needs the protective MBR. If the start was overwritten, only the copy at the end is left.
     """
     argv = ["sh", "-c", _GPT, "sh", path, str(size_bytes)]
     return bool(host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.strip())
@@ -94,13 +96,13 @@ def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
 def diskseq(host: Host, name: str) -> str:
     """Return the sequence number that the kernel gave this disk or medium; empty before Linux 5.15.
 
-    No other disk gets the same number until the next boot, not even one that takes the same name.
+    No other disk gets the same number until the next boot, even if it gets the same name.
     """
     return text_of(host, f"/sys/class/block/{name}/diskseq").strip()
 
 
 def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that holds it open, unless the process only looks at it."""
+    """Yield the use of a disk by a process that holds it open, unless the process only watches it."""
     name = text_of(host, f"/proc/{process}/comm").strip()
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS

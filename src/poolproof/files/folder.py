@@ -2,7 +2,8 @@
 
 A run directory can come from a stranger, and poolproof often works as root. So a file in it is opened by its name in an
 open directory (openat), and every directory on the way from the run directory is opened in the same way. Links, FIFOs,
-sockets and devices are refused before they are opened, because opening a FIFO waits and opening a device can act.
+sockets and devices are refused before they are opened, because opening a FIFO blocks and opening a device can have side
+effects.
 """
 
 import contextlib
@@ -33,7 +34,7 @@ class FileRefused(OSError):
 
 
 class Folder:
-    """An open directory. Its files are found in it even if its path now leads to another directory.
+    """An open directory. Its files are found even if its path now leads to another directory.
 
     The directory is closed when the object is no longer used.
     """
@@ -61,7 +62,7 @@ class Folder:
         return folder
 
     def kind(self, name: str) -> str | None:
-        """Return what is called `name` in the directory, such as "a FIFO"; empty for a regular file, None for nothing.
+        """Return what kind of file `name` is, such as "a FIFO"; empty for a regular file, None if it does not exist.
 
         Raises an OSError if the directory cannot be searched.
         """
@@ -102,7 +103,7 @@ class Folder:
 
 
 def folder_of(path: Path, root: Folder | Path | None) -> Folder:
-    """Open the directory of a file. Links are followed up to `root`, and not at all below it.
+    """Open the directory of a file. Links are followed up to `root`, but not below it.
 
     Without `root`, links in the directory's path are followed. Raises an OSError if it cannot be opened.
     """

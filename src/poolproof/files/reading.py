@@ -33,9 +33,9 @@ def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int
 
 
 def read_end(path: Path, from_byte: int, *, root: Folder | Path | None = None) -> bytes:
-    """Return the content from a position on; a negative position counts from the end of the file.
+    """Return the content from a position to the end. A negative position counts from the end of the file.
 
-    Raises the errors of `read_regular`.
+    Raises the same errors as `read_regular`.
     """
     handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
@@ -50,7 +50,7 @@ def read_end(path: Path, from_byte: int, *, root: Folder | Path | None = None) -
 def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
     """Return the lines of a file without a partial last line; empty if the file does not exist.
 
-    Raises the errors of `read_regular`.
+    Raises the same errors as `read_regular`.
     """
     try:
         return read_regular(path, root=root).split(b"\n")[:-1]

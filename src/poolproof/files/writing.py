@@ -27,7 +27,7 @@ def write_output(
     partial. An existing file keeps its permissions. A new file gets at most those of `no_wider_than`, for example a
     report those of the run. Missing directories are created.
 
-    Raises a FileRefused if something else than a regular file or a link has the path, and an OSError if the file cannot
+    Raises a FileRefused if the path is something other than a regular file or a link, and an OSError if the file cannot
     be written.
     """
     folder = _made_folder(path.parent, root)
@@ -65,7 +65,7 @@ def append_line(path: Path, line: bytes, *, root: Folder | Path | None = None) -
 
 
 def make_folder(path: Path, *, root: Folder | Path) -> None:
-    """Create a directory below `root` with the directories above it; it may exist. No link is followed.
+    """Create a directory below `root`, with the directories above it, unless it exists. No link is followed.
 
     Raises a FileRefused if a part of the path is not a directory, and an OSError if it cannot be created.
     """
@@ -73,7 +73,7 @@ def make_folder(path: Path, *, root: Folder | Path) -> None:
 
 
 def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
-    """Open a lock file, and create it if there is none. Its content is not changed.
+    """Open a lock file, and create it if it does not exist. Its content is not changed.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
     """

@@ -17,7 +17,10 @@ _BOOT_S = time.time() - time.monotonic()
 
 
 def _now() -> float:
-    """Return the time in seconds since 1970. A step of the clock during this process does not change it."""
+    """Return the time in seconds since 1970.
+
+    If the clock is set while this process runs, the result is not affected.
+    """
     return _BOOT_S + time.monotonic()
 
 

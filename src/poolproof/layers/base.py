@@ -174,7 +174,7 @@ class Layer(ABC, Generic[Spec]):
     """The kernel settings to record with each run: their names by file path."""
 
     values: Mapping[str, Values] = MappingProxyType({})
-    """What options take, by option, unless it is a plain word or number (`option_values.WORD`)."""
+    """The values that each option accepts, unless it accepts a single word or number (`option_values.WORD`)."""
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:

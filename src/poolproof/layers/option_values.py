@@ -2,7 +2,7 @@ r"""The grammar of option values, checked for every layer when it has read its s
 
 Values become parts of commands that run as root: `mkfs.xfs -l size=64m`, `mount -o commit=5`, a line of autotier's
 configuration. A comma, a blank or a line break in a value would therefore add an option, and a path could name a file
-or device outside the layout. By default, a value is a word without these characters. A layer names its exceptions in
+or device outside the layout. By default, a value is a word without these characters. A layer lists its exceptions in
 `Layer.values`.
 """
 
@@ -20,14 +20,14 @@ _NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`
 
 @dataclass(frozen=True)
 class Values:
-    """The values that an option takes: a pattern for the whole value, and the same in words."""
+    """The values that an option accepts: a pattern for the whole value, and a description."""
 
     pattern: re.Pattern[str]
     expected: str
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the values that match the whole pattern; upper and lower case are the same."""
+    """Return the values that match the whole pattern, ignoring case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 
@@ -44,9 +44,9 @@ def check_values(
     known: Mapping[str, Values],
     mistake: Callable[[Argument, str], CampaignError],
 ) -> None:
-    """Raise the CampaignError that `mistake` makes if a word or a value contains what it must not.
+    """Raise a CampaignError, made by `mistake`, if a word or a value contains something that is not allowed.
 
-    `known` has the layer's exceptions by option. Which words and options exist is checked by the layer.
+    `known` has the layer's exceptions by option. The layer itself checks which words and options exist.
     """
     for argument in arguments:
         if isinstance(argument, Word) and _UNPRINTABLE.search(argument.text):

@@ -58,7 +58,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),
     }
 )
-"""What properties take that is not a plain word or number. A property never takes a path."""
+"""The values of properties that accept more than a single word or number. No property accepts a path."""
 
 _PATTERNS: Mapping[str, tuple[str, str]] = {
     "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),

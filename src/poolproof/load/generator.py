@@ -235,9 +235,9 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
-    """Return the generator whose load and report files a trial's directory has; None if it has no such files.
+    """Return the generator whose load and report files are in a trial's directory; None if there are no such files.
 
-    `has_file` is true for the name of a regular file in that directory.
+    `has_file` returns True for the name of a regular file in that directory.
     """
     for generator in all_generators().values():
         if has_file(generator.load_file) and has_file(generator.report_file):

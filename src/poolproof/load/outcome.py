@@ -90,7 +90,7 @@ class PartOutcome:
 def separate(
     read: Direction | None, write: Direction | None, trim: Direction | None, mixed: Direction | None
 ) -> Direction | None:
-    """Return the total of all directions, or None if the source has the directions as well.
+    """Return the total of all directions, or None if the source also has the separate directions.
 
     fio prints both with `unified_rw_reporting=both`. Everything would then be counted twice.
     """
@@ -101,7 +101,7 @@ def separate(
 class DiskUse:
     """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.
 
-    Merges are requests that the kernel joined with another request. `is_component` is True for a disk below a device
+    Merges are requests that the kernel merged into another request. `is_component` is True for a disk below a device
     mapper or md device whose own counts are also among the disks.
     """
 

@@ -73,7 +73,8 @@ class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
     `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
-    `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that was named.
+    `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
+    campaign names.
     """
 
     name: str

@@ -78,7 +78,7 @@ class _Measured:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What else happened on the main host while fio ran, and the conditions there."""
+    """What else happened on the main host while fio ran, and the host's conditions."""
 
     others: OtherWork
     throttling: Throttling
@@ -293,7 +293,8 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return how long the load did I/O, in seconds; None if its parts start at different times or it is unknown."""
+    """Return how long the load did I/O, in seconds; None if this is unknown or if its parts start at different
+    times."""
     starts_apart = any("startdelay" in fio_job(part).options for part in load.parts)
     return None if starts_apart else lasted_s(result)
 

@@ -1,6 +1,7 @@
-"""Journals of older versions contain commands as undos. Each command that poolproof wrote is turned into a typed undo.
+"""Journals of older versions contain commands as undos.
 
-The stored command itself is never run. A command of another form has no typed undo and is reported.
+Each command that poolproof wrote is converted into a typed undo. The stored command itself is never run. A command in
+another form cannot be converted and is reported.
 """
 
 import re
@@ -25,7 +26,7 @@ _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 
 
 class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """The undo `argv` of an older version, with its condition."""
+    """An undo of an older version: the command `argv` and its condition."""
 
     argv: tuple[str, ...]
     only_if: Holds
@@ -34,7 +35,7 @@ class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
 
 
 def typed(old: OldCommand) -> Undo | None:
-    """Return the typed undo for what the command removes; None if poolproof never wrote such a command."""
+    """Return the typed undo that corresponds to the command; None if poolproof never wrote such a command."""
     match old.argv, old.only_if:
         case ("umount", point), Holds("/proc/self/mounts"):
             return UndoMount(point, lazy=bool(old.last_resort))
@@ -51,7 +52,10 @@ def typed(old: OldCommand) -> Undo | None:
 
 
 def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
-    """Return the typed undo of a script. Its arguments and its condition show what it removes."""
+    """Return the typed undo that corresponds to a script.
+
+    The script's arguments and its condition show what it removes.
+    """
     match arguments, condition:
         case [note, parameter], Holds(path) if parameter == ARC_PARAMETER and path == note:
             return UndoArcLimit(note)

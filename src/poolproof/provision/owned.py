@@ -1,4 +1,6 @@
-"""What a run may remove: the names and paths that it made itself. The fields of each undo are checked before it runs.
+"""What a run may remove: the names and paths that it created itself.
+
+The fields of each undo are checked before it runs.
 
 A journal can come from a stranger, and a field can be damaged. So an undo is performed only if each of its fields has
 the form that poolproof writes, and if each name in it contains the label of the run.
@@ -45,7 +47,7 @@ done
 
 @dataclass(frozen=True)
 class Owned:
-    """The label of a run or lab, and the directories that it made, without symbolic links in their paths."""
+    """The label of a run or lab, and the directories that it created, without symbolic links in their paths."""
 
     label: str
     places: tuple[str, ...]
@@ -73,7 +75,7 @@ def owned_by_site(site: Site) -> Owned:
 
 
 def check_places(owned: Owned, host: Host) -> None:
-    """Check that the run's directories on the host, if they exist, are directories of the user of the commands there.
+    """Check that the run's directories on the host, if they exist, belong to the user who runs the commands there.
 
     Raises a RunError if one belongs to another user or is reached by a symbolic link.
     """
@@ -86,7 +88,7 @@ def check_places(owned: Owned, host: Host) -> None:
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:
-    """Return why the undo must not be performed; None if everything that it names belongs to the run."""
+    """Return why the undo must not be performed; None if everything in it belongs to the run."""
     return next(_faults(undo, owned), None)
 
 
@@ -132,7 +134,10 @@ def _faults(undo: Undo, owned: Owned) -> Iterator[str]:
 
 
 def _inside(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:
-    """Yield a reason unless the path is inside one of the run's directories; with `itself`, it may be one of them."""
+    """Yield a reason unless the path is inside one of the run's directories.
+
+    With `itself`, it may also be one of them.
+    """
     if not _is_plain(path):
         yield _not_plain(path)
     elif not any(path.startswith(f"{place}/") or (itself and path == place) for place in owned.places):

@@ -24,7 +24,7 @@ from poolproof.steps import (
 WithCommand = (
     UndoMount | UndoLoop | UndoMapping | UndoArray | UndoGroup | UndoPool | UndoVdevs | UndoArcLimit | UndoClaim
 )
-"""The undos that are done by a command under a condition. The others end processes and remove files."""
+"""The undos that run a command under a condition. All others end processes or remove files."""
 
 _STOP_ARRAY = """
 uuid() { sed -n 's/^MD_UUID=//p'; }

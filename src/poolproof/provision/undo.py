@@ -56,7 +56,7 @@ def undo_all(
 ) -> tuple[FailedUndo, ...]:
     """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
 
-    An undo that names anything that is not in `owned` is not performed, and fails.
+    An undo of anything that is not in `owned` fails and is not performed.
 
     Commands of a killed poolproof process are awaited first, because they would otherwise make their changes later.
     """
@@ -186,7 +186,9 @@ def _is_made(host: Host, change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the undo of the change, also from a journal of an older version; None for an unknown command there."""
+    """Return the undo of the change, even from the journal of an older version; None for an unknown command in such a
+    journal.
+    """
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 

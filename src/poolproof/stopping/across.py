@@ -85,7 +85,7 @@ def _half(error: MeanError, count: int, rule: StoppingRule, prior: VariancePrior
 
 @dataclass(frozen=True)
 class _Within:
-    """The root mean square of the standard errors within trials, and its degrees of freedom."""
+    """The root mean square of the standard errors within trials, with its degrees of freedom."""
 
     error: float
     freedom: float

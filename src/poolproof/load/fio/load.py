@@ -111,8 +111,8 @@ def _measures_latency(job: Job) -> bool:
 def _random_share(job: Job) -> float:
     """Return the fraction of I/Os that start at a new random offset.
 
-    With `rw=randread:8`, one I/O in eight does (io_u.c, get_next_block; HOWTO, rw). `percentage_random` is the chance
-    of each of these (io_u.c, should_do_random).
+    With `rw=randread:8`, one I/O in eight does (io_u.c, get_next_block; HOWTO, rw). `percentage_random` is the
+    probability for each of these (io_u.c, should_do_random).
     """
     if not job.rw.startswith("rand"):
         return 1.0

@@ -102,7 +102,7 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "malloc, shm, shmhuge, mmap, mmapshared or mmaphuge, without a file",
     ),
 }
-"""The other options that a campaign may set: the values that are permitted, and the same in words."""
+"""The other options that a campaign may set, with the permitted values and their description."""
 
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
@@ -143,5 +143,5 @@ def _engine_refusal(engine: str, shown: str) -> tuple[str, str]:
 
 
 def classified(option: str) -> Collection[str]:
-    """Return the lists that contain the option: `plain`, `grammar`, `refused`. Used to check the lists."""
+    """Return the lists that contain the option: `plain`, `grammar`, `refused`. Tests use this to check the lists."""
     return [name for name, known in (("plain", PLAIN), ("grammar", GRAMMARS), ("refused", REFUSED)) if option in known]

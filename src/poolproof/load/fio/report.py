@@ -116,7 +116,7 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
 
 
 def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
-    """Add the values of a job to the totals, without the total of its directions (unified_rw_reporting=both)."""
+    """Add the values of a job to the totals, ignoring the total of its directions (unified_rw_reporting=both)."""
     is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
     for key, value in of_job.items():
         if not (is_parted and key.startswith("mixed ")):

@@ -317,7 +317,7 @@ def disk(line: str) -> DiskUse | None:
 
 
 def has_components(line: str) -> bool:
-    """True if the statistics of a disk also sum up the disks below it. Lines of these disks follow."""
+    """True if the statistics of a disk include those of the disks below it, whose lines follow."""
     return "aggrios=" in line
 
 

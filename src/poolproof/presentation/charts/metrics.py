@@ -50,7 +50,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
     An unsettled result is shown with the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
-    A result on emulated disks says so.
+    The text also says if the result is on emulated disks.
     """
     result = cell.result(metric)
     if result.interval is None:

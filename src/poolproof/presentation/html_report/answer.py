@@ -215,7 +215,7 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
 
 
 def _emulated(run: LoadedRun) -> Iterator[str]:
-    """Yield that layouts use emulated disks, if any does."""
+    """Yield a sentence about results on emulated disks, if there are any."""
     if note := emulated_legend(run.cells).removeprefix("* "):
         yield f"{note[0].upper()}{note[1:]}."
 

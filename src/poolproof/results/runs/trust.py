@@ -1,7 +1,7 @@
-"""Check that nobody else could have written a run directory, before anything is removed on its word.
+"""Check that nobody else could have written a run directory, before its journal decides what is removed.
 
-`clean` and `resume` undo the changes in the journal, mostly as root. So the directory and its files must belong to root
-or to the caller, and nobody else may be able to replace them.
+`clean` and `resume` undo the changes in the journal, usually as root. So the directory and its files must belong to
+root or to the caller, and nobody else may be able to replace them.
 """
 
 import os
