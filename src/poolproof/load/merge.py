@@ -18,6 +18,7 @@ from poolproof.load.outcome import DIRECTIONS, Direction, Latency, Outcome, Part
 Number = TypeVar("Number", int, float)
 
 _SAMPLED = ("bandwidth_min_bytes", "bandwidth_max_bytes", "bandwidth_mean_bytes", "iops_mean")
+_TOGETHER = 0.05
 _SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "samples", *_SAMPLED)
 
 DEFAULT_PERCENTILES = (
@@ -138,23 +139,85 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
     if merged is None or len(groups) == 1 or groups_ran_at_once(result):
         return merged
     runtime_ms = _known(sum, [each.runtime_ms for each in groups])
+    return _over(replace(merged, runtime_ms=None, bandwidth_bytes=None, iops=None), runtime_ms)
+
+
+def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
+    """Return the I/Os and the bytes per second of all reads and writes, if these did not run at the same time.
+
+    The total is divided by the time in which anything ran. None if the rates of the directions can be added up.
+    """
+    groups = _by_group(result.parts)
+    spans = [_apart_ms(jobs, ("read", "write", "mixed")) for jobs in groups]
+    ways = ("read", "write", "mixed")
+    in_turn = len(groups) > 1 and not groups_ran_at_once(result)
+    several = sum(any(getattr(job, way) is not None for job in result.parts) for way in ways) > 1
+    if not any(spans) and not (in_turn and several):
+        return None
+    lasted = [span or _longest_ms(jobs, ways) for span, jobs in zip(spans, groups, strict=True)]
+    lasted_ms = (sum if in_turn else max)(lasted)
+    moved = [getattr(job, way) for job in result.parts for way in ways if getattr(job, way) is not None]
+    ios, moved_bytes = (_known(sum, [getattr(each, name) for each in moved]) for name in ("ios", "io_bytes"))
+    return _rate(ios, lasted_ms), _rate(moved_bytes, lasted_ms)
+
+
+def _by_group(jobs: Iterable[PartOutcome]) -> list[list[PartOutcome]]:
+    groups: dict[int, list[PartOutcome]] = {}
+    for job in jobs:
+        groups.setdefault(job.group, []).append(job)
+    return list(groups.values())
+
+
+def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
+    found = [getattr(job, way) for job in jobs for way in ways]
+    return max((each.runtime_ms or 0 for each in found if each is not None), default=0)
+
+
+def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
+    """Return for how long at least one of the jobs of a group ran; None if all started together or it is unknown."""
+    spans: list[tuple[int, int]] = []
+    for job in jobs:
+        if runtime_ms := _longest_ms([job], ways):
+            if job.delay_ms is None:
+                return None
+            spans.append((job.delay_ms, job.delay_ms + runtime_ms))
+    starts = [start for start, _ in spans]
+    if len(spans) < 2 or max(starts) - min(starts) <= _TOGETHER * min(end - start for start, end in spans):
+        return None
+    lasted_ms, reached = 0, 0
+    for start, end in sorted(spans):
+        lasted_ms += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return lasted_ms
+
+
+def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
+    """Return the direction with rates over another time; unchanged if `runtime_ms` is None."""
+    if direction is None or runtime_ms is None:
+        return direction
     return replace(
-        merged,
+        direction,
         **dict.fromkeys(_SAMPLED),
         runtime_ms=runtime_ms,
-        bandwidth_bytes=_rate(merged.io_bytes, runtime_ms),
-        iops=_rate(merged.ios, runtime_ms),
+        bandwidth_bytes=_rate(direction.io_bytes, runtime_ms),
+        iops=_rate(direction.ios, runtime_ms),
     )
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return each group's I/O in one direction, with the totals that fio printed; None for a group without such I/O."""
-    groups: dict[int, list[PartOutcome]] = {}
-    for job in result.parts:
-        groups.setdefault(job.group, []).append(job)
+    """Return each group's I/O in one direction, with the totals that fio printed; None for a group without such I/O.
+
+    If the jobs of a group started at different times (startdelay, ramp_time), the rates are over the time in which at
+    least one of them ran. fio divides by the longest run time, as if all had run at once.
+    """
     return tuple(
-        _as_reported(merge_direction(getattr(job, name) for job in jobs), result.groups.get(number, {}).get(name))
-        for number, jobs in groups.items()
+        _over(
+            _as_reported(
+                merge_direction(getattr(job, name) for job in jobs), result.groups.get(jobs[0].group, {}).get(name)
+            ),
+            _apart_ms(jobs, (name,)),
+        )
+        for jobs in _by_group(result.parts)
     )
 
 

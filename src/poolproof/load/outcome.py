@@ -55,8 +55,9 @@ class PartOutcome:
     all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
     calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
-    Parts with the same `group` ran at the same time. Groups usually ran one after the other. `options` are the options
-    as the generator printed them. fio omits switches without a value (`time_based`).
+    `delay_ms` is how long after the other parts of its group the part was asked to start measuring, None if unknown.
+    Parts with the same `group` ran at the same time, apart from such delays. Groups usually ran one after the other.
+    `options` are the options as the generator printed them. fio omits switches without a value (`time_based`).
 
     `latency_shares` is the distribution of completion latencies, of all directions together: it maps the upper bound of
     each bin, in nanoseconds, to the percentage of I/Os in the bin. Empty if the source does not contain it.
@@ -74,6 +75,7 @@ class PartOutcome:
     syncs: int | None = None
     job_runtime_ms: int | None = None
     job_start_ms: int | None = None
+    delay_ms: int | None = None
     user_cpu_percent: float | None = None
     system_cpu_percent: float | None = None
     host: str | None = None

@@ -1,10 +1,11 @@
 """The metrics of a trial, computed from its outcome over all parts and directions."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
-from poolproof.load.merge import direction_of, merge_latency, percentile
-from poolproof.load.outcome import Direction, Latency, Outcome
+from poolproof.load.merge import direction_of, merge_latency, percentile, total_rates
+from poolproof.load.outcome import Direction, Latency, Outcome, separate
 from poolproof.metrics import METRICS
 from poolproof.results.runs.model import TrialMetrics
 
@@ -14,8 +15,10 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics: rates summed as fio sums them, percentiles from the merged histograms of all parts.
 
-    Trims count neither as reads nor as writes. A rate is None if the outcome lacks it for one of the parts.
+    Rates are added only for parts that ran at the same time. Trims count neither as reads nor as writes. A rate is None
+    if the outcome lacks it for one of the parts.
     """
+    result = _counted_once(result)
     reads, writes, mixed = (direction_of(result, name) for name in ("read", "write", "mixed"))
     both = (reads, writes, mixed)
     latencies = {"requests": latency_of(result), "syncs": sync_latency_of(result)}
@@ -24,9 +27,10 @@ def figures_of(result: Outcome) -> TrialMetrics:
         for metric in METRICS
         if metric.percent is not None
     }
+    totals = total_rates(result) or (_sum(both, "iops"), _sum(both, "bandwidth_bytes"))
     return TrialMetrics(
-        iops=_sum(both, "iops"),
-        bandwidth_bytes=_sum(both, "bandwidth_bytes"),
+        iops=totals[0],
+        bandwidth_bytes=totals[1],
         read_iops=_sum((reads,), "iops"),
         write_iops=_sum((writes,), "iops"),
         read_bandwidth_bytes=_sum((reads,), "bandwidth_bytes"),
@@ -36,9 +40,16 @@ def figures_of(result: Outcome) -> TrialMetrics:
     )
 
 
+def _counted_once(result: Outcome) -> Outcome:
+    """Return the outcome without totals of directions that the outcome also has separately."""
+    totals = [separate(part.read, part.write, part.trim, part.mixed) for part in result.parts]
+    parts = (replace(part, mixed=total) for part, total in zip(result.parts, totals, strict=True))
+    return replace(result, parts=tuple(parts))
+
+
 def latency_of(result: Outcome) -> Latency | None:
     """Return the merged completion latency of all reads and writes; None if nothing was timed."""
-    return _merged(part.clat or part.lat for part in _parts(result))
+    return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:

@@ -163,6 +163,7 @@ def _job(start: PartOutcome, end: PartOutcome) -> PartOutcome:
         mixed=_direction(start.mixed, end.mixed),
         sync=_latency(start.sync, end.sync),
         syncs=_less(end.syncs, start.syncs),
+        delay_ms=0 if start.job_runtime_ms else end.delay_ms,
         job_runtime_ms=_less(end.job_runtime_ms, start.job_runtime_ms),
     )
 

@@ -161,3 +161,12 @@ def _line(name: str, value: str) -> str:
             "choose a path or value without this character",
         )
     return f"{name}={value}" if value else name
+
+
+def delay_ms(options: Mapping[str, str]) -> int | None:
+    """Return how long a job waits before it measures: `startdelay` and `ramp_time`; None if fio chooses the delay."""
+    job = Job("", options)
+    if ":" in options.get("startdelay", ""):
+        return None  # a range
+    waits = [job.seconds(name) if name in options else 0.0 for name in ("startdelay", "ramp_time")]
+    return None if None in waits else round(1000 * sum(wait or 0.0 for wait in waits))

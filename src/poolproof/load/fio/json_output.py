@@ -15,6 +15,7 @@ import msgspec
 
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
+from poolproof.load.fio.job import delay_ms
 from poolproof.load.fio.option_names import canonical
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome, separate
 
@@ -302,6 +303,7 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
         syncs=_whole(syncs),
         job_runtime_ms=_whole(raw.job_runtime),
         job_start_ms=_whole(raw.job_start),
+        delay_ms=delay_ms(options),
         user_cpu_percent=_real(raw.usr_cpu),
         system_cpu_percent=_real(raw.sys_cpu),
         host=raw.hostname,

@@ -10,7 +10,7 @@ fields. `unified_rw_reporting=both` adds the total of all directions after the s
 import re
 from collections.abc import Sequence
 
-from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome, separate
+from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _KIB = 1024
 _US = 1000
@@ -63,7 +63,7 @@ def _result(fields: Sequence[str]) -> Outcome:
         read=read,
         write=write,
         trim=trim,
-        mixed=separate(read, write, trim, mixed),
+        mixed=mixed,
         user_cpu_percent=_percent(fields[at]),
         system_cpu_percent=_percent(fields[at + 1]),
     )

@@ -13,7 +13,7 @@ from typing import Any
 from poolproof.load.fio import text_lines as lines
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
-from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome, separate
+from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
@@ -80,7 +80,6 @@ class _JobDraft:
         moved: dict[str, Any] = {name: values for name, values in named.items() if _has_moved(values)}
         if _NO_DIRECTION in self.directions:
             moved["mixed"] = self.directions[_NO_DIRECTION]
-        moved["mixed"] = separate(*(moved.get(name) for name in DIRECTIONS))
         spans = [values.runtime_ms for values in named.values() if values.runtime_ms is not None]
         is_idle = bool(spans) and not any(map(_has_moved, named.values()))
         options = next((job.options for job in headers if job.name == self.part.name), {})

@@ -1,0 +1,62 @@
+"""Sections of a job that run one after the other: their rates are not added, whatever separates them."""
+
+from typing import Any
+
+import pytest
+
+from poolproof.load.fio.job import delay_ms
+from poolproof.load.merge import direction_of
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.measure.figures import figures_of
+
+
+def _part(way: str, ios: int, runtime_ms: int = 1000, **more: Any) -> PartOutcome:
+    done = Direction(io_bytes=4096 * ios, ios=ios, runtime_ms=runtime_ms, iops=ios * 1000 / runtime_ms,
+                     bandwidth_bytes=4096 * ios * 1000 / runtime_ms)  # fmt: skip
+    values: dict[str, Any] = {"delay_ms": 0, way: done, **more}
+    return PartOutcome(way, **values)
+
+
+def _figures(*parts: PartOutcome) -> tuple[float | None, float | None, float | None]:
+    found = figures_of(Outcome("fio-3.33", parts))
+    assert found.bandwidth_bytes == 4096 * (found.iops or 0)
+    return found.iops, found.read_iops, found.write_iops
+
+
+def test_sections_that_run_together_are_added() -> None:
+    assert _figures(_part("read", 33_000), _part("read", 33_000)) == (66_000, 66_000, 0)
+    assert _figures(_part("read", 33_000), _part("write", 10_000)) == (43_000, 33_000, 10_000)
+    assert _figures(_part("read", 500), _part("read", 500, delay_ms=20))[0] == 1000, "threads start a little apart"
+
+
+def test_a_section_that_starts_later_is_not_added() -> None:
+    assert _figures(_part("read", 33_000), _part("read", 33_000, delay_ms=1000)) == (33_000, 33_000, 0)
+    assert _figures(_part("read", 33_000), _part("write", 11_000, delay_ms=1000)) == (22_000, 33_000, 11_000)
+
+
+def test_only_the_time_that_sections_share_counts_once() -> None:
+    """1,000 I/Os in the first second, 3,000 in the two seconds from 0.5 s: 4,000 in 2.5 s."""
+    assert _figures(_part("read", 1000), _part("read", 3000, 2000, delay_ms=500))[0] == 1600
+
+
+def test_groups_one_after_the_other_are_not_added_in_different_directions() -> None:
+    assert _figures(_part("read", 1000), _part("write", 500, group=1)) == (750, 1000, 500)
+
+
+def test_an_unknown_delay_changes_nothing() -> None:
+    parts = (_part("read", 1000), _part("read", 1000, delay_ms=None))
+    merged = direction_of(Outcome("fio-3.33", parts), "read")
+    assert merged is not None and merged.iops == 2000
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, 0),
+        ({"startdelay": "1s"}, 1000),
+        ({"startdelay": "2", "ramp_time": "500ms"}, 2500),
+        ({"startdelay": "1:3"}, None),
+    ],
+)
+def test_the_delay_of_a_job(options: dict[str, str], expected: int | None) -> None:
+    assert delay_ms(options) == expected
