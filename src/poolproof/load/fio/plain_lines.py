@@ -36,7 +36,10 @@ _TAG = re.compile(
 _QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "\xa0": " "})
 _MARGIN = re.compile(
-    r"(?P<stamp>\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s|$))"
+    r"(?P<tagged>(?:\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*)?"
+    r"(?:(?:-\s)?(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)\s*[|:-]?\s*)?"
+    r"(?:\[(?:stdout|stderr|[A-Za-z][\w.-]{0,30}/[\w./:@-]{1,80})\]:?|(?:stdout|stderr) [FP])(?=\s|$))"
+    r"|(?P<stamp>\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s|$))"
     r"|(?P<journal>[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [\w./-]+(?:\[\d+\])?:(?=\s|$))"
     r"|(?P<number>\s{0,7}\d{1,6}(?:\s?[:.)|])?(?=\s|$))"
     r"|(?P<container>\w[\w./-]* +\|(?=\s|$))"
@@ -46,9 +49,13 @@ _MARGIN = re.compile(
 _FIO_RESULT = re.compile(
     r"\s*(?:(?:read|write|trim|mixed)\s*:\s*(?:IOPS|io)=|(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="
     r"|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=|bw\s*\(\s*[kKMG]i?B\s*/s\): min=|Run status group \d"
-    r'|"fio version"|[2-5];fio-|\S.*: \((?:groupid|g)=\s*\d+)'
+    r'|"fio version"|[2-5];fio-|\S.*: \((?:groupid|g)=\s*\d+'
+    r"|IOPS \(Read/Write\)|Random Read/Write IOPS:|Block Size\s*\||JobName:|\d{1,18} \S+ [(\uff08].*/s$|Timing \w+ "
+    r"|BUFFERED READS:|OPERATION\s+RESULT TYPE|.*-Sequential Output-|(?:SEQ|RND|Sequential|Random) .*MB/s"
+    r"|Operations performed:|(?:reads|writes)/s:)"
 )
-_FEWEST_NUMBERED = 2
+_LISTED = re.compile(r'^\s*"((?:[^"\\]|\\.)*)",?\s*$')
+_FEWEST_NUMBERED, _FEWEST_LISTED = 2, 3
 _INCOMPLETE = re.compile(
     r"^\s*(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
     r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
@@ -75,7 +82,8 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
     If the text does not end in a newline, a number at its end is removed, because digits may be missing.
     """
-    found = [line for block in _margin_blocks(_without_marks(text)) for line in _remove_margin(block)]
+    bare = _without_list_marks(_without_marks(text))
+    found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
         found[-1] = (found[-1][0], text_lines.without_cut_number(found[-1][1]))
     widths: set[int] = set()
@@ -97,6 +105,25 @@ def _without_marks(text: str) -> list[Line]:
             line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
         found += [(number, _QUOTE.sub("", part)) for part in line.split("\r")]
     return found
+
+
+def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with lists of JSON strings unquoted, if a list contains output of fio.
+
+    Ansible prints the output of a command as such a list, with one string per line.
+    """
+    found: list[Line] = []
+    strings: list[tuple[Line, str]] = []
+    for line in [*lines, (0, "")]:
+        match = _LISTED.match(line[1])
+        if match is not None:
+            strings.append((line, match[1].replace('\\"', '"').replace("\\\\", "\\")))
+            continue
+        is_output = len(strings) >= _FEWEST_LISTED and any(_FIO_RESULT.match(text) for _, text in strings)
+        found += [(number, text) if is_output else (number, listed) for (number, listed), text in strings]
+        strings = []
+        found.append(line)
+    return found[:-1]
 
 
 def _unescaped(line: str) -> str:
@@ -145,7 +172,7 @@ def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> b
         return before is match
     if match.lastgroup == "number":
         return int(match[0].strip(" :.)|\t")) == int(before[0].strip(" :.)|\t")) + 1
-    return match.lastgroup in ("stamp", "journal") or match[0].strip() == before[0].strip()
+    return match.lastgroup in ("tagged", "stamp", "journal") or match[0].strip() == before[0].strip()
 
 
 def _remove_margin(block: Sequence[_Marked]) -> list[Line]:
