@@ -23,7 +23,7 @@ from poolproof.presentation.charts.metrics import (
     title,
 )
 from poolproof.presentation.html_report.assets import rendered, write_page
-from poolproof.presentation.terminal.words import factor_text, per_cent_whole
+from poolproof.presentation.terminal.words import per_cent_whole, speed_text
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.loading import LoadedRun
@@ -219,5 +219,5 @@ def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing
-    word, factor = (change.decision.word, factor_text(change.speed)) if change else ("", "")
+    word, factor = (change.decision.word, speed_text(change.speed)) if change else ("", "")
     return point.run, *result, point.reason, word, factor

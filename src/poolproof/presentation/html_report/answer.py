@@ -8,7 +8,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.presentation.terminal.words import emulated_legend, factor_text, per_cent_whole
+from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, speed_text
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
@@ -146,7 +146,7 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
     if len(ranking.best) == 1:
         second = ranking.ranked[1]
         if only is None and second.to_leader is not None:  # a mix has no result of its own
-            result = f"; {second.entry.layout} is next: speed {factor_text(second.to_leader.interval)}"
+            result = f"; {second.entry.layout} is next: {speed_text(second.to_leader.interval)}"
         return f"For {goal}, {name} is best{result}."
     names = _listed([each.entry.layout for each in ranking.best])
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
@@ -187,8 +187,8 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
         return
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
     if others and others[0].to_leader is not None:
-        speed = factor_text(others[0].to_leader.interval)
-        yield f"Next is {others[0].entry.layout}: speed {speed} vs {ranking.ranked[0].entry.layout}."
+        speed = speed_text(others[0].to_leader.interval)
+        yield f"Next is {others[0].entry.layout}: {speed} vs {ranking.ranked[0].entry.layout}."
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
-            yield f"Cost of surviving {disks} ({each.entry.layout}): speed {factor_text(each.to_leader.interval)}."
+            yield f"Cost of surviving {disks} ({each.entry.layout}): {speed_text(each.to_leader.interval)}."
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:

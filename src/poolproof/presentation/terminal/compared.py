@@ -13,8 +13,8 @@ from poolproof.presentation.terminal.words import (
     MARKS,
     emulated_legend,
     emulated_mark,
-    factor_text,
     per_cent_whole,
+    speed_text,
     value_text,
 )
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
@@ -103,7 +103,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
         Text(figure_text(cell.a)),
         Text(figure_text(cell.b)),
         Text(word_text(word, effect), style=_STYLES[word]),
-        Text("" if _unsteady(cell) else factor_text(cell.difference.interval)),
+        Text("" if _unsteady(cell) else speed_text(cell.difference.interval)),
     )
 
 
@@ -159,7 +159,7 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
     else:
         yield Text(f"\nfailed: --fail-if-slower {limit}", style="bold red")
     for cell in gate.slower:
-        yield indented(f"{cell.key} is slower: {factor_text(cell.difference.interval)}")
+        yield indented(f"{cell.key} is slower: {speed_text(cell.difference.interval)}")
     for left in gate.lost:
         yield indented(f"{left.key} has no result to compare: {left.why}")
     if gate.open:

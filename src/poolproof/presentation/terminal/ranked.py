@@ -10,7 +10,7 @@ from rich.text import Text
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
 from poolproof.presentation.terminal.compared import changing_lines, figure_text, marks_text, word_text
-from poolproof.presentation.terminal.words import emulated_legend, factor_text, half_width_text, per_cent_whole
+from poolproof.presentation.terminal.words import emulated_legend, half_width_text, per_cent_whole, speed_text
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
 from poolproof.statistics.comparison import CORRECTION, TEST
@@ -61,7 +61,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield each.entry.layout
     if only is not None:
         yield _figure_with_interval(each.entry.cells[only])
-    yield "" if each.to_leader is None or each.entry.unsteady else factor_text(each.to_leader.interval)
+    yield "" if each.to_leader is None or each.entry.unsteady else speed_text(each.to_leader.interval)
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
@@ -87,7 +87,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
         assert each.to_leader is not None, "the leader is not safer than itself"
-        count, speed = each.safety.redundancy, factor_text(each.to_leader.interval)
+        count, speed = each.safety.redundancy, speed_text(each.to_leader.interval)
         failures = "one disk failure" if count == 1 else f"{count} disk failures"
         yield Text(f"cost of surviving {failures}: {speed} with {each.entry.layout} vs {leader}")
     for each in ranking.ranked:

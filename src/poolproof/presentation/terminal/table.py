@@ -15,15 +15,15 @@ from poolproof.presentation.terminal.words import (
     STYLES,
     emulated_legend,
     emulated_mark,
-    factor_text,
     groups_text,
     half_width_text,
+    speed_text,
     value_text,
     which_is_better,
 )
 from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell, OtherVerdict, factor_to
+from poolproof.results.runs.summary import Cell, OtherVerdict, speeds_to_baseline
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
 
@@ -65,16 +65,17 @@ def print_table(
 
 
 def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey, Limit | str]) -> Table:
-    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    speeds = speeds_to_baseline(cells, baseline)
+    has_baseline = any(cell.layout == baseline for cell in cells)
     table = named_table(right=["figure", "±"], left=["verdict"])
     if limits:
         table.add_column("of limit", justify="right", no_wrap=True)
-    if bases:
+    if has_baseline:
         table.add_column(Text(f"vs {baseline}"), no_wrap=True)
     empty = [Text()] * (len(table.columns) - 2)
     for workload in dict.fromkeys(cell.workload for cell in cells):
         own = [cell for cell in cells if cell.workload == workload]
-        metric, base = own[0].metric, bases.get(workload)
+        metric = own[0].metric
         title = Text(f"{workload}, {metric_of(metric).title}", style="bold")
         table.add_row(title, *empty, Text(which_is_better(metric), style=QUIET))  # the last column has enough space
         for cell in own:
@@ -82,9 +83,9 @@ def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey,
             if limits:
                 limit = limits.get(cell.key)
                 row.append(Text(share_text(limit) if isinstance(limit, Limit) else ""))
-            if bases:
-                factor = factor_to(cell, base) if base is not None and base is not cell else None
-                row.append(Text(factor_text(factor) if factor else ""))
+            if has_baseline:
+                speed = speeds.get(cell.key)
+                row.append(Text(speed_text(speed) if speed else ""))
             table.add_row(*row)
     return table
 

@@ -1,5 +1,6 @@
-"""Values, verdicts and factors as text."""
+"""Values, verdicts and differences as text."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from poolproof.campaign.emulation import emulation_note
@@ -22,7 +23,7 @@ STYLES: dict[Verdict, str] = {
 }
 
 _FARTHEST = 100.0
-_TENTH = 0.1
+_SHOWN_AS_RATIO = 2.0
 
 
 def which_is_better(metric: MetricId) -> str:
@@ -79,21 +80,23 @@ def per_cent_whole(share: float) -> str:
     return f"{share * 100:.3g}%"
 
 
-def factor_text(factor: Interval) -> str:
-    """Format a ratio to the baseline with its interval: `−16% (−41 … +19)`.
+def speed_text(speed: Interval) -> str:
+    """Format how many times as fast something is, with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
 
-    Ratios of at least 3 or below 0.1 are shown as factors: `18.9× (17.5 … 20.5)`, `0.0056× (0.005 … 0.0063)`. If a
-    bound differs from the mean by more than a factor of 100, the text only says so: `4× (<0.04 … >400)`.
+    More is always better: a latency that is halved is `2× faster`. From a factor of 2 on, the ratio is shown. A bound
+    that differs from the mean by more than a factor of 100 is shown as that limit: `4× faster (<0.04 … >400)`.
     """
-    if factor.mean >= 3:
-        return f"{factor.mean:.3g}×{_range(factor, '{:.3g}'.format)}"
-    if factor.mean < _TENTH:
-        return f"{factor.mean:.2g}×{_range(factor, '{:.2g}'.format)}"
-    return f"{_change(factor.mean)}%{_range(factor, _change)}"
+    if speed.mean >= _SHOWN_AS_RATIO:
+        return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"
+    if 0 < speed.mean <= 1 / _SHOWN_AS_RATIO:
+        low, high = (None if bound is None else 1 / bound if bound else math.inf for bound in (speed.high, speed.low))
+        slower = Interval(1 / speed.mean, low, high)
+        return f"{slower.mean:.3g}× slower{_range(slower, '{:.3g}'.format)}"
+    return f"{_change(speed.mean)}%{_range(speed, _change)}"
 
 
-def _change(factor: float) -> str:
-    return f"{(factor - 1) * 100:+.0f}".replace("-", "−")
+def _change(speed: float) -> str:
+    return f"{(speed - 1) * 100:+.0f}".replace("-", "−")
 
 
 def _range(interval: Interval, text: Callable[[float], str]) -> str:

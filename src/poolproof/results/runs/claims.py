@@ -140,16 +140,22 @@ def _value(term: Term, cells: _Cells) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
     if isinstance(term, CellValue):
-        mean = mean_interval(_samples(term, cells), cells.prior(term))
+        mean = mean_interval(_samples(term, cells), cells.prior(term), _resolution(term))
         assert mean is not None, "_samples returns at least one value"
         return _widened(mean, *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         priors = cells.prior(term.left), cells.prior(term.right)
-        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), priors=priors)
+        bins = max(map(_resolution, (term.left, term.right)))
+        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), bins, priors)
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
         if ratio is not None:
             return _widened(ratio, low / base_high, high / base_low)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
+
+
+def _resolution(term: CellValue) -> float:
+    """Return the smallest possible relative standard error of a value: above 0 for latencies, counted in bins."""
+    return metric_of(term.name).resolution if term.name in COMPARABLE else 0.0
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:

@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device
-from poolproof.metrics import METRICS
+from poolproof.metrics import LOWER_IS_BETTER, METRICS
 from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell, factor_to
+from poolproof.results.runs.summary import Cell, speeds_to_baseline
 from poolproof.rules.model import Finding
-from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.statistics.intervals import Interval
 
 SCHEMA = 1
 
@@ -31,14 +31,14 @@ def run_object(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`."""
-    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    speeds = speeds_to_baseline(cells, baseline)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
     return {
         "schema": SCHEMA,
         "run": str(path),
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
-        "cells": [_cell_object(cell, bases.get(cell.workload), limits.get(cell.key)) for cell in cells],
+        "cells": [_cell_object(cell, speeds.get(cell.key), limits.get(cell.key)) for cell in cells],
         "bare": [_bare_object(cell) for cell in bare],
         "seconds": {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts},
         "fixed_s": sum(cell.settling.fixed_s for cell in cells if cell.settling) or None,
@@ -104,7 +104,7 @@ def _limit_object(limit: Limit | str | None) -> dict[str, Any] | None:
     return {**values, "leaves": list(values["leaves"]), "settled": settled, "why": ""}
 
 
-def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> dict[str, Any]:
+def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) -> dict[str, Any]:
     settling = cell.settling
     return {
         "layout": cell.layout,
@@ -120,10 +120,11 @@ def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> di
         "seconds": cell.seconds,
         "disagree": None if settling is None else cell.disagrees,
         "groups": [asdict(group) for group in cell.groups()],
-        "factor_to_baseline": _interval_object(factor_to(cell, base)) if base else None,
+        "factor_to_baseline": _interval_object(_of_values(speed, cell)),
+        "speed_to_baseline": _interval_object(speed),
         "limit": _limit_object(limit),
-        "iops": _interval_object(mean_interval(cell.values("iops"))),
-        "bandwidth_bytes": _interval_object(mean_interval(cell.values("bandwidth"))),
+        "iops": _interval_object(cell.result("iops").interval),
+        "bandwidth_bytes": _interval_object(cell.result("bandwidth").interval),
         "latency_ns": _percentiles(cell, "requests"),
         "sync_latency_ns": _percentiles(cell, "syncs"),
         "account": asdict(cell.account) if cell.account else None,
@@ -132,6 +133,14 @@ def _cell_object(cell: Cell, base: Cell | None, limit: Limit | str | None) -> di
         "verdicts": {metric: other.verdict for other in cell.other_verdicts for metric in other.metrics},
         "findings": [finding_object(finding) for finding in cell.findings],
     }
+
+
+def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
+    """Return the ratio of the values, which for latencies is the inverse of the ratio of speeds."""
+    if speed is None or cell.metric not in LOWER_IS_BETTER:
+        return speed
+    low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))
+    return Interval(1 / speed.mean, low, high)
 
 
 def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:

@@ -13,12 +13,13 @@ from poolproof.results.runs.convergence import (
     CellConvergence,
     cell_keys,
     convergence_of,
+    metric_log_mean,
     priors_among,
     unsteady_reasons,
 )
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
-from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.comparison import difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
 from poolproof.verdicts import Verdict, counts, has_values, worst
@@ -155,7 +156,9 @@ class Cell:
         """Return the result for a metric, by default the workload's own, with the worst verdict of the trials."""
         metric = metric or self.metric
         values = self.values(metric)
-        interval = self.figure if metric == self.metric else mean_interval(values)
+        interval = self.figure
+        if metric != self.metric:
+            interval = mean_interval(values, resolution=metric_of(metric).resolution)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
@@ -255,11 +258,25 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     return tuple(replace(cell, emulated=models.get(cell.layout, ())) for cell in cells)
 
 
-def factor_to(cell: Cell, base: Cell) -> Interval | None:
-    """Return the ratio of a cell's result to that of `base`; None if either is refuted, failed or not steady."""
-    if not cell.counts or not base.counts or cell.unsteady or base.unsteady:
-        return None
-    return ratio_interval(cell.values(), base.values(), metric_of(cell.metric).resolution)
+def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[CellKey, Interval]:
+    """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
+
+    For latencies, the ratio is inverted, so more is always better. The intervals use the other cells, as in
+    `poolproof compare`. Cells of the baseline are left out, and so are cells whose result, or that of the baseline, is
+    refuted, failed, not steady or 0.
+    """
+    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    metrics = dict.fromkeys(base.metric for base in bases.values())
+    priors = {metric: metric_prior(cells, metric) for metric in metrics}
+    found = {}
+    for cell in cells:
+        base = bases.get(cell.workload)
+        if base is None or base is cell or not all(each.counts and not each.unsteady for each in (cell, base)):
+            continue
+        sides = [metric_log_mean(each.values(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
+        if sides[0] is not None and sides[1] is not None:
+            found[cell.key] = difference(sides[0], sides[1]).interval
+    return found
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
@@ -282,7 +299,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         metric=first.metric,
         verdict=worst(trial.result(first.metric).verdict for trial in trials),
         findings=_strongest(finding for trial in trials for finding in trial.findings),
-        figure=_figure(values, settling),
+        figure=_figure(values, settling, metric_of(first.metric).resolution),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
@@ -290,11 +307,11 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
     )
 
 
-def _figure(values: Sequence[float], settling: CellConvergence | None) -> Interval | None:
+def _figure(values: Sequence[float], settling: CellConvergence | None, resolution: float) -> Interval | None:
     """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
-        return mean_interval(values)
+        return mean_interval(values, resolution=resolution)
     return Interval(across.mean, max(0.0, across.low), across.high)
 
 

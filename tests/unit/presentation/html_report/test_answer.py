@@ -25,7 +25,7 @@ def test_the_best_is_the_rankings_best_with_its_result(tmp_path: Path) -> None:
     assert ranking.ranked[0].entry.layout == "bare-a"
     assert found.sentence.startswith("For reads, bare-a is best: 2.03k IOPS (")
     assert found.tone == "known"
-    assert any(line.startswith("Next is pair: speed −25%") for line in found.rest)
+    assert any(line.startswith("Next is pair: −25%") for line in found.rest)
 
 
 def test_a_refuted_layout_is_left_out_with_its_rule(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def _mix(bad: str = "") -> list[Trial]:
 
 def test_a_mix_is_answered_by_speed_and_by_what_is_lacking(tmp_path: Path) -> None:
     found = _answer(tmp_path, campaign=MIX, trials=_mix("one"))
-    assert found.sentence.startswith("For the mix of 6 workloads, bare-a is best; pair is next: speed −25% (")
+    assert found.sentence.startswith("For the mix of 6 workloads, bare-a is best; pair is next: −25% (")
     assert "Left out: one: 1 refuted of 6 workloads." in found.rest
 
 

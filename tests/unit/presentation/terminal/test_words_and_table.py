@@ -13,8 +13,8 @@ from poolproof.presentation.terminal.sections import print_shares
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import (
     MARKS,
-    factor_text,
     half_width_text,
+    speed_text,
     trial_text,
     value_text,
     which_is_better,
@@ -59,7 +59,7 @@ def printed(cells: tuple[Cell, ...]) -> str:
 def test_a_sound_table_has_figure_interval_verdict_and_factor() -> None:
     text = printed(cells())
     assert "210 IOPS" in text and "✓ sound" in text
-    assert "+108%" in text
+    assert "2.08× faster" in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
@@ -113,7 +113,7 @@ def test_long_names_cost_no_figure_its_place(width: int) -> None:
     print_table(console, long, names["hdd"])
     print_shares(console, long, all_of_them=False, hint="see more")
     rows = [line.split() for line in out.getvalue().splitlines()]
-    (pair,) = [row for row in rows if "+108%" in row]
+    (pair,) = [row for row in rows if "2.08×" in row]
     assert pair[1:4] == ["210", "IOPS", "0.0%"] and pair[4:6] == ["✓", "sound"]
     assert [row[-6:] for row in rows if row[-6:-2] == ["b", "25%", "–", "–"]] == [
         ["b", "25%", "–", "–", "12%", "–"]
@@ -135,16 +135,19 @@ def test_shares_leave_out_a_direction_in_which_fio_moved_nothing_and_tell_how_lo
     [
         (Interval(0.85, 0.82, 0.88), "−15% (−18 … −12)"),
         (Interval(1.25, 1.0, 1.5), "+25% (+0 … +50)"),
-        (Interval(18.9, 17.5, 20.5), "18.9× (17.5 … 20.5)"),
-        (Interval(4.0, 5.8e-6, 2.71e6), "4× (<0.04 … >400)"),
-        (Interval(250.0, 200.0, 300.0), "250× (200 … 300)"),
+        (Interval(18.9, 17.5, 20.5), "18.9× faster (17.5 … 20.5)"),
+        (Interval(4.0, 5.8e-6, 2.71e6), "4× faster (<0.04 … >400)"),
+        (Interval(250.0, 200.0, 300.0), "250× faster (200 … 300)"),
         (Interval(1.5, 1e-3, 1e3), "+50% (<−98 … >+14900)"),
-        (Interval(0.5), "−50%"),
-        (Interval(1 / 180, 1 / 200, 1 / 160), "0.0056× (0.005 … 0.0063)"),
+        (Interval(0.55), "−45%"),
+        (Interval(0.5), "2× slower"),
+        (Interval(1 / 180, 1 / 200, 1 / 160), "180× slower (160 … 200)"),
+        (Interval(0.35, 0.32, 0.38), "2.86× slower (2.63 … 3.12)"),
+        (Interval(2.0), "2× faster"),
     ],
 )
 def test_factors_in_words(interval: Interval, text: str) -> None:
-    assert factor_text(interval) == text
+    assert speed_text(interval) == text
 
 
 def test_figures_in_words() -> None:

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.model import Trial, TrialMetrics
-from poolproof.results.runs.summary import Group, cells_of, factor_to, groups_of
+from poolproof.results.runs.summary import Group, cells_of, groups_of, speeds_to_baseline
 from poolproof.rules.model import Effect, Finding
 from poolproof.verdicts import Verdict
 
@@ -79,10 +80,10 @@ def test_a_refuted_figure_is_compared_with_nothing() -> None:
         *(trial("plain", "reads", number, 100.0 + number) for number in (1, 2)),
         *(trial("pair", "reads", number, 900.0, "refuted") for number in (1, 2)),
     ]
-    plain, pair = cells_of(trials, CAMPAIGN)
-    assert factor_to(pair, plain) is None
-    same = factor_to(plain, plain)
-    assert same is not None and same.mean == 1.0
+    assert not speeds_to_baseline(cells_of(trials, CAMPAIGN), "plain")
+    valid = [replace(each, verdict="sound") for each in trials]
+    (speed,) = speeds_to_baseline(cells_of(valid, CAMPAIGN), "plain").values()
+    assert speed.mean == pytest.approx(900 / 101.5, rel=0.01)
 
 
 def test_the_object_for_machines_has_the_keys_that_were_promised(tmp_path: Path) -> None:

@@ -1,0 +1,166 @@
+"""Simulate how often equal layouts get a false winner: `python -m benchmarks.false_winners [RUNS]`.
+
+Two layouts run the same workloads. The trials of a cell vary by 3 %, but by another amount in each cell: σ is the
+standard deviation of the logarithm of the cell's own deviation. A trial is a series of autocorrelated rates. With
+several builds, part of the variance is between builds, and the mean of a build counts as one sample. The prior comes
+from the cells of the simulated run, as in a real one. `until` repeats trials until each cell is precise to within 3 %,
+with two to six trials.
+
+Printed for each row: the share of runs in which at least one cell is called faster or slower although the layouts are
+equal, the share of 95 % intervals of a cell's ratio that contain the truth, and the share of cells with a planted
+difference of 5 and 20 % that are found. The effect is the one of `compare --effect`.
+"""
+
+import math
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.statistics.autocorrelation import long_run
+from poolproof.statistics.comparison import Difference, decide, difference, log_mean
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior
+from poolproof.stopping.across import across
+from poolproof.stopping.model import StoppingRule, TrialMean
+
+_SEED, _NOISE, _BETWEEN_BUILDS = 4, 0.03, 0.5
+_SECONDS, _CORRELATION, _WITHIN = 12, 0.6, 0.02
+_PLANTED = (0.05, 0.2)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the table. `trials` is the number of trials of a build; None for `until`."""
+
+    cells: int
+    trials: int | None
+    builds: int = 1
+    sigma: float = 0.5
+    effect: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """Return the first columns of the row."""
+        trials = "2..6, until" if self.trials is None else str(self.trials)
+        return f"{self.cells} | {trials} | {self.builds} | {self.sigma:g} | {100 * self.effect:g} %"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The shares of a row. `power` has a share for each planted difference."""
+
+    false: float
+    coverage: float
+    power: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """Return the last columns of the row."""
+        power = " | ".join(f"{100 * share:.0f}%" for share in self.power)
+        return f"{100 * self.false:.1f}% | {100 * self.coverage:.1f}% | {power}"
+
+
+SETTINGS = (
+    *(Setting(24, trials, sigma=sigma) for sigma in (0.0, 0.3, 0.5, 0.8) for trials in (2, 3)),
+    *(Setting(24, trials) for trials in (1, 4, 6)),
+    *(Setting(24, 2, effect=effect) for effect in (0.02, 0.05, 0.2)),
+    *(Setting(24, 2, builds=builds) for builds in (2, 3, 4)),
+    *(Setting(24, None, effect=effect) for effect in (0.0, 0.02)),
+    *(Setting(648, trials) for trials in (2, 3)),
+)
+
+
+def simulate(setting: Setting, runs: int) -> Found:
+    """Return the shares over this number of simulated runs."""
+    rng = random.Random(_SEED)
+    false = covered = tested = 0
+    found = [0] * len(_PLANTED)
+    for _ in range(runs):
+        differences = _differences(setting, rng)
+        decisions = decide(differences, setting.effect)
+        false += any(decision.word in ("faster", "slower") for decision in decisions)
+        for each in differences:
+            low, high = each.interval.low, each.interval.high
+            covered += low is not None and high is not None and low <= 1 <= high
+            tested += low is not None
+        for at, gap in enumerate(_PLANTED):
+            planted = [replace(each, log=each.log + math.log1p(gap)) for each in differences]
+            found[at] += sum(decision.word == "faster" for decision in decide(planted, setting.effect))
+    cells = runs * setting.cells
+    return Found(false / runs, covered / tested if tested else math.nan, tuple(count / cells for count in found))
+
+
+def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
+    cells = [_Cell(rng, _NOISE * math.exp(rng.gauss(0, setting.sigma)), setting) for _ in range(2 * setting.cells)]
+    prior = _prior(cells, setting)
+    if setting.trials is None:
+        rule = StoppingRule(trials_min=2, trials_max=6)
+        while going := [each for each in cells if not across(each.trials, rule, prior).done]:
+            for each in going:
+                each.run_one()
+            prior = _prior(cells, setting)
+    means = [log_mean(each.values, prior) for each in cells]
+    pairs = zip(means[: setting.cells], means[setting.cells :], strict=True)
+    return [difference(b, a) for a, b in pairs if a is not None and b is not None]
+
+
+def _prior(cells: Sequence["_Cell"], setting: Setting) -> VariancePrior | None:
+    """Return the prior from all cells; with a single trial, from sixteen cells that have a second one."""
+    if setting.trials != 1 or setting.builds > 1:
+        return fit_prior(each.values for each in cells)
+    for each in cells[:16]:
+        each.run_one()
+    return fit_prior(each.values for each in cells[:16])
+
+
+class _Cell:
+    """A cell whose true rate is 1."""
+
+    def __init__(self, rng: random.Random, deviation: float, setting: Setting) -> None:
+        self._rng, self._deviation, self._builds = rng, deviation, setting.builds
+        self.trials: list[TrialMean] = []
+        self.values: list[float] = []
+        for _ in range(setting.builds):
+            self._run_build(setting.trials or 2)
+
+    def run_one(self) -> None:
+        """Add a trial of the only build."""
+        self._add(0.0)
+        self.values = [each.mean for each in self.trials]
+
+    def _run_build(self, trials: int) -> None:
+        level = self._rng.gauss(0, self._deviation * math.sqrt(_BETWEEN_BUILDS)) if self._builds > 1 else 0.0
+        for _ in range(trials):
+            self._add(level)
+        if self._builds == 1:
+            self.values = [each.mean for each in self.trials]
+        else:
+            self.values.append(math.fsum(each.mean for each in self.trials[-trials:]) / trials)
+
+    def _add(self, level: float) -> None:
+        deviation = self._deviation * (math.sqrt(1 - _BETWEEN_BUILDS) if self._builds > 1 else 1.0)
+        level = math.exp(level + self._rng.gauss(0, deviation))
+        run = long_run(list(_series(self._rng, level)))
+        self.trials.append(TrialMean(run.mean, run.mean * 0.97, run.mean * 1.03, run.standard_error, run.freedom))
+
+
+def _series(rng: random.Random, level: float) -> Iterator[float]:
+    """Yield the rates of a trial: an autoregressive series around its level."""
+    now = rng.gauss(0, _WITHIN)
+    for _ in range(_SECONDS):
+        now = _CORRELATION * now + rng.gauss(0, _WITHIN * math.sqrt(1 - _CORRELATION**2))
+        yield level * (1 + now)
+
+
+def main() -> None:
+    """Print the table of docs/compare.md."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    print("| cells | trials | builds | σ | effect | false winner | coverage | 5 % found | 20 % found |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for setting in SETTINGS:
+        found = simulate(setting, max(10, runs * 24 // setting.cells) if setting.cells > 24 else runs)
+        print(f"| {setting.text} | {found.text} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
