@@ -2,7 +2,7 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_issue, fio_source
+from poolproof.rules.model import Case, Effect, Findings, Rule, finding, fio_doc, fio_issue, fio_source
 from poolproof.rules.reported import asked_s, moved_bytes, ran_s
 from poolproof.units import format_duration, format_rate, format_size
 
@@ -11,6 +11,7 @@ _DIRECT_IOPS = 20_000  # per direct I/O in flight: 50 µs each, as on fast NVMe 
 _COMMITS = 20_000  # per clone and second: 50 µs each, as on SSDs with a protected write cache
 _LONG_ENOUGH_S = 10.0
 _DONE = 0.95
+_BURST_S = 1.0
 _ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read_iolog", "verify_backlog", "flow"})
 
 
@@ -81,8 +82,11 @@ def _in_result(case: Case) -> Findings:
     if moved and all(each is not None for each in due) and moved < _DONE * sum(each or 0 for each in due):
         return  # something else ended the run, such as a signal: `work-done` reports it
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
+    effect: Effect = "fails" if too_short else "notes"
+    if too_short and case.quoted is not None:  # the author may have meant the size, so only a burst is a doubt
+        effect = "suspects" if ran < _BURST_S else "notes"
     yield finding(
-        "fails" if too_short else "notes",
+        effect,
         f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, "
         f"so fio ended when its {format_size(moved)} were done"
         + ("; such a short burst shows nothing about the disk" if too_short else ""),
@@ -95,7 +99,8 @@ RULE = Rule(
     wrong="runtime is only an upper limit: the job ends when its size is done, after a burst that caches can absorb.",
     shows="In a job: runtime without time_based, and a size × loops that is done sooner at 2 GB/s (at 20,000 IOPS per "
     "direct I/O in flight, 20,000 syncs/s per clone, or the rate limit, if that is slower). A note if it still takes "
-    "10 s. In a result: the job ran for less than half the requested time and less than 10 s, and moved its bytes.",
+    "10 s. In a result: the job ran for less than half the requested time and less than 10 s, and moved its bytes. "
+    "In other people's results, where the author may have meant the size, only a run of less than 1 s is suspect.",
     error="Too high or too low, usually too high: only the burst is measured. Measured: 30 s requested, 24 ms run.",
     fix="set time_based=1, so that the job repeats until runtime is over; or remove runtime",
     sources=(
