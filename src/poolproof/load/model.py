@@ -46,8 +46,9 @@ class LoadPart:
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes
     between two fsync or fdatasync calls.
 
-    Data: if `refills_buffers`, every write has new data. `compress_percentage` is the share of each buffer that is
-    meant to be compressible; None if not set. `repeats_pattern`: every buffer is filled with one short pattern.
+    Data: the part `verifies` what it wrote, or `only_verifies` what an earlier run wrote. If `refills_buffers`, every
+    write has new data. `compress_percentage` is the share of each buffer that is meant to be compressible; None if not
+    set. `repeats_pattern`: every buffer is filled with one short pattern.
 
     `source` is the part in the generator's format, for the generator itself and for rules about its options.
     """
@@ -79,6 +80,7 @@ class LoadPart:
     sync_every: int | None = None
     writes_are_synchronous: bool = False
     verifies: bool = False
+    only_verifies: bool = False
     refills_buffers: bool = False
     zero_buffers: bool = False
     compress_percentage: int | None = None

@@ -22,6 +22,7 @@ from poolproof.facts.conditions import read_conditions
 from poolproof.hosts.base import HostUnreachable
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
 from poolproof.layers.tree import expected
+from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
@@ -136,7 +137,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     resident, drop_s = _drop_caches(context, prepared, cold)
     measured = _measure(context, prepared, number)
     _save(context, directory, measured, generator_of(prepared.load))
-    result = _result_of(measured.fio, prepared.load)
+    result = asked_of(prepared.load, _result_of(measured.fio, prepared.load))
     evidence = _evidence(context, prepared, measured, result, resident)
     figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
     asked_s = measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s

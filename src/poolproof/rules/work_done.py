@@ -4,11 +4,12 @@ from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, fio_source, notes, suspects
+from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
-_SHORTEST_S = 1.0
+_SHORTEST_S, _BURST_S = 1.0, 0.02
+_ENDS = {"number_ios", "io_size", "loops"}
 _LARGEST_ERROR = 4095  # MAX_ERRNO of the kernel
 _UNCOUNTED = {
     "runtime", "time_based", "steadystate", "exitall", "number_ios", "loops", "fill_device", "filesize", "nrfiles",
@@ -61,7 +62,9 @@ def _time_done(case: Case) -> Findings:
             fix="look for a signal, a full target or a device that disappeared, then run the job again",
         )
     elif ran < _SHORTEST_S:
-        yield notes(
+        ends_early = any(_ENDS & fio_job(job).options.keys() for job in jobs)
+        yield finding(
+            "suspects" if ran < _BURST_S or ends_early else "notes",
             f"the run took only {format_duration(ran)}: mostly start-up and a burst",
             weight=80,
             fix="use a larger size=, or time_based=1 with runtime=10 or more",
@@ -110,7 +113,8 @@ RULE = Rule(
     title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes: its result describes a different test.",
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or less than 95 % "
-    "of the bytes that the sizes add up to. A run of less than a second is a note.",
+    "of the bytes that the sizes add up to. A run of less than a second is a note. It is suspect if number_ios, "
+    "io_size or loops ended it, or if it took less than 20 ms.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

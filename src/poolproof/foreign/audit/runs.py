@@ -6,6 +6,7 @@ from pathlib import Path
 from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
+from poolproof.load.asked import asked_of
 from poolproof.load.outcome import Direction, Latency
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -69,7 +70,7 @@ def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
     load, outcome, evidence = saved
     return Case(
         load=load,
-        outcome=outcome,
+        outcome=outcome and asked_of(load, outcome),
         evidence=evidence,
         target=target_of(context, evidence.target),
         cold=evidence.cold is not False and context.cold,

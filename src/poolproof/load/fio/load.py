@@ -78,6 +78,7 @@ def part_of(job: Job) -> LoadPart:
         sync_every=sync_every,
         writes_are_synchronous=writes_are_synchronous,
         verifies=verifies,
+        only_verifies=verifies and job.flag("verify_only"),
         refills_buffers=not is_pattern and (job.flag("refill_buffers") or bool(compresses) or verifies),
         zero_buffers=is_zero,
         compress_percentage=job.number("buffer_compress_percentage"),

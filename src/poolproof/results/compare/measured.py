@@ -52,6 +52,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     if not result.counts:
         reasons = cell.reasons(metric)
         return f"{result.verdict} ({reasons[0].rule})" if reasons else result.verdict
+    if any(finding.rule == "capped-rate" and finding.is_about(metric) for finding in cell.findings_on(metric)):
+        return "its rate is limited (capped-rate)"
     count = len(result.values)
     if not count:
         return f"no {metric} was measured"

@@ -1,5 +1,6 @@
 """Ranked layouts: places with ties, goals and mixes, what is left out, and the cost of redundancy."""
 
+import json
 import math
 import random
 from pathlib import Path
@@ -192,3 +193,20 @@ def test_a_goal_that_is_not_a_workload_or_has_no_weight_is_refused(
 def test_weights_are_shares_of_the_whole() -> None:
     assert parse_weights("etcd=2, media=1.5") == {"etcd": 2.0, "media": 1.5}
     assert goal(CAMPAIGN, weights="etcd=2,reads=1").weights == pytest.approx({"etcd": 2 / 3, "reads": 1 / 3})
+
+
+def test_a_rate_that_the_job_limits_is_not_ranked(tmp_path: Path) -> None:
+    """Two layouts under rate_iops reach the same rate, which says nothing on either; their latencies count."""
+    path = make_run(tmp_path / "r", CLEAR)
+    capped = {"rule": "capped-rate", "effect": "suspects", "message": "…", "fix": "…", "metrics": ["iops", "bandwidth"]}
+    lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["workload"] == "reads" and line["layout"] != "one":
+            line |= {"verdict": "suspect", "verdicts": {"p99": "sound"}, "findings": [capped]}
+    (path / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ranking = rank(load_run(path), READS, metric=None, effect=0.02)
+    assert list(places(ranking)) == ["one"]
+    assert {each.layout: each.why for each in ranking.excluded} == dict.fromkeys(
+        ("pair", "union"), "its rate is limited (capped-rate)"
+    )
+    assert set(places(rank(load_run(path), READS, metric="p99", effect=0.02))) == {"one", "pair", "union"}

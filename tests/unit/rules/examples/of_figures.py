@@ -134,7 +134,36 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             uncounted("rw=read bs=1m", read=direction(800 * GIB, 33.516, MIB, bandwidth_bytes=23.9 * GIB)),
         ),
     ),
+    "capped-rate": (
+        Example(
+            uncounted(f"{_RANDOM_READ} rate_iops=4000", read=direction(40_000 * 4096, 10.0)),
+            "suspects",
+            uncounted(f"{_RANDOM_READ} rate_iops=4000", read=direction(20_000 * 4096, 10.0)),
+        ),
+        Example(
+            uncounted("rw=randwrite bs=4k size=1g rate=1g,8m", write=direction(8 * MIB * 10, 10.0)),
+            "suspects",
+            uncounted("rw=randwrite bs=4k size=1g rate=8m,1g", write=direction(8 * MIB * 10, 10.0)),
+        ),
+    ),
+    "thinktime-depth": (
+        Example(
+            lint_of(f"{_RANDOM_READ} ioengine=libaio iodepth=16 thinktime=2000"),
+            "suspects",
+            lint_of(f"{_RANDOM_READ} ioengine=libaio iodepth=16 thinktime=2000 thinktime_blocks=16"),
+        ),
+    ),
     "work-done": (
+        Example(
+            uncounted("rw=randread bs=4k size=64m number_ios=1000", read=direction(4 * MIB, 0.07)),
+            "suspects",
+            uncounted("rw=randread bs=4k size=64m number_ios=1000000", read=direction(4000 * MIB, 7.0)),
+        ),
+        Example(
+            uncounted("rw=read bs=1m size=4m", read=direction(4 * MIB, 0.012, MIB)),
+            "suspects",
+            uncounted("rw=read bs=1m size=256m", read=direction(256 * MIB, 2.0, MIB)),
+        ),
         Example(failed_with(5), "fails", failed_with(0)),
         Example(
             uncounted("rw=read bs=1m size=1g", read=direction(0, 10.0, MIB)),

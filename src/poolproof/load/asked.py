@@ -1,0 +1,26 @@
+"""The part of an outcome that the load asked for: without the reads that only check what was written."""
+
+from dataclasses import replace
+
+from poolproof.load.model import Load
+from poolproof.load.outcome import Outcome, PartOutcome
+
+
+def asked_of(load: Load, result: Outcome) -> Outcome:
+    """Return the outcome without what its parts did not ask for.
+
+    A part that only writes, and verifies, reads its data back after the writes. These reads are faster or slower than
+    the writes and happen later, so they are not part of its rate or latency. A part that only verifies counts writes
+    that it never does.
+    """
+    return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
+
+
+def _asked(load: Load, part: PartOutcome) -> PartOutcome:
+    named = [each for each in load.parts if each.name == part.name]
+    asked = named[0] if named else load.parts[0] if len(load.parts) == 1 else None
+    if asked is None or not asked.verifies:
+        return part
+    if asked.only_verifies:
+        return replace(part, write=None)
+    return replace(part, read=None) if asked.writes and not asked.reads else part

@@ -1,0 +1,35 @@
+"""A queue depth that thinktime empties."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, suspects
+
+
+def _in_job(case: Case) -> Findings:
+    jobs = [job for job in case.jobs if job.thinks and job.queue_each > _blocks(job)]
+    if jobs:
+        yield suspects(
+            f"{case.who(jobs)} sets thinktime and a queue depth of {jobs[0].queue_each}, but fio lets all I/Os finish "
+            f"before it thinks, every {_blocks(jobs[0])} I/Os: at most {_blocks(jobs[0])} are in flight",
+            weight=62,
+        )
+
+
+def _blocks(job: LoadPart) -> int:
+    return max(1, fio_job(job).number("thinktime_blocks") or 1)
+
+
+RULE = Rule(
+    title="thinktime empties the queue",
+    wrong="Before it waits for thinktime, fio lets all I/Os in flight finish. With thinktime_blocks=1, the default, "
+    "the queue depth is then 1, whatever iodepth says.",
+    shows="In a job: thinktime is set, and iodepth is larger than thinktime_blocks.",
+    error="Too low; the reader assumes a depth that was never used. Measured: iodepth=16 with thinktime=2000 ran at "
+    "depth 1 for 94 % of the time.",
+    fix="set thinktime_blocks to a multiple of iodepth, or limit the rate with rate_iops instead",
+    sources=(fio_source("3.42", "backend.c", "handle_thinktime"), fio_doc("thinktime, thinktime_blocks")),
+    in_job=_in_job,
+    options=("thinktime", "iodepth"),
+    cleared_by_byte_count=False,
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=16 --thinktime=2000",
+)
