@@ -50,7 +50,7 @@ class Idle:
     write_bytes: int = 0
 
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
-        """Return the sum that includes one more pause.
+        """Return the sum with one more pause added.
 
         Only the first `leaf_count` counters belong to leaves. The other counters (of disks below leaves) are ignored.
         """

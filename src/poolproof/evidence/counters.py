@@ -207,7 +207,7 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
     """Return the counters at a moment, interpolated between two samples.
 
-    Before the first sample or after the last one, return that sample.
+    Before the first sample, return the first one; after the last sample, return the last one.
     """
     index = bisect.bisect_left([reading.at_s for reading in readings], at_s)
     if index == 0:

@@ -41,7 +41,8 @@ def read_host(host: Host) -> HostReading:
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
-    """Return what three samples show. They are taken before the load, after the load, and after the final flush."""
+    """Return the memory and CPU use computed from three samples: before the load, after it, and after the final
+    flush."""
     return HostUse(
         cached_start_bytes=start.cached_bytes,
         cached_end_bytes=end.cached_bytes,

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class LeafUse:
-    """What one leaf device did in the window of a trial. `*_ios` are requests at the device, not I/Os of the load.
+    """The activity of one leaf device in the window of a trial.
+
+    `*_ios` are requests at the device, not I/Os of the load.
 
     `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
     after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that holds a loop
@@ -150,7 +152,7 @@ class ZfsFacts:
 
 @dataclass(frozen=True)
 class Target:
-    """What the test files are stored on, as the host reports it. A field is None if unknown.
+    """The storage below the test files, as the host reports it. A field is None if unknown.
 
     `volatile`: the files are in RAM (tmpfs, ramfs, zram). `compression`: the property as set ("zstd:3", "lz4"), None if
     there is none. `record_bytes`: the unit in which a compressing or copy-on-write file system works (recordsize on
@@ -324,7 +326,7 @@ class DeviceLimit:
 
 @dataclass(frozen=True)
 class Throttling:
-    """What control groups grant to the load.
+    """The limits of control groups on the load, and their effects.
 
     `processors` is None without a limit. `cpu_periods` and `cpu_s` are how often, and how long in seconds, the load was
     stopped in the trial because its processor quota was used up. `heat_events` is how often a processor became slower
@@ -347,7 +349,7 @@ class Evidence:
     measured host. `counters`: how much other counters of the host grew, by the name of the source (see `sources.py`)
     and of the counter. `others`: what other processes did. `throttling`: limits of control groups. `conditions`:
     further settings and states of the host after the load, as texts (governor, link, temperature, scheduler). The last
-    three are about the main host.
+    three describe the main host.
     """
 
     account: Account | None

@@ -1,4 +1,4 @@
-"""What control groups and heat took from a load between two readings of the host's conditions."""
+"""How control groups and heat slowed down a load between two readings of the host's conditions."""
 
 from poolproof.evidence.model import DeviceLimit, Throttling
 from poolproof.facts.conditions import Conditions
@@ -7,7 +7,7 @@ from poolproof.facts.conditions import Conditions
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
     """Return the limits that applied at the end, and how much the counters of throttling grew.
 
-    Limits on devices that neither reading describes are named by their number.
+    For devices that neither reading describes, the device number is used as the name.
     """
     names = {number: device for device, number in (*start.numbers.items(), *end.numbers.items())}
     return Throttling(

@@ -1,4 +1,4 @@
-"""Random reads of so little data that the buffer of a rotational disk holds it."""
+"""Random reads of data that fits in the buffer of a rotational disk."""
 
 from poolproof.load.merge import direction_of
 from poolproof.rules.model import Case, Findings, Rule, notes, suspects
@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """A rate that seeks allow is not doubted: the buffer then answered few reads."""
+    """If seeks allow the rate, the result is not doubted, because the buffer then answered few reads."""
     found = _covered(case)
     if found is None or case.outcome is None or found[0] > _MAYBE * found[1]:
         return

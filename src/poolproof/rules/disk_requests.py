@@ -12,7 +12,7 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """I/Os of fio in one direction, and the most of them that can have reached the disks.
+    """The number of fio's I/Os in one direction, and the maximum number of them that can have reached the disks.
 
     `reached` counts requests and the requests merged into them. They include the file layout and the ramp, and the
     whole run if the I/Os are those of one group. So they are an upper bound.
@@ -30,7 +30,7 @@ class Requests:
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
     """Return the I/Os and requests of one direction; None if fio did not report them or ran for less than 2 s.
 
-    None too if all statistics are 0: the counters of some devices do not work.
+    Also None if all statistics are 0, because the counters of some devices do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

@@ -1,4 +1,4 @@
-"""What earlier jobs did to the files of a job: jobs before it in the same run, and earlier runs of the same text."""
+"""What earlier jobs did to the files of a job: earlier jobs of the same run, and earlier runs in the same text."""
 
 from collections.abc import Iterator
 
@@ -52,7 +52,9 @@ def is_cut_short(part: LoadPart) -> bool:
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if one pass of the random writes leaves some blocks out: there is no map of those already written."""
+    """True if one pass of the random writes leaves some blocks out, because fio keeps no map of the blocks already
+    written.
+    """
     fio = fio_job(part)
     if not part.is_random or (fio.text("random_generator") or "").strip() == "lfsr":
         return False

@@ -1,4 +1,4 @@
-"""A file that an earlier job of the same text wrote: only in part, or through memory."""
+"""A file that an earlier job of the same text wrote only in part or through memory."""
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import cold_reads
@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Findings:
         return
     if case.quoted.unfilled:
         yield suspects(
-            f"{case.quoted.unfilled}. The rest was never written, so reads of it return zeros without a disk",
+            f"{case.quoted.unfilled}. The rest was never written, so reads of it return zeros without any disk I/O",
             weight=84,
         )
     elif case.quoted.just_written and _may_be_memory(case):

@@ -23,7 +23,7 @@ RULE = Rule(
     title="One sum for reads and writes",
     wrong="A mixed job keeps its ratio, so slow writes also slow down the reads. Some scripts print the sum of both "
     "rates.",
-    shows="In a job: rw=rw or randrw with unified_rw_reporting=1, so that fio prints nothing but the sum.",
+    shows="In a job: rw=rw or randrw with unified_rw_reporting=1, so that fio prints only the sum.",
     error="Too high if the sum is used as a rate.",
     fix="remove unified_rw_reporting, and report the rates of reads and writes separately, together with the mix",
     sources=(

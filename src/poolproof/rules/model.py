@@ -78,7 +78,7 @@ class Case:
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
     `asked_s`: the requested run time in seconds; None if unknown.
-    `quoted`: what the text around the result says about it; None if there is no such text.
+    `quoted`: facts from the text around the result; None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
     """
 

@@ -19,7 +19,7 @@ def _in_job(case: Case) -> Findings:
     elif writers:
         yield notes(
             f"{case.who(writers)} writes to {case.target.file_system}: the disks of the server are not counted here, "
-            "so nothing shows when they had the data",
+            "so nothing shows when the data reached them",
             weight=35,
         )
 

@@ -43,7 +43,7 @@ def _processors(others: OtherWork, cpus: int) -> Findings:
 def _disks(case: Case, others: OtherWork) -> Findings:
     """Yield a finding if other processes moved many bytes, compared with the disks of the layout.
 
-    An emulated disk has its data to itself, so the I/O of others does not reach it.
+    Nothing else uses the data of an emulated disk, so the I/O of other processes does not reach it.
     """
     found, target = account(case), case.target
     if found is None or (target is not None and target.emulated and len(target.emulated) == len(case.leaves)):

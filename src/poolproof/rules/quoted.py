@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Quoted:
-    """What the text around a result says about it. Every field may be unknown: None, False or an empty text.
+    """Facts from the text around a result. Every field may be unknown: None, False or an empty text.
 
     `laid_out_bytes`: the size of the test files, from fio's message that it lays them out.
     `assumed`: the options of the job that the source does not show and the audit assumed.
@@ -29,4 +29,4 @@ class Quoted:
 
 
 UNQUOTED = Quoted()
-"""No text around the result, or nothing in it."""
+"""There is no text around the result, or it contains no facts."""

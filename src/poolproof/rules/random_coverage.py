@@ -22,7 +22,7 @@ def _is_skewed(job: LoadPart) -> bool:
 
 
 def _is_long(job: LoadPart) -> bool:
-    """True if the job makes passes over its file until its time is up, after which hardly a block is left out."""
+    """True if the job writes its file several times until its time is up, so that hardly any block is left out."""
     return job.time_based and not _is_skewed(job)
 
 

@@ -11,7 +11,7 @@ def _in_result(case: Case) -> Findings:
     if found and not found.in_order:
         yield finding(
             found.effect,
-            f"fio counted {format_count(found.ios)} random reads, but the disks only did {found.counted_text} "
+            f"fio counted {format_count(found.ios)} random reads, but the disks did only {found.counted_text} "
             f"({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where readahead or an earlier "
             "read of the same record or page had put it",
             weight=65,

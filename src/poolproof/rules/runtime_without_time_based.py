@@ -1,4 +1,4 @@
-"""A run that ends when its size is done, long before its runtime."""
+"""A run that ends when its size has been transferred, long before its runtime."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job

@@ -15,7 +15,7 @@ def _small(case: Case) -> list[LoadPart]:
 def _may_merge(job: LoadPart) -> bool:
     """True if the kernel can merge neighbouring I/Os: in RAM, or in the queue if several are in flight.
 
-    A direct job with one I/O in flight sends each of them as a request of its own.
+    A direct job with one I/O in flight sends each of them as a separate request.
     """
     return not job.direct or job.queue_each > 1
 
@@ -26,8 +26,8 @@ def _in_job(case: Case) -> Findings:
         default = " (bs is not set; the default is 4k)" if is_default else ""
         yield notes(
             f"{case.who(jobs)} does sequential I/Os of {format_size(jobs[0].max_block_bytes)}{default}: the kernel "
-            f"{'can merge' if jobs[0].direct else 'merges'} them into larger requests, so their IOPS are not the "
-            "disk's",
+            f"{'can merge' if jobs[0].direct else 'merges'} them into larger requests, so these IOPS do not count "
+            "requests to the disk",
             weight=25,
         )
 

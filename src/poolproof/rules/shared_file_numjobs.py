@@ -61,9 +61,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _direct_in_step(case: Case) -> Findings:
-    """Yield a finding if clones read or write the same bytes at once with direct=1, on a target that is not known.
+    """Yield a finding if clones read or write the same bytes at the same time with direct=1, on an unknown target.
 
-    A file may be on ZFS, which may ignore direct=1. A disk has a cache of its own.
+    A file may be on ZFS, which may ignore direct=1. A disk has its own cache.
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
     jobs = [job for job in jobs if job.shares_one_file and (job.reads or job.writes)]
@@ -94,7 +94,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
 
 
 def _starters(case: Case) -> int:
-    """Return how many clones start at the same byte at once and read or write forwards from there."""
+    """Return how many clones start at the same byte at the same time and read or write forwards from there."""
     most = 0
     for phase in case.load.phases:
         jobs = [job for job in phase if _walks_forward(job) and may_end_in_ram(job, case.target)]

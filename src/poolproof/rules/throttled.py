@@ -28,7 +28,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield that a limit applies; suspect if the load came close to it."""
+    """Yield a finding if a limit applies; suspect if the load came close to it."""
     rate = _rate(case, limit)
     if rate is None:
         return
@@ -47,7 +47,7 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
     """Return the highest rate that the limit may concern, of the load or of a disk; None if the load has no such I/O.
 
-    The limit may be above or below what merges and splits I/Os, so the largest of these rates counts.
+    The limit may apply before or after I/Os are merged and split, so the largest of these rates counts.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None

@@ -18,7 +18,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
 
     In OpenZFS 2.4, direct I/O that cannot be direct becomes uncached I/O: it goes through the ARC, which does not keep
-    the data. Only writes still wait for the transaction group then.
+    the data. Then only writes still wait for the transaction group.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None

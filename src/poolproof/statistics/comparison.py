@@ -260,7 +260,7 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 
 @dataclass(frozen=True)
 class Behind:
-    """Why a contender was eliminated: the leader is `times` as fast.
+    """The reason why a contender was eliminated: the leader is `times` times as fast.
 
     `least` is a lower confidence bound of this factor, at the risk of one test.
     """

@@ -1,8 +1,8 @@
 """Confidence intervals for the means of few samples.
 
 Two samples say almost nothing about their variance (t is 12.7), but groups of samples that were taken under similar
-conditions have similar variances. With a `VariancePrior` from all groups, the interval follows from what the group's
-own samples and the prior say together about its variance. Even a single sample can then have an interval, unless the
+conditions have similar variances. With a `VariancePrior` from all groups, the interval follows from the distribution of
+the group's variance, given its own samples and the prior. Even a single sample can then have an interval, unless the
 groups differ too widely.
 """
 

@@ -21,7 +21,7 @@ BIN_ERROR = 1 / 128
 BIN_DEVIATION = BIN_ERROR / math.sqrt(3)
 """The relative standard deviation of a value that may be anywhere in its bin.
 
-It remains if all trials have the same bin.
+It is the smallest possible deviation, even if all trials are in the same bin.
 """
 
 Histogram = Mapping[int, int]

@@ -1,15 +1,15 @@
-"""What the cells of a run say together about the variance of each of them.
+"""The variance of each cell of a run, estimated with the help of all other cells.
 
-Two or three trials say almost nothing about their variance, but cells that were measured under similar conditions have
-similar variances. The logarithms of these variances are taken to be normally distributed. The mean and the variance of
-this distribution, the prior, are estimated by moments from the sample variances of all cells. The variance of the prior
-is raised by its own standard error, because too narrow a prior makes intervals too short, while too wide a prior only
-makes them longer. Bayes' theorem then gives the distribution of each cell's own variance, and intervals and tests
+Two or three trials show almost nothing about their variance, but cells that were measured under similar conditions have
+similar variances. The logarithms of these variances are assumed to be normally distributed. The mean and the variance
+of this distribution, the prior, are estimated by moments from the sample variances of all cells. The variance of the
+prior is raised by its own standard error, because too narrow a prior makes intervals too short, while too wide a prior
+only makes them longer. Bayes' theorem then gives the distribution of each cell's own variance, and intervals and tests
 integrate over it.
 
 This replaces the moderated t (Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, 3), which adds
 the prior's degrees of freedom to those of each cell. A difference of two cells would then count the same prior twice.
-`python -m benchmarks.false_winners` prints what either method promises and keeps.
+`python -m benchmarks.false_winners` compares the promised and the actual error rates of both methods.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Tests of a series for a warm-up, a drift or step, bursts, two levels, and a period.
+"""Tests whether a series contains a warm-up, a drift or step, bursts, two levels, or a period.
 
 `tolerance` is relative to the mean. Effects that are small compared to the tolerance are ignored.
 """

@@ -1,7 +1,8 @@
-"""Carry the files that jobs write through a text: which later jobs read a file that is partly unwritten or in RAM.
+"""Follow the files that jobs write through a text, to find later jobs that read a file that is partly unwritten or in
+RAM.
 
 A file counts as created by a job that writes it if no earlier job of the text used it. Files that fio lays out because
-a job reads them are complete. Devices are left out, because what is on them is unknown.
+a job reads them are complete. Devices are left out, because their contents are unknown.
 """
 
 import math
@@ -21,7 +22,7 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True)
 class _File:
-    """What is known about a file: which part is missing, and which job wrote it through memory; empty if none."""
+    """The known facts about a file: which part is missing, and which job wrote it through memory; empty if none."""
 
     unfilled: str = ""
     in_memory: str = ""

@@ -1,8 +1,8 @@
 """Split the result of a fio run into its groups of jobs.
 
 With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, and each has its
-own rate: 243,000 and 26,100 IOPS are two results, and their mean over the whole run is neither. If fio's start times
-show that the groups ran at the same time, they stay together, because their sum is what the disks had to deliver.
+own rate: 243,000 and 26,100 IOPS are two results, and the mean over the whole run describes neither. If fio's start
+times show that the groups ran at the same time, they stay together, because their sum is what the disks had to deliver.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ class Group:
 
 
 def groups_of(found: FoundResult) -> Iterator[Group]:
-    """Yield each group of a run as a result of its own, in the order of the groups' numbers.
+    """Yield each group of a run as a separate result, in the order of the groups' numbers.
 
-    The disks' counts stay with each group. They cover the whole run, so they are an upper bound for each group.
+    Each group keeps the disks' counts. They cover the whole run, so they are an upper bound for each group.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):

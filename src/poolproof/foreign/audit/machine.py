@@ -1,4 +1,4 @@
-"""What the output of other programs in a text says about the machine: its RAM, and whether the target compresses.
+"""Facts about the machine in the output of other programs in a text: its RAM, and whether the target compresses.
 
 Only the output of `free`, /proc/meminfo, `zfs get` and `mount` counts. Sentences do not.
 """
@@ -22,7 +22,7 @@ _OFF = "off"
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about the machine. Unknown facts are None. `words` says where each fact is."""
+    """Facts about the machine. Unknown facts are None. `words` says where each fact was found."""
 
     ram_bytes: int | None = None
     file_system: str | None = None
@@ -66,7 +66,7 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 
 
 def _bare_unit(total: str) -> str:
-    """Return the unit of `free` without a unit: KiB, or MiB with -m. Less than 1,000,000 KiB is no server."""
+    """Return the unit of `free` if it prints none: KiB, or MiB with -m. No server has less than 1,000,000 KiB."""
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
 

@@ -1,6 +1,6 @@
-"""Find lines of a text that name the disks below a result: hard disks, or anything faster.
+"""Find lines of a text that mention the disks below a result: hard disks, or anything faster.
 
-The nearest such line above a result counts. A line that names both a hard disk and flash is left out, because it
+The nearest such line above a result counts. A line that mentions both a hard disk and flash is left out, because it
 compares them or describes a cache.
 """
 
@@ -57,6 +57,6 @@ def find_named_disks(numbered: Sequence[Line], skip: Sequence[tuple[int, int]]) 
 
 
 def nearest_above(disks: Sequence[NamedDisks], line: int) -> NamedDisks | None:
-    """Return the nearest line above that names disks; None if it does not name hard disks only."""
+    """Return the nearest line above that mentions disks; None if it mentions anything other than hard disks."""
     nearest = max((each for each in disks if each.line < line), key=lambda each: each.line, default=None)
     return nearest if nearest is not None and nearest.words else None

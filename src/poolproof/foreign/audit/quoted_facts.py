@@ -1,7 +1,8 @@
-"""Facts in the text around fio's results: files that fio laid out, memory that a sentence names, what earlier jobs did.
+"""Facts in the text around fio's results: files that fio laid out, sentences that mention memory, what earlier jobs
+did.
 
 A sentence about memory counts if it is between the previous result and the end of this one, or in the five lines below.
-Tables and the output of df and mount name tmpfs on every machine, so only sentences and the author's own commands
+Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
 count. A sentence with a negation, or about dropping caches, is left out.
 """
 
@@ -69,7 +70,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
-    """Return the facts with those that the reader of another program's output found."""
+    """Return the facts, including those that the reader of another program's output found."""
     return replace(
         quoted,
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
@@ -99,7 +100,7 @@ def _laid_out(lines: Sequence[Line]) -> int | None:
 
 
 def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
-    """Yield the sentences that name memory, as `line 3 says “…”`."""
+    """Yield the sentences that mention memory, as `line 3 says “…”`."""
     for number, line in lines:
         if result.line < number <= result.last_line or _TABLE.search(line) or len(line) > 4 * _LONGEST_SENTENCE:
             continue

@@ -128,7 +128,7 @@ def judge_result(
 ) -> Judged:
     """Judge one result, using the facts in the text around it.
 
-    If the result is one group of a run, `whole` is the result of the run. If another program than fio printed the
+    If the result is one group of a run, `whole` is the result of the run. If a program other than fio printed the
     result, `foreign` is what its reader found.
     """
     jobs = jobs_of(found.made, found.result)
@@ -157,9 +157,9 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load of a result of another program, or of the group of it that is judged.
+    """Return the load of another program's result, or of the group that is judged.
 
-    Whether other programs empty the page cache is not in their output, so it is assumed that they do.
+    The output of other programs does not show whether they empty the page cache, so it is assumed that they do.
     """
     names = {part.name for part in found.result.parts}
     parts = (replace(part, invalidates_cache=True) for part in foreign.parts if part.name in names)
@@ -167,7 +167,7 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Return the judgement in which a limit from a sentence raises a doubt, because sentences never refute."""
+    """Return the judgement with findings from sentences weakened to `suspects`, because sentences never refute."""
     findings = [
         replace(finding, effect="suspects") if (finding.rule, finding.effect) == _FROM_SENTENCES else finding
         for finding in judgement.findings

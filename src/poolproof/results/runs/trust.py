@@ -22,7 +22,7 @@ def check_trusted(path: Path) -> None:
     reason = distrust(real)
     if reason is not None:
         raise RunError(
-            f"{real} is not trusted, so nothing is done on its word: {reason}",
+            f"{real} is not trusted, so nothing was changed: {reason}",
             f"to look at the results: poolproof show {path}; if you trust the run, move it to a directory of your own "
             "and change its owner (chown)",
         )

@@ -30,7 +30,7 @@ def number(text: str) -> float | None:
 
 
 def decimal(text: str) -> float | None:
-    """Parse a number whose only comma is a decimal comma: `1,73096`; None if it is not a number."""
+    """Parse a number in which a comma is always a decimal comma, such as `1,73096`; None if it is not a number."""
     return number(text.replace(",", "."))
 
 

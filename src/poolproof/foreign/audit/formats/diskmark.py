@@ -52,7 +52,9 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the size of the test file in bytes, which is below the values, and whether it is filled with zeros."""
+    """Return the size of the test file in bytes, which is printed below the values, and whether it is filled with
+    zeros.
+    """
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:

@@ -1,4 +1,4 @@
-"""hdparm -t and -T. `Timing cached reads` is the speed of RAM and the bus, by definition; it is no disk's."""
+"""hdparm -t and -T. `Timing cached reads` is by definition the speed of RAM and the bus, not of a disk."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a reader of another program's output returns, and the protocol that it follows.
+"""The protocol of readers of other programs' output, and the values that they return.
 
 A reader looks at the plain lines of a text and yields every result of its format. It never guesses: a value that the
 text does not show is None, and an option that it does not show is listed in `missing`.
@@ -21,14 +21,12 @@ MIB = float(1024**2)
 class ForeignResult:
     """A result of a program other than fio, or of a script around fio.
 
-    `program`: its name as people write it. `line`, `last_line`: where the values are, from 1.
-    `outcome`: the values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the
-    parts of the outcome.
-    `command`: the command line, if the text contains it, and `command_line` its line.
-    `size_bytes`: the size of the test files, if the program prints it.
-    `missing`: what the format does not show.
-    `just_written`: says that an earlier command of the text wrote the file that this one reads.
-    `measures_memory`: says why the value is the speed of memory by definition; empty for all others.
+    `program`: the program's name as people write it. `line`, `last_line`: where the values are, from 1. `outcome`: the
+    values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the parts of the
+    outcome. `command`: the command line, if the text contains it, and `command_line` its line. `size_bytes`: the size
+    of the test files, if the program prints it. `missing`: what the format does not show. `just_written`: a sentence
+    about the earlier command of the text that wrote the file that this one reads. `measures_memory`: why the value is
+    the speed of memory by definition; empty for all others.
     """
 
     program: str
@@ -84,7 +82,7 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return the bytes that all clones of a load work on: the test files of a program, as one file."""
+    """Return the bytes that all clones of a load cover: the test files of a program, as one file."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 

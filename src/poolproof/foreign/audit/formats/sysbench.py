@@ -108,7 +108,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _read(run: _Run, line: str) -> bool:
-    """Take the values of a line. Return False if it has none."""
+    """Store the values of a line. Return False if it has none."""
     if match := _OLD_DONE.match(line):
         run.counts = {"read": float(match["reads"]), "write": float(match["writes"])}
     elif match := _OLD_MOVED.match(line):
