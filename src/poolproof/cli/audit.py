@@ -87,7 +87,7 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
         typer.echo(f"poolproof: cannot read {unread.source}: {unread.why}", err=True)
     if not audit.results:
         raise FioError(
-            f"no fio result in {', '.join(sources)}",
+            f"no result in {', '.join(sources)}",
             "name a file or folder with fio's output; to create some: fio --output-format=json+ --output=result.json …",
         )
     if as_json:

@@ -49,6 +49,7 @@ class Audited:
     `missing`: what could not be judged, and which option would help.
     `estimate`: bounds on the true rate.
     `rerun`: the command with the fixes applied.
+    `proof`: for a result without a problem, the `poolproof run` command that would prove it.
     `was`: the verdict that was recorded in the run directory when the trial was measured.
     """
 
@@ -64,6 +65,7 @@ class Audited:
     missing: tuple[str, ...] = ()
     estimate: Estimate | None = None
     rerun: str | None = None
+    proof: str | None = None
     command_line: int | None = None
     is_assumed: bool = False
     was: Verdict | None = None
@@ -102,6 +104,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
         "missing": list(audited.missing),
         "estimate": None if audited.estimate is None else asdict(audited.estimate),
         "rerun": audited.rerun,
+        "proof": audited.proof,
     }
 
 

@@ -16,6 +16,7 @@ from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, known_of, with_machine
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
+from poolproof.foreign.audit.proof import proof_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
@@ -199,6 +200,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
         estimate=estimate_of(case, judgement),
         # fio's header line does not show enough options for a command to run again.
         rerun=rerun_command(case, judgement.findings) if found.made and found.made.origin != "header" else None,
+        proof=proof_of(case, foreign) if judgement.verdict == "unproven" else None,
         command_line=foreign.command_line if foreign else _command_line(found),
         is_assumed=judged.is_assumed,
     )

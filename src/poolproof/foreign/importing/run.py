@@ -66,7 +66,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     records = _records(files, context, unread) if files else []
     if not records:
         first = f": {unread[0].source}: {unread[0].why}" if unread else ""
-        raise FioError(f"no fio result in the given files{first}", "to see why: poolproof audit FILES…")
+        raise FioError(f"no result in the given files{first}", "to see why: poolproof audit FILES…")
     placed = place(records, layout_from)
     trials = tuple(_trial(each) for each in placed)
     metrics = {trial.workload: trial.metric for trial in trials}
@@ -163,7 +163,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
         return [], [Unread(str(file), error.strerror or str(error))]
     judged = [each for each in judge_text(text or "", context) if _has_content(each)]
     if not judged:
-        return [], [Unread(str(file), "it is binary" if text is None else "it contains no fio result")]
+        return [], [Unread(str(file), "it is binary" if text is None else "it contains no result")]
     return [record_of(file, base, each) for each in judged], []
 
 

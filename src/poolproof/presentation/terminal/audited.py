@@ -45,6 +45,8 @@ def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iter
     if audited.rerun and audited.verdict != "sound":
         assumed = f" (if the command in line {audited.command_line} made this result)" if audited.is_assumed else ""
         yield f"  run again{assumed}: {audited.rerun}"
+    if audited.proof:
+        yield f"  to prove it: {audited.proof}"
 
 
 def summary_line(results: Sequence[Audited]) -> str:

@@ -184,7 +184,7 @@ def test_sources_without_a_result_are_an_error_with_a_hint(tmp_path: Path, conte
     done = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "x.json")])
     assert isinstance(done.exception, FioError)
     assert done.exception.exit_code == 8
-    assert "no fio result in" in done.exception.message
+    assert "no result in" in done.exception.message
     assert "fio --output-format=json+" in done.exception.hint
     assert ("cannot read" in done.stderr) == (content is None)
 

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from poolproof.campaign.flags import parse_workload_flag
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.formats.catalogue import all_readers
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
+from poolproof.presentation.terminal.audited import audited_lines
 
 MIB = 1024**2
 
@@ -372,6 +374,30 @@ def test_a_json_object_has_the_command_and_no_fio_words() -> None:
     (audited,) = _audit(VALUES["dd before 2015"][0])
     assert audited.command == "dd if=/dev/zero of=/tank/test bs=1M count=100"
     assert audited.command_line == 1 and audited.job == "dd"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("crystal 8", "rw=read,bs=1m,size=1g,ioengine=libaio,iodepth=8,direct=1"),
+        ("sysbench 1.1", "rw=randread,bs=16k,size=2g"),
+        ("yabs", "rw=randrw,bs=4k,iodepth=64,numjobs=2,direct=1,ioengine=libaio,rwmixread=50"),
+        ("elbencho", "rw=write,bs=4m,size=10g,numjobs=2,direct=1"),
+    ],
+)
+def test_a_clean_result_ends_with_the_command_that_would_prove_it(name: str, command: str) -> None:
+    first = _audit(VALUES[name][0])[0]
+    assert first.proof == f"poolproof run --layout 'dir /path/on/the/disk' --workload {command}"
+    assert list(audited_lines(first, 120))[-1] == f"  to prove it: {first.proof}"
+    assert parse_workload_flag(command)
+
+
+def test_the_proof_of_a_fio_job_uses_its_folder_and_options() -> None:
+    text = "fio --name=a --rw=randread --bs=4k --size=10g --direct=1 --directory=/mnt/x --runtime=60 --time_based\n"
+    (audited,) = _audit(f"{text}  read: IOPS=250, BW=1000KiB/s (1024kB/s)(58.6MiB/60001msec)\n")
+    assert audited.proof == "poolproof run --layout 'dir /mnt/x' --workload rw=randread,bs=4k,size=10g,direct=1"
+    (suspect,) = _audit(f"{text.replace('direct=1', 'direct=0')}  read: IOPS=250k, BW=977MiB/s (1024MB/s)\n", ram="64G")
+    assert suspect.verdict == "suspect" and suspect.proof is None
 
 
 def test_a_text_without_results_has_none() -> None:

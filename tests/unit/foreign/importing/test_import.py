@@ -222,7 +222,7 @@ def test_unreadable_files_are_reported_and_left_out(tmp_path: Path) -> None:
 
 def test_no_run_is_created_if_there_is_nothing_to_import(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("no figures here\n")
-    with pytest.raises(FioError, match="no fio result"):
+    with pytest.raises(FioError, match="no result in"):
         import_results([tmp_path / "a.txt"], tmp_path / "run", Context())
     assert not (tmp_path / "run").exists()
 
