@@ -25,9 +25,11 @@ def _job(name: str, **options: str) -> JobSpec:
 
 _BACKUP = Preset(
     # borg writes segments of up to 500 MiB (max_segment_size = 524288000) and restic pack files of 16 MiB, one after
-    # the other. Both sync their files, and so do most copies that are followed by `sync`. With end_fsync=1, this last
-    # sync counts in the bandwidth. The tools write through the page cache. This job bypasses it, with eight requests
-    # in flight as in writeback: overwriting a file inside the page cache would measure RAM.
+    # the other, all of them new. Both sync their files, and so do most copies that are followed by `sync`. With
+    # end_fsync=1, this last sync counts in the bandwidth. The tools write through the page cache. This job bypasses it,
+    # with eight requests in flight as in writeback: writing a file inside the page cache would measure RAM. It
+    # overwrites one file, because new blocks would make the eight requests wait for each other (ext4 and xfs allocate
+    # under a lock). A copy-on-write layout allocates new blocks anyway.
     name="backup",
     summary="a backup: one large sequential write in 1 MiB blocks, synced at the end",
     jobs=(_job("backup", rw="write", bs="1m", size="1g", iodepth="8", end_fsync="1"),),
@@ -42,17 +44,22 @@ _BACKUP = Preset(
 _ETCD = Preset(
     # etcd (the store of Kubernetes) appends every proposal to its log and calls fdatasync, so its cluster is only as
     # fast as that call. The authors of the article traced etcd and found writes of 2300 bytes on average. They accept
-    # a disk if the 99th percentile of fdatasync is below 10 ms, so the metric is `sync_p99`. Two things differ from
-    # the command in the article. Its 22 MiB are 10,030 commits, which take a good SSD a second: this job overwrites
-    # its file until the time is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd
-    # writes through the page cache, and fdatasync writes the data to the disk.
+    # a disk if the 99th percentile of fdatasync is below 10 ms, so the metric is `sync_p99`. etcd allocates each
+    # segment of its log, 64 MB, before it writes to it (SegmentSizeBytes in server/storage/wal/wal.go, and Preallocate
+    # in client/pkg/fileutil). So does this job: fio allocates a new file for each trial (its default `fallocate`), and
+    # removes it at the end (`unlink`). Nothing is read, neither by etcd nor by this job: overwriting a file would read
+    # each page that a block covers only in part. Two things differ from the command in the article. Its 22 MiB are
+    # 10,030 commits, which take a good SSD a second: this job starts again at the beginning of its file until the time
+    # is over. And direct=0 is explicit: 2300 bytes are not a multiple of a sector, so etcd writes through the page
+    # cache, and fdatasync writes the data to the disk.
     name="etcd",
-    summary="etcd's write-ahead log: 2300-byte appends, each followed by fdatasync",
-    jobs=(_job("etcd", rw="write", bs="2300", size="22m", ioengine="sync", direct="0", fdatasync="1"),),
+    summary="etcd's write-ahead log: 2300-byte appends to a new file, each followed by fdatasync",
+    jobs=(_job("etcd", rw="write", bs="2300", size="64m", ioengine="sync", direct="0", fdatasync="1", unlink="1"),),
     metric="sync_p99",
     source=(
         "M. Olivi and M. Spreitzer, IBM, 2019: "
-        "https://www.ibm.com/cloud/blog/using-fio-to-tell-whether-your-storage-is-fast-enough-for-etcd"
+        "https://www.ibm.com/cloud/blog/using-fio-to-tell-whether-your-storage-is-fast-enough-for-etcd; "
+        "etcd 3.5, server/storage/wal (https://github.com/etcd-io/etcd/tree/v3.5.0/server/storage/wal)"
     ),
 )
 

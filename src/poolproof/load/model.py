@@ -40,7 +40,8 @@ class LoadPart:
     engine waits for each I/O before it submits the next one. `queue` is the maximum number of outstanding I/Os of all
     clones together.
 
-    Files: each clone uses `files` files. `extents` has the bytes that each clone covers in each file.
+    Files: each clone uses `files` files. If the part `makes_new_files`, none exists before it starts, and it removes
+    them at its end. `extents` has the bytes that each clone covers in each file.
     `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
 
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes
@@ -72,6 +73,7 @@ class LoadPart:
     queue: int = 1
     is_synchronous: bool = False
     files: int = 1
+    makes_new_files: bool = False
     extents: tuple[Extent, ...] = ()
     direct: bool = False
     may_use_page_cache: bool = True
@@ -137,6 +139,11 @@ class Load:
                 phases.append([])
             phases[-1].append(part)
         return tuple(tuple(phase) for phase in phases)
+
+    @property
+    def makes_new_files(self) -> bool:
+        """True if every part works on files that do not exist before it starts."""
+        return bool(self.parts) and all(part.makes_new_files for part in self.parts)
 
     @property
     def clones(self) -> int:

@@ -127,7 +127,8 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
     own = {directory for cell, directory in pairs if cell.workload.fill}
     _make_directories(host, layout, own)
     loads = [generator_of(cell.load).in_directory(cell.load, directory) for cell, directory in pairs]
-    texts = [fill_text(load) if cell.workload.fill else "" for cell, load in zip(cells, loads, strict=True)]
+    has_files = [cell.workload.fill and not cell.load.makes_new_files for cell in cells]
+    texts = [fill_text(load) if filled else "" for filled, load in zip(has_files, loads, strict=True)]
     filling = {text: entry for text, entry in zip(texts, loads, strict=True) if text}
     fills: dict[str, Fill] = {}
     check_identity(f"fill the test files of {layout.name}", layout.identity_check.values(), host)
@@ -136,9 +137,14 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
         fills[text] = _fill(host, layout, generator_of(entry).fill_load(entry), entry.unique_bytes or 0)
     laid_out = {directory: list_files(host, directory) for directory in own}
     return [
-        _Placed(load, laid_out[directory] if text else found_paths(cell.load, directory), fills.get(text))
+        _Placed(load, laid_out[directory] if text else _unfilled(cell, directory), fills.get(text))
         for (cell, directory), load, text in zip(pairs, loads, texts, strict=True)
     ]
+
+
+def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
+    """Return the paths of the user's files; none if the load makes its files in each trial."""
+    return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
 def fill_text(load: Load) -> str:

@@ -71,7 +71,8 @@ def _reads_to_change(case: Case, found: Account) -> bool:
         if job.writes
     )
     extra = found.leaf_read_bytes - found.idle_read_bytes_per_s * found.window_s
-    return is_partial and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
+    is_changed = is_partial and not case.load.makes_new_files  # a new file has nothing to read
+    return is_changed and not found.fio_read_bytes and extra > 0.05 * found.fio_write_bytes > 0
 
 
 RULE = Rule(

@@ -241,6 +241,18 @@ def test_workloads_share_files_unless_size_or_data_or_copy_on_write_separates_th
     assert read == name("rw=randread,bs=1m,size=64m") != write == mixed, "on a copy-on-write layout"
 
 
+def test_a_workload_that_makes_new_files_shares_none_and_is_not_filled() -> None:
+    text = "rw=write,bs=2300,size=64m,unlink=1"
+    assert load_of(jobs(text)).makes_new_files
+    assert file_set(workload(text), jobs(text), writers_apart=False) != file_set(
+        workload("rw=write,bs=2300,size=64m"), jobs("rw=write,bs=2300,size=64m"), writers_apart=False
+    )
+    for other in ("rw=randrw,bs=4k,unlink=1", "rw=write,bs=4k,unlink=1,overwrite=1", "rw=write,bs=4k"):
+        assert not load_of(jobs(other)).makes_new_files
+    assert "unlink" not in on_device(jobs(text), "/dev/loop7")[0].options
+    assert not load_of(on_device(jobs(text), "/dev/loop7")).makes_new_files
+
+
 def test_on_a_block_device_all_clones_share_the_device() -> None:
     (job,) = on_device(jobs("rw=read,bs=1m,numjobs=8,nrfiles=4,size=64m"), "/dev/loop7")
     assert job.options["filename"] == "/dev/loop7"

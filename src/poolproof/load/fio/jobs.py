@@ -73,7 +73,7 @@ def placed(jobs: Jobs, directory: str) -> Jobs:
 
 def on_device(jobs: Jobs, path: str) -> Jobs:
     """Return the jobs, changed to run on a block device that all clones share."""
-    return _with(jobs, {"filename": path}, without=_NAMES_FILES)
+    return _with(jobs, {"filename": path}, without=(*_NAMES_FILES, "unlink", "unlink_each_loop"))
 
 
 def lasting(jobs: Jobs, seconds: float) -> Jobs:
@@ -203,12 +203,12 @@ def _fill_block(job: Job) -> str:
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads share files if this name is the same.
 
-    A workload that leaves compressible data or holes gets separate files. With `writers_apart`, the other workloads
-    that write share files that no read-only workload uses. This matters for copy-on-write layouts, where the read speed
-    depends on how a file was written.
+    A workload that leaves compressible data or holes, or removes its files, gets separate files. With `writers_apart`,
+    the other workloads that write share files that no read-only workload uses. This matters for copy-on-write layouts,
+    where the read speed depends on how a file was written.
     """
     owner = ""
-    if any(_changes_data(job) for job in jobs):
+    if any(_changes_data(job) or part_of(job).makes_new_files for job in jobs):
         owner = f"{workload.name},"
     elif writers_apart and any(part_of(job).writes for job in jobs):
         owner = "written,"

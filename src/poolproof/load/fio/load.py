@@ -69,6 +69,7 @@ def part_of(job: Job) -> LoadPart:
         queue=clones * (1 if submits_one else depth),
         is_synchronous=is_synchronous,
         files=_files_each(job),
+        makes_new_files=writes and not reads and job.flag("unlink") and not job.flag("overwrite"),
         extents=_extents(job, clones),
         direct=_direct(job),
         may_use_page_cache=job.engine in option_names.PAGE_CACHE,
