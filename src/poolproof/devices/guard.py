@@ -41,12 +41,24 @@ def state(disk: BlockFacts) -> str:
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 
+def found_on(device: BlockFacts) -> str:
+    """Return what is on a block device of any kind, or uses it, as in `is mounted at /`; empty if nothing was found."""
+    return _content(device)[0]
+
+
 def _obstacle(disk: BlockFacts) -> tuple[str, str]:
     """Return why the disk is refused and what to type next; two empty strings if the disk is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
         return "is read-only", f"blockdev --report {disk.path}"
+    if (found := _content(disk))[0] or disk.signatures is not None:
+        return found
+    return "has not been checked for signatures", f"sudo wipefs --no-act {disk.path}"
+
+
+def _content(disk: BlockFacts) -> tuple[str, str]:
+    """Return what is on the disk or uses it, and the command that frees or empties it; empty if nothing was found."""
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use
@@ -58,8 +70,6 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
         return use.what, use.hint
     if disk.children:
         return f"has partitions: {', '.join(child.path for child in disk.children)}", _erase_hint(disk)
-    if disk.signatures is None:
-        return "has not been checked for signatures", f"sudo wipefs --no-act {disk.path}"
     content = disk.signatures or tuple(text for text in (disk.file_system, disk.partition_table) if text)
     return (f"is not empty: it contains {', '.join(content)}", _erase_hint(disk)) if content else ("", "")
 

@@ -35,7 +35,7 @@ def test_a_disk_that_is_not_permitted_is_refused(permitted: frozenset[str]) -> N
         ("sda", "in use as swap: /dev/md0", "swapoff /dev/md0"),
         ("sdb", "member of the ZFS pool tank", "zpool export tank"),
         ("sdc", "open as /dev/mapper/vault", "cryptsetup close /dev/mapper/vault"),
-        ("sde", "signatures", "sudo wipefs --no-act /dev/sde"),
+        ("sde", "contains xfs", "wipefs --all /dev/sde"),
         ("sdf", "has partitions: /dev/sdf1", "wipefs --all /dev/sdf1 /dev/sdf"),
         ("sdg", "mounted at /srv/media", "umount /srv/media"),
     ],
@@ -45,6 +45,12 @@ def test_a_disk_in_use_is_refused_whatever_is_permitted(name: str, message: str,
         check_disk(server_disk(name), _everything())
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+def test_a_disk_whose_signatures_could_not_be_read_is_refused() -> None:
+    disk = replace(server_disk("sdd"), signatures=None, file_system="", partition_table="")
+    with pytest.raises(GuardError, match="has not been checked for signatures"):
+        check_disk(disk, _everything())
 
 
 def test_a_stopped_array_still_refuses() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Severity, Unit
@@ -39,6 +40,7 @@ def _unit_findings(
 ) -> Iterator[Diagnostic]:
     yield from refusals(source.name, source.text, unit, fio)
     yield from _unknown_variables(source, unit)
+    yield from destroyed_data(source.name, source.text, unit, targets)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
     for each in locate_findings(unit, group_jobs(unit, targets)):
         place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]

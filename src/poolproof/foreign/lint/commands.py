@@ -67,8 +67,9 @@ def _unit(words: Sequence[ShellWord], line: int) -> Unit:
     unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
+    read_only = any(name == "readonly" for name, _value in command.program)
     sections = None if any(word.is_split for word in words) else _sections(command, known)
-    return Unit("command", line, command.jobs, problems, command.files, sections, unknown)
+    return Unit("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
 
 
 def _is_unknown(word: ShellWord) -> bool:

@@ -7,6 +7,7 @@ from typing import Protocol
 from poolproof.evidence.model import Evidence, Target
 from poolproof.foreign.lint.model import Unit
 from poolproof.foreign.lint.variables import UNKNOWN
+from poolproof.foreign.lint.written_devices import WrittenDevice
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
 
@@ -42,6 +43,9 @@ class Targets(Protocol):
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
         """Return the known facts about the files of jobs that share a target, before a run; None if nothing is
         known."""
+
+    def written(self, path: str) -> WrittenDevice | None:
+        """Return what is at a path that a job would write to; None if unknown."""
 
 
 def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:

@@ -64,6 +64,7 @@ class Unit:
     command.
     `unknown_words`: (line, argument) for each argument that contains an unknown variable and may therefore be any
     option.
+    `read_only`: fio was called with `--readonly`, so it refuses jobs that write.
     """
 
     form: Form
@@ -73,6 +74,7 @@ class Unit:
     files: tuple[str, ...] = ()
     sections: tuple[JobSection, ...] | None = None
     unknown_words: tuple[tuple[int, str], ...] = ()
+    read_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ _LINT_TITLES = {
     "unknown-option": "The option is unknown here",
     "unknown-variable": "The value of a variable is unknown here",
     "no-job": "No fio job found",
+    "destroys-data": "The job overwrites data",
     "not-text": "Not a text file",
 }
 

@@ -5,7 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -29,11 +29,15 @@ _CONTROL = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]")  # control characte
 
 @dataclass(frozen=True)
 class Source:
-    """A job file, a shell script or a command line. `name` appears in the findings."""
+    """A job file, a shell script or a command line. `name` appears in the findings.
+
+    `read_only`: a command with `--readonly` reads this job file.
+    """
 
     name: str
     text: str
     surroundings: Surroundings = field(default_factory=Surroundings)
+    read_only: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -56,7 +60,8 @@ class Source:
     def units(self) -> tuple[Unit, ...]:
         """Return every fio call in the text."""
         if self.kind == "job file":
-            return (jobfiles.unit_of(self.text, self.surroundings),)
+            unit = jobfiles.unit_of(self.text, self.surroundings)
+            return (replace(unit, read_only=self.read_only),)
         return commands.units_of(self.text, self.surroundings)
 
 
@@ -84,7 +89,7 @@ def read_sources(
         return tuple(map(named, words))
     text = words[0] if len(words) == 1 else shlex.join(words)
     command = Source(COMMAND, text + "\n", here)
-    return (command, *(named(name) for unit in command.units for name in unit.files))
+    return (command, *(replace(named(name), read_only=unit.read_only) for unit in command.units for name in unit.files))
 
 
 def fio_keywords(host: Host) -> Mapping[str, int]:

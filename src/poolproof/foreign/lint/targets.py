@@ -14,6 +14,7 @@ from poolproof.facts.machine import survey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as target_from_options
 from poolproof.foreign.lint.job_groups import JobFiles
+from poolproof.foreign.lint.written_devices import DeviceLookup, WrittenDevice
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.catalogue import busy_on, device_under
 from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
@@ -56,6 +57,7 @@ class TargetLookup:
     """
 
     def __init__(self, context: Context, host: Host) -> None:
+        devices = DeviceLookup(host)
         self._context = context
         self._host = host
         self._existing = cache(lambda path: none_if_it_fails(lambda: _existing_at(host, path)))
@@ -64,6 +66,7 @@ class TargetLookup:
         self._files = cache(lambda paths: inspect(host, _existing_files(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda disks: busy_on(disks, host))
         self._zfs = cache(self._find_zfs)
+        self._written = cache(lambda path: none_if_it_fails(lambda: devices.at(path)))
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
@@ -83,6 +86,10 @@ class TargetLookup:
         paths = tuple(sorted({file for place in places for file in place.files}))
         found = none_if_it_fails(lambda: (self._files(paths), self._busy_with(places)))
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
+
+    def written(self, path: str) -> WrittenDevice | None:
+        """Return what is at a path that a job would write to; None if unknown or if `--fs` describes the target."""
+        return None if self._context.file_system is not None else self._written(path)
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
         """Return the background work on the disks and in the ZFS pools that contain the files."""

@@ -12,6 +12,7 @@ from poolproof.foreign.lint.job_groups import Targets
 from poolproof.foreign.lint.model import Surroundings
 from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.targets import TargetLookup
+from poolproof.foreign.lint.written_devices import WrittenDevice
 from poolproof.hosts.local import LocalHost
 
 FILES: Mapping[str, str] = {"shared.inc": "direct=1\nioengine=libaio\n", "jobs.inc": "[b]\nrw=write\nsize=1g\n"}
@@ -27,6 +28,9 @@ class KnownTarget:
 
     def target(self, _place: object) -> Target | None:
         return self.on
+
+    def written(self, _path: object) -> WrittenDevice | None:
+        return None
 
     def evidence(self, _places: object) -> Evidence | None:
         return self.known

@@ -17,6 +17,11 @@ _ONLY_MEANT = {
     },
     "iodepth-with-sync-engine": {"ime.fio"},  # ime_psync at a depth of 32
     "kib-means-1000": {"librpma_apm-client.fio", "librpma_gpspm-client.fio"},  # bs=4KiB: blocks of 4000 bytes
+    "destroys-data": {  # each writes to or trims a device
+        "basic-verify.fio", "cmdprio-bssplit.fio", "cross-stripe-verify.fio", "dev-dax.fio", "jesd219.fio",
+        "libzbc-rand-write.fio", "mtd.fio", "sg_verify-fail.fio", "sg_verify.fio", "sg_write_same_ndob.fio",
+        "ssd-steadystate.fio", "uring-cmd-ng.fio", "uring-cmd-zoned.fio", "zbd-rand-write.fio",
+    },
     "runtime-without-time-based": {  # done within 10 s at 2 GB/s
         "e4defrag.fio", "e4defrag2.fio", "tiobench-example.fio",
     },

@@ -1,0 +1,108 @@
+"""Find jobs that overwrite block devices, and say what is on these devices.
+
+fio itself refuses only a device that the mount table names. It writes to swap, to members of arrays and pools, to
+devices under LVM or LUKS, and to file systems that are not mounted. Source: fio 3.33 filesetup.c (setup_files) and
+lib/mountcheck.c (device_is_mounted).
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from posixpath import normpath
+
+from poolproof.campaign.layout import BraceMistake, expand_text
+from poolproof.foreign.lint.job_groups import Targets
+from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
+from poolproof.foreign.lint.variables import UNKNOWN
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import part_of
+from poolproof.load.model import LoadPart
+
+RULE = "destroys-data"
+_MOST = 256
+_NO_WRITES = frozenset({"null", "cpuio", "net", "netsplice", "exec", "filestat", "dirstat"})
+_HARMLESS = re.compile(
+    r"/dev/((shm|fd|pts|mqueue|hugepages)(/.*)?|null|zero|full|u?random|std(in|out|err)|tty\w*|z?ram\d*)"
+)
+_WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_FIX = (
+    "use filename= or directory= on a file system to measure that, or --readonly, with which fio refuses to write; "
+    "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
+)
+
+
+def destroyed_data(source: str, text: str, unit: Unit, targets: Targets | None) -> Iterator[Diagnostic]:
+    """Yield an error for each job that would overwrite data, and a warning if what is on its device is unknown.
+
+    `text` is the text of the source, whose `for` loops give variables their values. Without `targets`, nothing is known
+    about any device.
+    """
+    if unit.read_only:
+        return
+    for job in unit.jobs:
+        part = _writing_part(job, text)
+        if part is None:
+            continue
+        verb = "writes to" if part.writes else "trims"
+        lines = (job.lines[name] for name in ("filename", "directory", "rw") if name in job.lines)
+        line = next(lines, None) or job.line or unit.line
+        for path in _paths(job, text):
+            judged = _judged(path, verb, targets)
+            if judged is not None:
+                yield Diagnostic(source, line, RULE, *judged, _FIX)
+
+
+def _writing_part(job: Job, text: str) -> LoadPart | None:
+    """Return the job as a part that writes or trims; None if it does neither, or if that is unknown."""
+    if job.engine in _NO_WRITES or job.flag("verify_only"):
+        return None
+    for pattern in _values(job.text("rw") or "read", text):
+        part = part_of(replace(job, options={**job.options, "rw": pattern}))
+        if not UNKNOWN.search(pattern) and (part.writes or part.trims):
+            return part
+    return None
+
+
+def _paths(job: Job, text: str) -> Iterator[str]:
+    """Yield the paths of the job's files, without the names that fio generates."""
+    directory = job.directory or ""
+    names = job.filenames or ((job.name,) if job.filename is None and directory.startswith("/dev") else ())
+    for name in names:
+        path = name if name.startswith("/") or not directory else f"{directory}/{name}"
+        yield from (normpath(each) for each in _values(path, text))
+
+
+def _values(value: str, text: str) -> tuple[str, ...]:
+    """Return the value for each pass of the `for` loops in the text. A variable without a loop stays as it is."""
+    found = _VARIABLE.search(value)
+    loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
+    if found is None or not loops:
+        return (value,)
+    words = [word.strip("\"'") for words in loops for word in words.split()]
+    choices = itertools.chain.from_iterable(map(_expanded, words))
+    every = (value[: found.start()] + word + value[found.end() :] for word in itertools.islice(choices, _MOST))
+    return tuple(every)
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    try:
+        return tuple(itertools.islice(expand_text(word), _MOST))
+    except BraceMistake:
+        return (word,)
+
+
+def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, str] | None:
+    """Return the severity and the message for a path that is written to; None if nothing would be lost."""
+    if _HARMLESS.fullmatch(path):
+        return None
+    is_known = UNKNOWN.search(path) is None
+    device = targets.written(path) if targets is not None and is_known else None
+    if device is not None and device.is_block:
+        message = f"the job {verb} {path} and destroys what is there: the device {device.found}"
+        return ("error", message) if device.found else None
+    if not path.startswith("/dev/") or (device is not None and device.exists):
+        return None
+    why = "it does not exist on this machine" if device is not None else "lint cannot see what that is"
+    return "warning", f"the job {verb} the device {path} and destroys what is there; {why}"

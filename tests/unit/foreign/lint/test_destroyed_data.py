@@ -1,0 +1,96 @@
+"""Jobs that overwrite a device with data on it are errors, in every spelling; without a machine to ask, warnings."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.sources import Source, read_sources
+from poolproof.foreign.lint.written_devices import WrittenDevice
+
+from .making import KnownTarget
+
+_MOUNTED = WrittenDevice(True, True, "is mounted at /")
+_EMPTY = WrittenDevice(True, True)
+_FILE = WrittenDevice(True)
+
+
+class Machine(KnownTarget):
+    """A machine with a mounted disk under several names, an empty disk, and files."""
+
+    def written(self, path: object) -> WrittenDevice | None:
+        if str(path) in ("/dev/vda", "/dev/vda1", "/dev/disk/by-id/ata-X", "/srv/link", "/dev/ng0n1"):
+            return _MOUNTED
+        if path == "/dev/vdb":
+            return _EMPTY
+        return WrittenDevice(False) if str(path).startswith("/dev/gone") else _FILE
+
+
+def _found(text: str, *, machine: bool = True, name: str = "job.sh") -> list[Diagnostic]:
+    found = lint(Source(name, text), Machine() if machine else None)
+    return [each for each in found if each.rule == "destroys-data"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fio --name=a --rw=write --filename=/dev/vda", "fio --name=a --rw=randrw --filename=/dev/vda1",
+        "fio -name a -readwrite randwrite -filename /dev/disk/by-id/ata-X",
+        "fio --name=a --rw=trim --filename=/dev/vda",
+        "fio --name=a --rw=write --filename=/srv/x:/dev/vda", "fio --name=a --rw=write --directory=/dev --filename=vda",
+        "fio --name=/dev/vda --rw=write", "fio --name=a --rw=write --filename=/srv/link",
+        "fio --name=a --rw=write --filename=/dev/../dev//vda", "[a]\nrw=write\nfilename=/dev/vda\n",
+        "[global]\nfilename=/dev/vda\n[r]\nrw=read\n[w]\nrw=randtrim\n",
+        "fio --name=a --rw=randtrimwrite --filename=/dev/vda",
+        "D=/dev/vda\nfio --name=a --rw=write --filename=$D", "ssh host 'fio --name=a --rw=write --filename=/dev/vda'",
+        "for d in /dev/vdb /dev/vda; do\n  fio --name=a --rw=write --filename=$d\ndone",
+        "for d in vd{a,b}; do fio --name=a --rw=write --filename=/dev/${d}; done",
+        "for rw in read write; do fio --name=a --rw=$rw --filename=/dev/vda; done",
+        "fio --name=a --rw=write --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ng0n1",
+        "fio --name=a --rw=rw --rwmixread=99 --filename=/dev/vda",
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_write_to_a_disk_in_use_is_an_error(text: str) -> None:
+    (found, *_) = _found(text)
+    assert found.severity == "error" and "is mounted at /" in found.message and "--readonly" in found.fix
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fio --name=a --rw=read --filename=/dev/vda", "fio --readonly --name=a --rw=write --filename=/dev/vda",
+        "fio --name=a --rw=write --filename=/dev/vdb", "fio --name=a --rw=write --directory=/srv",
+        "fio --name=a --rw=write --filename=/dev/shm/x", "fio --name=a --rw=write --filename=/dev/null",
+        "fio --name=a --rw=write --ioengine=null --filename=/dev/vda", "fio --name=a --filename=/dev/vda",
+        "fio --name=a --rw=write --verify=md5 --verify_only --filename=/dev/vda",
+        "fio --name=a --rw=rw --rwmixread=100 --filename=/dev/vda", "fio --name=a --rw=$1 --filename=/dev/vda",
+        "for rw in read randread; do fio --name=a --rw=$rw --filename=/dev/vda; done",
+    ],
+)  # fmt: skip
+def test_what_destroys_nothing_is_not_reported(text: str) -> None:
+    assert _found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["fio --name=a --rw=write --filename=/dev/sdq", "[a]\nrw=randtrim\nfilename=/dev/sdq\n"]
+)
+def test_without_a_machine_each_write_to_a_device_is_a_warning(text: str) -> None:
+    (found,) = _found(text, machine=False)
+    assert found.severity == "warning" and "cannot see what that is" in found.message
+
+
+def test_a_device_that_does_not_exist_and_an_unknown_one_are_warnings() -> None:
+    (gone,) = _found("fio --name=a --rw=write --filename=/dev/gone")
+    (unknown,) = _found("fio --name=a --rw=write --filename=/dev/$DISK")
+    assert [gone.severity, unknown.severity] == ["warning", "warning"] and "does not exist" in gone.message
+
+
+def test_readonly_on_the_command_also_holds_for_its_job_files(tmp_path: Path) -> None:
+    job = tmp_path / "w.fio"
+    job.write_text("[a]\nrw=write\nfilename=/dev/vda\n")
+    path, none = str(job), set[str]()
+    for words, rules in ((["fio", "--readonly", path], none), (["fio", "--minimal", path], {"destroys-data"})):
+        sources = read_sources(words, {}, {})
+        found = {each.rule for source in sources for each in lint(source, Machine())}
+        assert found & {"destroys-data"} == rules
