@@ -42,7 +42,7 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 
 
 RULE = Rule(
-    title="A rate that was asked for",
+    title="The rate is the limit that was set",
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
     "all layouts look equal and perfectly steady.",
     shows="In a result: rate or rate_iops is set, and 90 % of it was reached. Only the verdict of rates changes. Such "

@@ -44,10 +44,11 @@ def _may_be_memory(case: Case) -> bool:
 
 RULE = Rule(
     title="An earlier job of the text prepared the file",
-    wrong="A write job that its runtime ends, or that picks blocks without a map, leaves parts of its file unwritten: "
-    "fio reserves the full size first. And a file that was just written through the page cache is still in RAM.",
-    shows="In a text with several jobs: a job reads a file that an earlier job of the text created and wrote less than "
-    "95 % of, or that it wrote without direct=1. fio's disk statistics or counters decide if there are any.",
+    wrong="If a write job is ended by its runtime, or picks blocks without a map, parts of its file remain unwritten, "
+    "because fio reserves the full size first. A file that was just written through the page cache is still in "
+    "RAM.",
+    shows="In a text with several jobs: a job reads a file of which an earlier job of the text wrote less than 95 %, "
+    "or which it wrote without direct=1. If there are fio disk statistics or counters, they decide.",
     error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
     sources=("fio-3.38 filesetup.c, extend_file", "measured case L01"),

@@ -34,8 +34,8 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="iodepth without effect",
-    wrong="sync, psync (the default), mmap and other engines ignore iodepth: the result is correct, but for a depth of "
-    "1. vsync is different: it gathers up to iodepth adjacent I/Os into one call.",
+    wrong="sync, psync (the default), mmap and other engines ignore iodepth: the result is correct, but it is for a "
+    "depth of 1. vsync is different: it gathers up to iodepth adjacent I/Os into one call.",
     shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
     "depth will be capped at 1`.",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",

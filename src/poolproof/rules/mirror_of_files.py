@@ -18,8 +18,8 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="A mirror of files: ZFS cannot see which disk is rotational",
     wrong="ZFS reads from the mirror member with the shortest queue, and a seek on a rotational disk counts more. ZFS "
-    "cannot see which disk a file is on: a file on an SSD and one on a hard disk serve half of the reads each, unlike "
-    "the disks themselves.",
+    "cannot see which disk a file is on: a file on an SSD and one on a hard disk serve half of the reads each, which "
+    "the disks themselves would not.",
     shows="In the counters: reads from a mirror whose members are files, some on rotational disks and some not.",
     error="Too low for an SSD and a hard disk. Measured: half of the reads from each file; with disks as vdevs, all "
     "from the SSD.",

@@ -25,10 +25,10 @@ def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
 
 
 RULE = Rule(
-    title="The text names memory",
+    title="The text mentions memory",
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache answered. The "
     "result is then not that of a disk. A sentence is weaker than a counter, so it never refutes a result.",
-    shows="In a text: a sentence near the result names a RAM disk, tmpfs, the ARC or the page cache without a "
+    shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
     fix="put the test files on the disk, and use a size of twice RAM or direct=1",

@@ -35,7 +35,7 @@ def _on_device(job: LoadPart) -> bool:
 RULE = Rule(
     title="Random writes do not cover the file",
     wrong="Without a map of the blocks already written, random writes hit some blocks twice and miss others: one pass "
-    "writes 1 − 1/e = 63 % of the blocks. A later read of the file finds holes in place of the rest.",
+    "writes 1 − 1/e = 63 % of the blocks. A later read of the file finds holes instead of the other blocks.",
     shows="In a job: one pass of random writes to a file that no earlier job filled, with norandommap (unless "
     "random_generator=lfsr is set) or a random_distribution such as zipf. A job that also reads is left out: fio lays "
     "its file out first.",

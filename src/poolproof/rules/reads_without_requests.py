@@ -23,12 +23,12 @@ RULE = Rule(
     title="Random reads without requests",
     wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
     "page for each small read. Most reads were served from RAM, and their IOPS and latency are those of RAM.",
-    shows="In the counters: requests (with merged ones), records by their bytes or ARC misses cover less than 85 % of "
-    "fio's random reads. Less than 50 % is proof.",
+    shows="In the counters: the requests (including merged ones), the records computed from bytes, or the ARC misses "
+    "are less than 85 % of what fio's random reads need. Less than 50 % is proof.",
     error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS by mmap, 16,384 "
     "reads by fio and 94 requests at the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
-    fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata to have "
-    "each read reach the disks; leave fadvise_hint at its default and do not use mmap",
+    fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata, so that "
+    "each read reaches the disks; leave fadvise_hint at its default and do not use mmap",
     sources=(
         "the kernel's block/blk-merge.c, blk_account_io_merge_bio()",
         "OpenZFS module/zfs/arc.c, arc_read()",

@@ -82,8 +82,8 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
 
 RULE = Rule(
     title="A small file at the speed of memory",
-    wrong="Every server has more RAM than a few GiB. Reads of so small a file that go through the page cache, and that "
-    "are faster than a disk, came from RAM, unless counters show otherwise.",
+    wrong="Every server has more than a few GiB of RAM. If reads of such a small file go through the page cache and "
+    "are faster than a disk, they came from RAM unless counters show otherwise.",
     shows="In a result without counters: files of at most 4 GiB, buffered, read at more than 3.94 GB/s (PCIe 3.0 x4) "
     "or with random reads of less than 60 µs; random reads of less than 60 µs that repeat such a file at least twice; "
     "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4).",

@@ -27,7 +27,7 @@ RULE = Rule(
     title="A sync that does not cover the writes in flight",
     wrong="With fsync=N or fdatasync=N, libaio and io_uring issue the sync while other writes are in flight. fsync "
     "only covers writes that have completed, so this is not the pattern of a database, which waits for both.",
-    shows="In a job: libaio or io_uring with iodepth above 1 and fsync or fdatasync. Measured at iodepth=32: libaio "
+    shows="In a job: libaio or io_uring with iodepth above 1, and fsync or fdatasync. Measured at iodepth=32: libaio "
     "was at depth 32 in 94 % of the submissions, io_uring in all of them.",
     error="Too high for a database; the sync latency is too low or too high.",
     fix="set iodepth=1 and more numjobs, each with its own file, for several committing clients; or use sync=dsync at "

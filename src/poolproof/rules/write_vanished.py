@@ -22,8 +22,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Written bytes that never reached a disk",
-    wrong="Even after the final flush, bytes are missing on the disks: they were overwritten in RAM, or shrunk on the "
-    "way.",
+    wrong="Even after the final flush, bytes are missing on the disks: they were overwritten in RAM, or compressed on "
+    "the way.",
     shows="In the counters: after the final flush, less than 90 % of the expected bytes are written. Less than 50 % is "
     "proof.",
     error="Too high, by a factor of up to the number of sharing jobs (measured: 6 with 8 jobs) or the compression "

@@ -84,8 +84,8 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
     wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for aligned I/O on datasets: not on zvols, and not "
-    "for parts of records. Release 2.3 answers I/O that is not aligned to pages with EINVAL. Release 2.4 makes all "
-    "direct I/O that cannot be direct uncached I/O: the ARC does not keep the data.",
+    "for parts of records. Release 2.3 answers I/O that is not aligned to pages with EINVAL. Release 2.4 turns direct "
+    "I/O that cannot be direct into uncached I/O: the ARC does not keep the data.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
     "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
     "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
