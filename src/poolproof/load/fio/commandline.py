@@ -25,6 +25,7 @@ _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe)?$")
 _NAMES = ALL_NAMES | PROGRAM_OPTIONS
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
+_WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
 _NUMBER = re.compile(r"^-\d")
 _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
@@ -149,7 +150,7 @@ def _options(
 
 
 def _words(text: str) -> list[str]:
-    joined = re.sub(r"\\[ \t]*\r?\n", " ", text)
+    joined = _WINDOWS_PATH.sub("fio", re.sub(r"\\[ \t]*\r?\n", " ", text))
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True
     splitter.commenters = ""

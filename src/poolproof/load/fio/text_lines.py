@@ -361,7 +361,17 @@ def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")
     second = attempt(partial(amount, kilo=1000), _in_bytes(decimal))
-    return second if second is not None and abs(second - first) <= _SAME_RATE * first else first
+    if second is None or not (
+        abs(second - first) <= _SAME_RATE * first or _is_truncated(match["bw"], first, second, kilo)
+    ):
+        return first
+    return second
+
+
+def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
+    """True if the first rate may be the second without its decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
+    match = re.match(r"\d{1,4}\.0(\D+)$", text)
+    return match is not None and 0 <= second - first <= 1.1 * amount(_in_bytes(f"1{match[1]}"), kilo)
 
 
 def _in_bytes(text: str) -> str:
