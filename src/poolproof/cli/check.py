@@ -19,12 +19,14 @@ def command(
     from poolproof.campaign.yaml import read_campaign
     from poolproof.layers.least_trial import check_budget
     from poolproof.layers.tree import resolve
+    from poolproof.layers.trims import check_trims
     from poolproof.units import format_number_of
 
     parsed = read_campaign(campaign)
     names = {device.name for device in parsed.devices}
     for layout in parsed.layouts:
         resolve(layout.expression, names)
+    check_trims(parsed)
     check_budget(parsed)
     layouts = {layout.name: format_expression(layout.expression) for layout in parsed.layouts}
     workloads = [workload.name for workload in parsed.workloads]

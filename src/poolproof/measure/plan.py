@@ -28,6 +28,7 @@ from poolproof.layers.tree import (
     needs,
     resolve,
 )
+from poolproof.layers.trims import check_trims
 from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of
 from poolproof.load.model import Load
 from poolproof.measure.found import check_found
@@ -111,6 +112,7 @@ def make_plan(
     """
     calibration = calibration_of(campaign)
     nodes = {layout.name: _resolved(layout, campaign) for layout in (*calibration.layouts, *campaign.layouts)}
+    check_trims(campaign)
     cells = tuple(_cell(workload, campaign, host) for workload in campaign.workloads)
     bare_cells = tuple(_cell(workload, campaign, host) for workload in calibration.workloads)
     with ThreadPoolExecutor(1) as pool:
@@ -135,6 +137,7 @@ def check_expressions(campaign: Campaign) -> None:
     """Raise a CampaignError if an expression cannot work on any host, or the budget is too small."""
     for layout in campaign.layouts:
         _resolved(layout, campaign)
+    check_trims(campaign)
     check_budget(campaign)
 
 

@@ -23,6 +23,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         file_system=mount.file_system,
         ram_bytes=machine.ram_bytes,
         volatile=mount.file_system in _IN_RAM
+        or _writes_to_ram(host, mount)
         or any(leaf.path.startswith(("/dev/zram", "/dev/ram")) for leaf in leaves),
         compression=compression,
         record_bytes=compressed_unit_bytes(mount.file_system) if compression else None,
@@ -43,6 +44,15 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         ceiling_read_bytes_per_s=ceiling,
         ceiling_write_bytes_per_s=ceiling,
     )
+
+
+def _writes_to_ram(host: Host, mount: Mount) -> bool:
+    """True if the mount is an overlay whose upper directory, which has all files that are written, is in RAM."""
+    upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
+    if mount.file_system != "overlay" or not upper:
+        return False
+    below = mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), upper)
+    return below is not None and below.file_system in _IN_RAM
 
 
 def _maps_memory(mount: Mount) -> bool:

@@ -124,3 +124,12 @@ def test_disks_that_the_kernel_does_not_count_are_named() -> None:
 def test_a_partition_has_the_queue_of_its_disk() -> None:
     found = target(leaf("sda1"), files={"/sys/class/block/sda1/../queue/write_cache": "write through\n"})
     assert (found.write_through, found.without_write_cache) == (True, ("d",))
+
+
+@pytest.mark.parametrize(("upper", "volatile"), [("/mnt/ram/upper", True), ("/srv/upper", False)])
+def test_an_overlay_writes_to_its_upper_directory(upper: str, volatile: bool) -> None:
+    mounts = _MOUNTS + "41 1 0:40 / /mnt/ram rw - tmpfs tmpfs rw\n"
+    mounts += f"42 1 0:41 / /srv/o rw - overlay overlay rw,lowerdir=/srv/low,upperdir={upper},workdir=/w\n"
+    host = ToldHost({"/proc/self/mountinfo": mounts}, {})
+    machine = Machine("Linux 6.18.5", "Debian", 4, 8 << 30, 4 << 30, True, frozenset(), frozenset())
+    assert target_of(host, Volume("/srv/o/data", False, ()), (), machine).volatile is volatile

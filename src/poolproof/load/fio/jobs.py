@@ -33,6 +33,9 @@ _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offse
 _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap", "splice")
 """Engines that change no file if the job only reads. Other engines may delete, truncate or move files."""
 
+_RESHAPES = ("ftruncate", "falloc", "e4defrag", "filecreate", "filedelete", "fileoperations", "dircreate", "dirdelete")
+"""Engines that change which files exist, or their size or blocks, so that no other workload may share them."""
+
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _FILL_BLOCK_BYTES = 1 << 20
 _SECTOR_BYTES = 512
@@ -227,6 +230,8 @@ def _shape_of(job: Job) -> str:
 
 def _changes_data(job: Job) -> bool:
     """True if the job leaves compressible data or holes in its files."""
+    if job.engine in _RESHAPES:
+        return True
     compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
     return "trim" in job.rw or (part_of(job).writes and compresses)
 
