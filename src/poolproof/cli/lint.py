@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def command(
     sources: Annotated[
-        Texts, Argument(help="Job files, shell scripts, or - for stdin; or -- and a fio command.")
+        Texts, Argument(help="Job files, shell scripts, or - for stdin. Or: -- and a fio command.")
     ] = None,
     fix: Annotated[bool, Option("--fix", help="Print the source with every automatic fix applied.")] = False,
     strict: Annotated[bool, Option("--strict", help="Exit with 1 for warnings too.")] = False,

@@ -75,7 +75,7 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return how `device` (the disk or a device on it) is in use and the command that frees it; None if it is free."""
+    """Return the use of `device` (the disk or a device on it) and the command that frees it; None if it is free."""
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
     if point == _SWAP:

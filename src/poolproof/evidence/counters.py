@@ -85,7 +85,9 @@ def between(earlier: Counters, later: Counters, share: float) -> Counters:
 
 
 def _grown(first: int, second: int) -> int:
-    """Return how much a counter grew. The kernel prints milliseconds as 32 bits, which start again at 0 after 49 days.
+    """Return how much a counter grew.
+
+    The kernel prints milliseconds as 32-bit numbers, which wrap around to 0 after 49 days.
 
     Source: part_stat_show in block/genhd.c. A smaller decrease means that the device was replaced.
     """

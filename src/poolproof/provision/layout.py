@@ -109,7 +109,7 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan for the part of a layout above its core, which has already been built.
+    """Return the plan for the rest of a layout whose core has already been built.
 
     The plan's `tree` unmounts and mounts the complete layout. Raises the same errors as `plan_layout`.
     """

@@ -201,10 +201,10 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
 
 
 def stored_share(case: Case) -> float:
-    """Return the fraction of the bytes that fio read which the disks store.
+    """Return the stored size of the data that fio read, as a fraction of its size.
 
-    Below 1 only if the target compresses. The fraction was measured when the file was filled. If it was not, the data
-    that the jobs themselves write (buffer_compress_percentage) gives it; a job that only reads says nothing about it.
+    It is below 1 only if the target compresses. It was measured when the file was filled. Otherwise, it follows from
+    the data that the jobs write (buffer_compress_percentage); a job that only reads does not show it.
     """
     found = account(case)
     if not compresses(case):

@@ -29,8 +29,8 @@ RULE = Rule(
     wrong="The text says that the data is on hard disks, but the random I/O is that of flash or RAM: the RAM of the "
     "machine, of a NAS, or of a controller answered. A sentence is weaker than a counter, so it never refutes a "
     "result.",
-    shows="In a text: the nearest line above the result that mentions disks mentions hard disks (7200 rpm, IronWolf, "
-    "HDD) but no SSD, and the result has more than 1,500 random I/Os per second and disk.",
+    shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
+    "no SSD, and the result has more than 1,500 random I/Os per second and disk.",
     error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
     fix="use a size of twice the RAM of the NAS and direct=1, and count the disk's requests on the NAS",
     sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),

@@ -98,7 +98,8 @@ RULE = Rule(
     title="runtime without time_based ends early",
     wrong="runtime is only an upper limit: the job ends when its size has been transferred, after a burst that caches "
     "can absorb.",
-    shows="In a job: runtime without time_based, and a size × loops that is done sooner at 2 GB/s (at 20,000 IOPS per "
+    shows="In a job: runtime without time_based, and size × loops would be transferred sooner at 2 GB/s (at 20,000 "
+    "IOPS per "
     "direct I/O in flight, 20,000 syncs/s per clone, or the rate limit, if that is slower). A note if it still takes "
     "10 s. In a result: the job ran for less than half the requested time and less than 10 s, and moved its bytes. "
     "In other people's results, where the author may have meant the size, only a run of less than 1 s is suspect.",
