@@ -80,6 +80,7 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     from poolproof.api import audit_files
     from poolproof.foreign.audit.model import audited_object
     from poolproof.presentation.terminal.audited import audited_lines, summary_line
+    from poolproof.presentation.terminal.visible import unfiltered
     from poolproof.verdicts import counts
 
     audit = audit_files(sources, context, stdin=sys.stdin.buffer.read)
@@ -95,7 +96,8 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     else:
         width = min(shutil.get_terminal_size((120, 24)).columns, 120)
         for audited in audit.results:
-            typer.echo("\n".join(audited_lines(audited, width, colour=sys.stdout.isatty())) + "\n")
+            lines = audited_lines(audited, width, colour=sys.stdout.isatty())  # filtered before they are coloured
+            typer.echo("\n".join(lines) + "\n", file=unfiltered(sys.stdout))
         typer.echo(summary_line(audit.results))
     if any(not counts(audited.verdict) for audited in audit.results):
         raise typer.Exit(1)

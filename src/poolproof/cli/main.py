@@ -14,6 +14,7 @@ from poolproof.cli.commands import NAMES, app_for
 from poolproof.cli.output import say
 from poolproof.errors import NO_ROOM, Interrupted, PoolproofError, RunError, UsageError
 from poolproof.files.folder import FileRefused
+from poolproof.presentation.terminal.visible import filtered_output
 
 FAULT_EXIT_CODE = 70
 """A bug in poolproof (sysexits.h: EX_SOFTWARE)."""
@@ -22,7 +23,15 @@ _NEW_OBJECTS = 50_000
 
 
 def main() -> None:
-    """Run the command line and end the process with one of the documented exit codes."""
+    """Run the command line and end the process with one of the documented exit codes.
+
+    Control characters in the output are printed as escapes.
+    """
+    with filtered_output():
+        _run()
+
+
+def _run() -> NoReturn:
     # garbage collection took 8 % of the start-up time, and 60 ms at exit; modules are not garbage
     gc.set_threshold(_NEW_OBJECTS)
     atexit.register(_skip_last_collection)

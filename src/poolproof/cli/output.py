@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from poolproof.errors import RunError
+from poolproof.presentation.terminal.visible import visible_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from poolproof.api import Run
     from poolproof.campaign.model import Campaign
     from poolproof.presentation.terminal.progress import RunProgress
+    from poolproof.results.runs.loading import LoadedRun
     from poolproof.results.runs.model import Trial
 
 
@@ -46,15 +48,16 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     Lines are never cut: a truncated name can't be typed.
     """
     columns = [column for column in zip(*rows, strict=True) if any(column)]
+    columns = [tuple(map(visible_line, column)) for column in columns]
     widths = [max(map(len, column)) for column in columns]
     return ("  ".join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True))
 
 
 def console() -> "Console":
     """Return the console for standard output, without highlighting of numbers and paths."""
-    from rich.console import Console
+    from poolproof.presentation.terminal.visible import visible_console
 
-    return Console(highlight=False)
+    return visible_console(sys.stdout)
 
 
 @contextlib.contextmanager
@@ -72,12 +75,11 @@ def following(
     if plain or not is_utf8 or not sys.stderr.isatty() or os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         yield PlainLines(sys.stderr, campaign, done, begun_s=begun_s)
         return
-    from rich.console import Console
-
     from poolproof.presentation.terminal.live_screen import live_screen
+    from poolproof.presentation.terminal.visible import visible_console
 
     progress = RunProgress(campaign, done, begun_s=begun_s)
-    with live_screen(Console(file=sys.stderr), progress, hint):
+    with live_screen(visible_console(sys.stderr), progress, hint):
         yield progress
 
 
@@ -102,7 +104,7 @@ def print_missing(missing: Iterable[str]) -> None:
         typer.echo(f"missing: {each}", err=True)
 
 
-def exit_if_incomplete(run: "Run") -> None:
+def exit_if_incomplete(run: "Run | LoadedRun") -> None:
     """End with exit code 7 if trials, or the record of how they were made, could not be read."""
     if run.left_out or not run.has_record:
         raise typer.Exit(RunError.exit_code)

@@ -7,6 +7,7 @@ from typer import Argument, Option
 
 from poolproof.cli.options import Json, Runs
 from poolproof.cli.output import print_json, say
+from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
     from poolproof.results.query.session import Session
@@ -29,6 +30,7 @@ def command(
 
     if as_csv and as_json:
         raise UsageError("--csv and --json were both given", "leave one of them out")
+    end_by_exception()
     with open_runs(folder) as session:
         answer = session.ask(sql)
         if as_json:

@@ -9,6 +9,7 @@ from typer import Option
 from poolproof.cli.options import Json, Runs
 from poolproof.cli.output import aligned, print_answer
 from poolproof.cli.query import exit_if_skipped, skipped_objects
+from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
     from poolproof.results.query.session import Session
@@ -30,6 +31,7 @@ def command(
     from poolproof.results.query.session import listed_runs, open_runs
 
     objects, rows = [], [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
+    end_by_exception()
     with open_runs(folder) as session:
         for each in listed_runs(session):
             record = each.run.record

@@ -14,6 +14,12 @@ def end_in_order() -> None:
         signal.signal(number, _first)
 
 
+def end_by_exception() -> None:
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP, as on Ctrl-C, so that temporary files are removed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+
+
 def stop_if_asked() -> None:
     """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
 

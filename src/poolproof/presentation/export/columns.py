@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Column = Callable[[ExportRow], object]
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
     *("limit_bound", "rules", "why", "mend", "measured_at"),
@@ -78,10 +81,13 @@ def csv_text(table: ExportTable) -> str:
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and one line per row. Text that a spreadsheet would run as a formula gets a leading `'`."""
+    """Return a header and one line per row. Text that a spreadsheet would run as a formula gets a leading `'`.
+
+    Numbers are not changed.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(columns)
+    writer.writerow(map(_field, columns))
     writer.writerows([_field(value) for value in row] for row in rows)
     return out.getvalue()
 
@@ -89,7 +95,7 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _field(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+    if isinstance(value, str) and value.startswith(_FORMULAS) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
 

@@ -22,6 +22,7 @@ from poolproof.presentation.charts.model import (
     specification,
 )
 from poolproof.presentation.export.rows import mode_of, sync_of
+from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import emulated_legend
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 
@@ -59,7 +60,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
     """Return the content of the picture's file; `kind` is `png` or `svg`."""
     import vl_convert
 
-    specification = look.dressed(picture.chart)
+    specification = _without_controls(look.dressed(picture.chart))
     if picture.size:
         specification["spec"].update(picture.size)
     facet = specification.get("facet", {})
@@ -71,6 +72,15 @@ def drawn(picture: Picture, kind: str) -> bytes:
         return text.encode()
     image: bytes = vl_convert.vegalite_to_png(specification, scale=_PNG_SCALE)
     return image
+
+
+def _without_controls(value: Any) -> Any:
+    """Return a specification whose texts have escapes instead of control characters, which XML does not allow."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(key): _without_controls(each) for key, each in value.items()}
+    return [_without_controls(each) for each in value] if isinstance(value, list) else value
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:

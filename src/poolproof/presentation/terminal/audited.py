@@ -8,6 +8,7 @@ from poolproof.foreign.audit.model import Audited, AuditedMetrics
 from poolproof.load.merge import percentile
 from poolproof.load.outcome import Direction
 from poolproof.metrics import metric_of
+from poolproof.presentation.terminal.visible import visible_line
 from poolproof.presentation.terminal.words import MARKS, STYLES
 from poolproof.units import format_count, format_duration, format_number_of, format_rate, format_size
 from poolproof.verdicts import WORST_FIRST
@@ -18,10 +19,19 @@ _EFFECTS = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes"
 
 
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:
-    """Yield the lines for one result, wrapped at `width`. Commands are not wrapped, so that they can be copied."""
+    """Yield the lines for one result, wrapped at `width`. Commands are not wrapped, so that they can be copied.
+
+    Control characters are escapes, so the lines can be written to a terminal as they are.
+    """
+    place, *facts = map(visible_line, (f"{audited.source}:{audited.line}", *_facts(audited, width)))
     mark = f"{MARKS[audited.verdict]} {audited.verdict}"
     painted = f"\x1b[{_COLOURS[STYLES[audited.verdict]]}m{mark}\x1b[0m" if colour else mark
-    yield f"{audited.source}:{audited.line}: {painted}: {audited.job or 'a result'}: {figures_text(audited.figures)}"
+    job = visible_line(audited.job or "a result")
+    yield f"{place}: {painted}: {job}: {figures_text(audited.figures)}"
+    yield from facts
+
+
+def _facts(audited: Audited, width: int) -> Iterator[str]:
     if audited.command:
         command = " ".join(audited.command.split())
         made_by = f"command assumed from line {audited.command_line}" if audited.is_assumed else "made by"

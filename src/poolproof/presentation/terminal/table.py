@@ -10,6 +10,7 @@ from rich.text import Text
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.limited import share_text
+from poolproof.presentation.terminal.visible import visible_line
 from poolproof.presentation.terminal.words import (
     MARKS,
     STYLES,
@@ -64,6 +65,10 @@ def print_table(
         console.print(Text(f"\n{spent}"))
 
 
+def _place(cell: Cell) -> str:
+    return visible_line(f"{cell.workload} on {cell.layout}")
+
+
 def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey, Limit | str]) -> Table:
     speeds = speeds_to_baseline(cells, baseline)
     has_baseline = any(cell.layout == baseline for cell in cells)
@@ -101,7 +106,7 @@ def _row(cell: Cell) -> list[Text]:
         value, half = value_text(cell.figure.mean, cell.metric), half_width_text(cell.figure)
         value = (f"({value})" if cell.verdict == "refuted" else value) + emulated_mark(cell)
     verdict = f"{MARKS[cell.verdict]} {cell.verdict}"
-    return [Text(f"  {cell.layout}"), Text(value, style=style), Text(half), Text(verdict, style=style)]
+    return [Text(f"  {visible_line(cell.layout)}"), Text(value, style=style), Text(half), Text(verdict, style=style)]
 
 
 def _block(mark: str, style: str, title: str, *lines: RenderableType) -> RenderableType:
@@ -134,11 +139,11 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for group in groups.values():
         cell, judged = group[0]
         lines = []
-        where = f" on {cell.layout}" if len(group) > 1 else ""
+        where = f" on {visible_line(cell.layout)}" if len(group) > 1 else ""
         for finding in judged.reasons:
             lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
         metrics = ", ".join(metric_of(metric).title for metric in judged.metrics)
-        title = f"{cell.workload} on {', '.join(each.layout for each, _ in group)}: "
+        title = f"{visible_line(cell.workload)} on {', '.join(visible_line(each.layout) for each, _ in group)}: "
         title += f"{metrics} {judged.verdict}" if metrics else judged.verdict
         yield _block(MARKS[judged.verdict], STYLES[judged.verdict], title, *lines)
 
@@ -151,7 +156,12 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             low, high = value_text(min(values), cell.metric), value_text(max(values), cell.metric)
             spread = f"{low} in one trial" if len(values) == 1 else f"{low} to {high} in {len(values)} trials"
             reasons = [_point(each.name, f": {each.sentence}") for each in cell.settling.reasons]
-            yield _block("~", "yellow", f"{cell.workload} on {cell.layout}: unsettled, {spread}", *reasons)
+            yield _block(
+                "~",
+                "yellow",
+                f"{_place(cell)}: unsettled, {spread}",
+                *reasons,
+            )
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
@@ -164,7 +174,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             summary, meaning, fix = "differ by more than the variation within each trial explains", _APART, _FIND_CAUSE
         else:
             continue
-        title = f"{cell.workload} on {cell.layout}: its trials {summary}"
+        title = f"{_place(cell)}: its trials {summary}"
         yield _block("!", STYLES["suspect"], title, indented(meaning), _fix(fix))
 
 
@@ -177,7 +187,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for cell in cells:
         for finding in cell.findings:
             if finding.effect == "notes":
-                noted.setdefault(finding.rule, []).append((f"{cell.workload} on {cell.layout}", finding))
+                noted.setdefault(finding.rule, []).append((_place(cell), finding))
     if noted:
         yield Text("\nnotes (verdicts unaffected; poolproof explain RULE):", style=QUIET)
     for rule, found in noted.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.errors import PoolproofError, check_extra
+from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
 from poolproof.results.query.found import FoundRun, ends_whole, find_runs, good_lines
@@ -29,6 +29,7 @@ RunState = Literal["going", "stopped", "finished", "imported"]
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _CONFIG = {
     "memory_limit": "600MB",
+    "max_temp_directory_size": "1GB",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
@@ -185,11 +186,16 @@ def open_runs(root: Path) -> Iterator[Session]:
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
-        session = Session(root, Path(scratch))
         try:
-            yield session
-        finally:
-            session.close()
+            session = Session(root, Path(scratch))
+            try:
+                yield session
+            finally:
+                session.close()
+        except RuntimeError as error:  # how DuckDB reports that a signal stopped it
+            if "interrupted" not in str(error):
+                raise
+            raise Interrupted("interrupted", "") from None
 
 
 def _run_row(run: FoundRun, file: Path) -> list[object]:

@@ -19,7 +19,11 @@ from poolproof.errors import Interrupted, RunError, UsageError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+MOST_VALUES = 2_000_000
+"""The largest result of a query, in rows times columns. It takes about 200 MB."""
+
 _LONGEST_S = 600.0
+_ROWS_AT_ONCE = 2048
 _MOST_ROWS = 1000
 _WIDEST = 60
 _NUMERIC = re.compile("DOUBLE|FLOAT|DECIMAL|.*INT$|.*INTEGER$")
@@ -60,8 +64,8 @@ def check_only_reads(connection: "DuckDBPyConnection", sql: str) -> None:
 def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     """Return the result of a query that `check_only_reads` accepted.
 
-    Raises a UsageError if a column has a time zone, a RunError if the query takes too long, an Interrupted error on
-    Ctrl-C, and a duckdb.Error if DuckDB rejects the query.
+    Raises a UsageError if a column has a time zone or the result has too many values, a RunError if the query takes too
+    long, an Interrupted error on Ctrl-C, and a duckdb.Error if DuckDB rejects the query.
     """
     import duckdb
 
@@ -73,13 +77,24 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
             if "TIME ZONE" in str(kind):
                 fix = f"write ({name})::timestamp; the views' times are UTC"
                 raise UsageError(f"the column {name} has a time zone", fix)
-        return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), relation.fetchall())
+        rows = _fetched(connection.execute(sql), MOST_VALUES // max(1, len(relation.columns)))
+        return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), rows)
     except duckdb.InterruptException:
         raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError):  # DuckDB raises a RuntimeError when a signal stops it
         raise Interrupted("interrupted", "") from None
     finally:
         timer.cancel()
+
+
+def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any, ...]]:
+    """Return the rows. DuckDB computes them while they are fetched, so a result that is too large is never complete."""
+    rows: list[tuple[Any, ...]] = []
+    while found := connection.fetchmany(_ROWS_AT_ONCE):
+        rows += found
+        if len(rows) > most_rows:
+            raise UsageError(f"the result has more than {MOST_VALUES} values", "add a where clause or a limit")
+    return rows
 
 
 def refusal(error: Exception) -> UsageError:

@@ -1,0 +1,89 @@
+"""The filter between names in files and the terminal: control characters are printed as escapes such as `\\x1b`.
+
+Names, messages and paths can come from strangers. A terminal would obey the control characters in them, and
+bidirectional controls would change the order of what is read. `main` puts the filter around standard output and
+standard error, so no command can forget it. Colours are added after it: rich draws them itself, from styles.
+"""
+
+import contextlib
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+_C0_AND_C1 = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+_DIRECTIONS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_HIDDEN = re.compile(rf"[{_C0_AND_C1}{_DIRECTIONS}\u2028\u2029\ud800-\udfff]|\r(?!\n)")
+
+
+def visible(text: str) -> str:
+    """Return the text with control characters as escapes. Tabs and line ends are kept, also those of CSV."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def visible_line(text: str) -> str:
+    """Return the text like `visible`, but on one line: line ends become escapes too."""
+    return visible(text.replace("\n", "\\n"))
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+class VisibleStream:
+    """A text stream that filters what is written to it. `unfiltered` is the stream itself, for text with colours.
+
+    The stream has no `buffer`, so nothing can be written past the filter by accident.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.unfiltered = stream
+
+    def write(self, text: str) -> int:
+        """Write the filtered text and return the number of characters of `text`."""
+        self.unfiltered.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write the filtered lines."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":
+            raise AttributeError(name)
+        return getattr(self.unfiltered, name)
+
+
+@contextlib.contextmanager
+def filtered_output() -> Iterator[None]:
+    """Filter what is written to standard output and standard error while the context lasts."""
+    with (
+        contextlib.redirect_stdout(VisibleStream(sys.stdout)),
+        contextlib.redirect_stderr(VisibleStream(sys.stderr)),
+    ):
+        yield
+
+
+def unfiltered(stream: IO[str]) -> IO[str]:
+    """Return the stream behind the filter, for text whose parts were filtered before colours were added."""
+    found: IO[str] = getattr(stream, "unfiltered", stream)
+    return found
+
+
+def visible_console(stream: IO[str]) -> "Console":
+    """Return a console of rich that filters text, but not its own colours. It does not highlight numbers and paths."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class VisibleConsole(Console):
+        def render(self, renderable: "RenderableType", options: "ConsoleOptions | None" = None) -> "Iterable[Segment]":
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else visible(text), style, control)
+
+    return VisibleConsole(file=unfiltered(stream), highlight=False)

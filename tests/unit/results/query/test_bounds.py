@@ -1,0 +1,59 @@
+"""A query has bounded memory and temporary files, and removes them when a signal ends it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.results.compare.making import make_run
+
+from ...command import Command
+
+_VALUES = {("one", "reads"): (1.0, 1.1)}
+
+
+def test_a_result_without_bounds_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    poolproof = Command(monkeypatch, capsys)
+    code, out, err = poolproof("query", str(tmp_path), "select * from range(50000000)")
+    assert (code, out) == (2, "")
+    assert "more than 2000000 values" in err
+    code, out, _ = poolproof("query", str(tmp_path), "select count(*) from range(50000000)", "--csv")
+    assert (code, out.split()) == (0, ["count_star()", "50000000"])
+
+
+def test_text_that_is_a_formula_is_quoted_and_numbers_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(tmp_path / "a", _VALUES)
+    sql = "select -5 as a, -1.5e-7::double as b, '=1+1' as c, '-cmd' as d, '@x' as e, '+1' as f, 'x' as \"=g\""
+    code, out, _ = Command(monkeypatch, capsys)("query", str(tmp_path), sql, "--csv")
+    assert code == 0
+    assert out.splitlines() == ["a,b,c,d,e,f,'=g", "-5,-1.5e-07,'=1+1,'-cmd,'@x,+1,x"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_query_and_removes_its_files(tmp_path: Path, number: signal.Signals) -> None:
+    make_run(tmp_path / "runs" / "a", _VALUES)
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    sql = "select count(distinct a.range * b.range) from range(30000) a, range(30000) b"
+    argv = [sys.executable, "-c", "from poolproof.cli.main import main; main()", "query", str(tmp_path / "runs"), sql]
+    with subprocess.Popen(argv, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE, text=True) as query:
+        try:
+            deadline = time.monotonic() + 30
+            while not list(scratch.glob("*")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            query.send_signal(number)
+            _, err = query.communicate(timeout=20)
+        finally:
+            query.kill()
+    assert query.returncode == 130, err
+    assert list(scratch.iterdir()) == []
