@@ -80,6 +80,7 @@ class Case:
     `asked_s`: the requested run time in seconds; None if unknown.
     `quoted`: facts from the text around the result; None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
+    `drops_caches`: the text drops the caches after the last of them.
     """
 
     load: Load
@@ -90,6 +91,7 @@ class Case:
     asked_s: float | None = None
     quoted: Quoted | None = None
     earlier: tuple[Load, ...] = ()
+    drops_caches: bool = False
 
     @property
     def jobs(self) -> tuple[LoadPart, ...]:

@@ -1,8 +1,10 @@
 """Check the jobs in a source: report the rules' findings and everything that fio would refuse."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from poolproof.foreign.lint.destroyed_data import destroyed_data
+from poolproof.foreign.lint.history import Before, History
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Severity, Unit
@@ -11,6 +13,7 @@ from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
 
+_Place = tuple[int, str, Severity]
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
 _SET_IT = {
@@ -28,21 +31,43 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
-    units = source.units
-    found = [each for unit in units for each in _unit_findings(source, unit, targets, fio)]
-    if not any(unit.jobs or unit.files for unit in units):
-        found += _without_jobs(source, units)
-    return tuple(sorted(dict.fromkeys(found), key=lambda each: (each.line, _RANK[each.severity])))
+    runs, history = source.runs, History(source.text)
+    found: dict[_Place, list[tuple[Diagnostic, str]]] = {}
+    for number, run in enumerate(runs):
+        for unit in run.units:
+            before = history.before(unit)
+            for each in _unit_findings(source, unit, before, targets, fio if number == 0 else None):
+                found.setdefault((each.line, each.rule, each.severity), []).append((each, run.values))
+            history.add(unit)
+    diagnostics = [each for place in found.values() for each in _merged(place, len(runs))]
+    if not any(unit.jobs or unit.files for run in runs for unit in run.units):
+        diagnostics += _without_jobs(source, runs[0].units)
+    return tuple(sorted(dict.fromkeys(diagnostics), key=lambda each: (each.line, _RANK[each.severity])))
+
+
+def _merged(found: Sequence[tuple[Diagnostic, str]], runs: int) -> Iterator[Diagnostic]:
+    """Yield the findings of one rule at one place. Those of several runs of a loop become one finding."""
+    if runs == 1:
+        yield from (each for each, _ in found)
+        return
+    first, values = found[0]
+    messages = {each.message for each, _ in found}
+    occurred = {value for _, value in found}
+    if len(messages) == 1 and len(occurred) == runs:
+        yield first
+    else:
+        rest = f" and {len(occurred) - 1} more" if len(occurred) > 1 else ""
+        yield replace(first, message=f"{first.message} (with {values}{rest})")
 
 
 def _unit_findings(
-    source: Source, unit: Unit, targets: Targets | None, fio: InstalledFio | None
+    source: Source, unit: Unit, before: Before, targets: Targets | None, fio: InstalledFio | None
 ) -> Iterator[Diagnostic]:
     yield from refusals(source.name, source.text, unit, fio)
     yield from _unknown_variables(source, unit)
     yield from destroyed_data(source.name, source.text, unit, targets)
     by_place: dict[tuple[int, str, Severity], list[Finding]] = {}
-    for each in locate_findings(unit, group_jobs(unit, targets)):
+    for each in locate_findings(unit, group_jobs(unit, targets), before):
         place = each.line, each.finding.rule, SEVERITIES[each.finding.effect]
         by_place.setdefault(place, []).append(each.finding)
     for (line, rule, severity), findings in by_place.items():

@@ -7,7 +7,8 @@ from itertools import dropwhile
 
 from poolproof.foreign.lint.jobfiles import has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.model import JobSection, Surroundings, Unit, WrittenOption
+from poolproof.foreign.lint.loops import loop_values, runs_of
+from poolproof.foreign.lint.model import JobSection, Run, Surroundings, Unit, WrittenOption
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
@@ -26,9 +27,28 @@ _MAX_PASSES = 3
 _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 
 
+def runs_in(text: str, surroundings: Surroundings) -> tuple[Run, ...]:
+    """Return the fio calls in each run of the script's loops; a single run if it has no loops over known values."""
+    known = _known_variables(text)
+    loops = loop_values(read_script(text, known), text)
+    used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
+    if not used:
+        return (Run("", units_of(text, surroundings)),)
+    return tuple(
+        Run(
+            ", ".join(f"{name}={value}" for name, value in values.items()),
+            _units(text, surroundings, {**known, **values}),
+        )
+        for values in runs_of(used)
+    )
+
+
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
     """Return the fio calls in the script that can be checked, and the job files in the script's here-documents."""
-    variables = _known_variables(text)
+    return _units(text, surroundings, _known_variables(text))
+
+
+def _units(text: str, surroundings: Surroundings, variables: Mapping[str, str]) -> tuple[Unit, ...]:
     script = read_script(text, variables)
     units = list(_of_commands(script, variables, 0))
     for document in script.documents:
@@ -107,7 +127,7 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
     return tuple(sections)
 
 
-def _known_variables(text: str) -> Mapping[str, str]:
+def _known_variables(text: str) -> dict[str, str]:
     """Return the variables that have a known value: the script assigns exactly one literal value to each."""
     known: dict[str, str] = {}
     for _ in range(_MAX_PASSES):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from poolproof.foreign.lint.history import Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import SEVERITIES, Unit
 from poolproof.foreign.lint.variables import possible_jobs
@@ -11,6 +12,8 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Changes, Finding, Rule
+
+_NOTHING_BEFORE = Before()
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,24 @@ class LocatedFinding:
     changes: tuple[Changes, ...]
 
 
-def locate_findings(unit: Unit, groups: Sequence[JobGroup]) -> tuple[LocatedFinding, ...]:
-    """Return the rules' findings for the unit, in line order."""
+def locate_findings(
+    unit: Unit, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
+) -> tuple[LocatedFinding, ...]:
+    """Return the rules' findings for the unit, in line order. `before` is what ran before it in the same text."""
     found: list[LocatedFinding] = []
     for group in groups:
         jobs = tuple(unit.jobs[place] for place in group.jobs)
         possible = possible_jobs(jobs, has_unknown_words=bool(unit.unknown_words))
-        cases = [Case(load_of(filled), evidence=group.evidence, target=group.target) for filled in possible]
+        cases = [
+            Case(
+                load_of(filled),
+                evidence=group.evidence,
+                target=group.target,
+                earlier=before.loads,
+                drops_caches=before.drops_caches,
+            )
+            for filled in possible
+        ]
         for rule in all_rules():
             found += _of_rule(unit, group, rule, cases)
     return tuple(sorted(found, key=lambda each: each.line))

@@ -78,6 +78,14 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Run:
+    """The fio calls of one run of a script's loops. `values` shows the loop variables: `bs=4k, rw=read`, "" if none."""
+
+    values: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True)
 class Surroundings:
     """What a job file can refer to: environment variables, facts about the machine, and files to include.
 

@@ -18,7 +18,7 @@ from poolproof.load.fio.option_names import JOB_OPTIONS, OTHER_RELEASES, PAGE_CA
 from poolproof.load.fio.option_values import refusal
 from poolproof.load.fio.parse_only import Complaint, complaints
 
-_REFUSED, _UNKNOWN = "refused-by-fio", "unknown-option"
+_REFUSED, _UNKNOWN, _MISREAD = "refused-by-fio", "unknown-option", "misread-by-fio"
 _HOW_TO_CHECK = "`fio --cmdhelp=OPTION` explains an option, `fio --parse-only FILE` checks a job file"
 _HOW_TO_LIST = "`fio --cmdhelp=all` and `fio --enghelp=ENGINE` list the options of the installed fio"
 _ACCEPTED = "`fio --cmdhelp={name}` lists the values that fio accepts"
@@ -109,7 +109,9 @@ def _problem(
         names = [fio.names(job.engine) for job in unit.jobs]
         if any(problem.option in known for known in names if known is not None):
             return  # this fio has the option, although the tables do not list it
-    if problem.is_certain or not may_exist:
+    if problem.runs:
+        yield Diagnostic(source, problem.line, _MISREAD, "warning", problem.message, problem.fix)
+    elif problem.is_certain or not may_exist:
         fix = problem.fix or (_HOW_TO_LIST if problem.option else _HOW_TO_CHECK)
         yield Diagnostic(source, problem.line, _REFUSED, "error", problem.message, fix)
     else:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from poolproof.errors import UsageError
 from poolproof.foreign.lint import commands, jobfiles
-from poolproof.foreign.lint.model import Surroundings, Unit
+from poolproof.foreign.lint.model import Run, Surroundings, Unit
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
@@ -63,6 +63,13 @@ class Source:
             unit = jobfiles.unit_of(self.text, self.surroundings)
             return (replace(unit, read_only=self.read_only),)
         return commands.units_of(self.text, self.surroundings)
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Return the fio calls in each run of the script's loops. A job file has one run."""
+        if self.kind == "job file":
+            return (Run("", self.units),)
+        return commands.runs_in(self.text, self.surroundings)
 
 
 def read_sources(

@@ -18,14 +18,18 @@ from poolproof.load.fio.option_names import (
     JOB_SWITCHES,
     PROGRAM_OPTIONS,
     PROGRAM_SWITCHES,
+    SHORT_OPTIONS,
+    nearest,
     resolve,
 )
 
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe)?$")
 _NAMES = ALL_NAMES | PROGRAM_OPTIONS
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
+_JOINED = re.compile(r"(?P<number>\d+[a-z]*)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
+_MISSPELT = 0.7
 _NUMBER = re.compile(r"^-\d")
 _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
@@ -106,9 +110,14 @@ def read_arguments(
         else:
             if option.name == "kb_base":  # on a command line, kb_base affects only the options after it
                 current.early |= current.options.keys()
-            current.put(option.name, option.value, number)
+            joined = _joined_to(option)
+            current.put(option.name, joined["number"] if joined else option.value, number)
+    jobs = tuple(draft.job(shared) for draft, shared in drafts)
+    if any(name == "readonly" for name, _ in program) and any(job.rw not in ("read", "randread") for job in jobs):
+        problems.append(Problem(line, "--readonly refuses jobs that write: fio stops", fix="remove --readonly"))
+    problems += _joined(given, lines)
     return Command(
-        tuple(draft.job(shared) for draft, shared in drafts),
+        jobs,
         tuple(files),
         tuple(program),
         tuple(problems),
@@ -117,6 +126,23 @@ def read_arguments(
         text or shlex.join(arguments),
         given,
     )
+
+
+def _joined(given: Sequence[Given], lines: Sequence[int]) -> Iterator[Problem]:
+    """Yield a problem for each option that is joined to the number before it: `--numjobs=1--group_reporting`."""
+    for option in given:
+        if found := _joined_to(option):
+            yield Problem(
+                lines[option.first],
+                f"fio reads {option.name}={option.value} as {option.name}={found['number']} and ignores the rest",
+                fix=f"put a space before {found['rest']}",
+                runs=True,
+            )
+
+
+def _joined_to(option: Given) -> re.Match[str] | None:
+    found = _JOINED.match(option.value)
+    return found if found is not None and resolve(found["name"], _NAMES) is not None else None
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
@@ -137,6 +163,12 @@ def _options(
             continue
         written, equals, value = word.lstrip("-").partition("=")
         name = resolve(written, _NAMES)
+        if name is None and not word.startswith("--"):
+            letters = _short_options(word[1:])
+            if letters is not None:
+                problems.append(_misread(word, letters, lines[first]))
+                yield from (Given(each, given, first, first) for each, given in letters)
+                continue
         if name is None and len(problems) < MOST_PROBLEMS:
             problems.append(unknown_option(written, lines[first], _NAMES))
         name = name or written
@@ -147,6 +179,31 @@ def _options(
             at += 1
         else:
             problems.append(Problem(lines[first], f"the option {name!r} needs a value"))
+
+
+def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the options that fio reads in a word after a single dash, if no long option fits; None if it reads none.
+
+    A letter is a switch, or the rest of the word is its value (getopt_long_only).
+    """
+    found = []
+    for at, letter in enumerate(text):
+        name, takes_value = SHORT_OPTIONS.get(letter, ("", False))
+        if not name:
+            return None
+        found.append((name, text[at + 1 :] if takes_value else ""))
+        if takes_value:
+            break
+    return tuple(found) or None
+
+
+def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Problem:
+    name = word.lstrip("-").partition("=")[0]
+    meant = nearest(name, _NAMES, _MISSPELT)
+    read = " ".join(f"--{each}={value}" if value else f"--{each}" for each, value in letters)
+    without = f"; {meant} stays at its default" if meant else ""
+    fix = f"write --{meant}{word[1 + len(name) :]}" if meant else f"write what you mean: {read}"
+    return Problem(line, f"fio reads `{word}` as {read}{without}", fix=fix, runs=True)
 
 
 def _words(text: str) -> list[str]:

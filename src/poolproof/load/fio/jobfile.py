@@ -24,6 +24,9 @@ _INCLUDE = re.compile(r"^\s*include\s+(?P<path>\S+)\s*$")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _KEYWORD = re.compile(r"\$(ncpus|pagesize|mb_memory)")
 _COMMENT = re.compile(r"[#;]")
+_PATHS = frozenset({"filename", "directory"})
+_PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
+_COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
@@ -39,6 +42,7 @@ class Problem:
 
     `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
     have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
+    `runs`: fio accepts the text, but reads it differently than it looks.
     """
 
     line: int
@@ -46,6 +50,7 @@ class Problem:
     is_certain: bool = True
     option: str | None = None
     fix: str = ""
+    runs: bool = False
 
 
 @dataclass
@@ -150,6 +155,21 @@ class _Reader:
                 self._report(number, f"{setting[:_LONGEST_SHOWN]!r} is above the first [section]")
             else:
                 self._put(self._section, setting, number)
+                self._report_cut(line, setting, number)
+
+    def _report_cut(self, line: str, setting: str, number: int) -> None:
+        """Report a value that a `;` or `#` ends, if what follows belongs to the value rather than being a comment."""
+        name = canonical(setting.partition("=")[0].strip())
+        cut = line.strip()[len(setting) :]
+        if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):
+            rest = cut[:_LONGEST_SHOWN]
+            message = f"`{cut[0]}` begins a comment, even inside a value: fio reads `{setting}` and ignores `{rest}`"
+            fix = (
+                "separate file names with a colon"
+                if name in _PATHS
+                else "join commands with && or put them in a script"
+            )
+            self._add(Problem(number, message, fix=fix, runs=True))
 
     def _open(self, name: str, number: int) -> None:
         if name == "global":

@@ -92,6 +92,29 @@ minimal parse-only readonly server showcmd version warnings-fatal
 """)
 """Program options that take no value, or only take a value after `=`."""
 
+SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
+    letter: (name, takes_value)
+    for takes_value, listed in (
+        (
+            True,
+            "o=output l=latency-log F=output-format e=eta O=eta-interval E=eta-newline d=debug x=section X=inflate-log "
+            "a=alloc-size p=profile j=max-jobs V=terse-version N=server-internal D=daemonize C=client R=remote-config "
+            "I=idle-prof L=status-interval W=trigger-file B=trigger-timeout H=trigger J=trigger-remote K=aux-path "
+            "f=append-terse c=cmdhelp i=enghelp S=server G=crctest M=memcpytest",
+        ),
+        (
+            False,
+            "b=bandwidth-log m=minimal v=version h=help s=showcmd r=readonly P=parse-only w=warnings-fatal "
+            "T=cpuclock-test A=merge-blktrace-only",
+        ),
+    )
+    for letter, name in (each.split("=") for each in listed.split())
+}
+"""The letters that fio accepts after a single dash: the option's name, and if the rest of the word is its value.
+
+Source: l_opts and fio_init_options in init.c of fio 3.33.
+"""
+
 JOB_SWITCHES = names_in("""
 bs_unaligned exitall exitall_on_error fixedbufs force_async group_reporting hipri new_group nonvectored norandommap
 nowait refill_buffers registerfiles sqthread_poll stonewall thread time_based uncached userspace_reap verify_only

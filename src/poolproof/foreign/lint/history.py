@@ -1,0 +1,41 @@
+"""What ran before a fio call in the same text: its loads, and whether the caches were dropped since."""
+
+import re
+from dataclasses import dataclass
+
+from poolproof.foreign.lint.model import Unit
+from poolproof.load.fio.load import load_of
+from poolproof.load.model import Load
+
+_DROPS = re.compile(r"drop_caches|\bumount\b|\bzpool\s+export\b|\bremount\b|\breboot\b")
+_MOST_LOADS = 64
+
+
+@dataclass(frozen=True)
+class Before:
+    """The loads that ran before a call, oldest first. `drops_caches`: the caches were dropped after the last write."""
+
+    loads: tuple[Load, ...] = ()
+    drops_caches: bool = False
+
+
+class History:
+    """Collects the loads of the fio calls of a text, in the order in which they run."""
+
+    def __init__(self, text: str) -> None:
+        self._drops = [number for number, line in enumerate(text.splitlines(), 1) if _DROPS.search(line)]
+        self._loads: list[Load] = []
+        self._last_write = 0
+
+    def before(self, unit: Unit) -> Before:
+        """Return what ran before this call."""
+        dropped = any(self._last_write <= line <= unit.line for line in self._drops)
+        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped)
+
+    def add(self, unit: Unit) -> None:
+        """Add a call that has run."""
+        if unit.jobs:
+            load = load_of(unit.jobs)
+            self._loads.append(load)
+            if load.writes:
+                self._last_write = unit.line

@@ -1,0 +1,63 @@
+"""The values of loop variables in a shell script: `for bs in 4k 64k 1m` runs fio with each of them."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+
+from poolproof.foreign.lint.shell_words import Script
+
+_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
+_ALL_OF = re.compile(r"\$\{(?P<name>\w+)\[[@*]\]\}")
+_NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
+_MOST_VALUES = 16
+_MOST_RUNS = 32
+
+
+def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the values of each loop variable, if its loop lists them literally or names an array that does.
+
+    A variable of several loops with different lists is left out.
+    """
+    arrays = {found["name"]: tuple(_unquoted(found["values"])) for found in _ARRAY.finditer(text)}
+    lists: dict[str, set[tuple[str, ...]]] = {}
+    for command in script.commands:
+        words = [word.text for word in command]
+        while words and words[0] in ("do", "then", "else"):
+            words.pop(0)
+        if len(words) < 4 or words[0] != "for" or words[2] != "in":
+            continue
+        values: list[str] = []
+        for word in words[3:]:
+            array = _ALL_OF.fullmatch(word)
+            values += arrays.get(array["name"], (word,)) if array else (word,)
+        lists.setdefault(words[1], set()).add(tuple(values))
+    only = {name: next(iter(found)) for name, found in lists.items() if len(found) == 1}
+    return {
+        name: values
+        for name, values in only.items()
+        if len(values) <= _MOST_VALUES and not any(_NOT_LITERAL.search(value) for value in values)
+    }
+
+
+def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
+    """Yield the value of each loop variable in each run, in the order of the loops.
+
+    If there are too many runs, vary one variable at a time.
+    """
+    total = 1
+    for values in loops.values():
+        total *= len(values)
+    if total <= _MOST_RUNS:
+        for combination in itertools.product(*loops.values()):
+            yield dict(zip(loops, combination, strict=True))
+        return
+    first = {name: values[0] for name, values in loops.items()}
+    yield first
+    for name, values in loops.items():
+        for value in values[1:]:
+            yield {**first, name: value}
+
+
+def _unquoted(values: str) -> Iterator[str]:
+    for value in values.split():
+        yield value.strip("'\"")
