@@ -130,7 +130,9 @@ class ZfsFacts:
     `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
     names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
     `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max. `log_devices`: the names of the leaf devices below
-    log vdevs, if the layout names them.
+    log vdevs, if the layout names them. `capacity_percent` and `fragmentation_percent`: CAP
+    and FRAG of `zpool list`, the highest of all pools. `raidz_parity`: the parity of the raidz data vdevs, None without
+    raidz.
     """
 
     version: str | None = None
@@ -142,6 +144,9 @@ class ZfsFacts:
     dedup: str | None = None
     arc_max_bytes: int | None = None
     l2arc_write_bytes_per_s: int | None = None
+    capacity_percent: int | None = None
+    fragmentation_percent: int | None = None
+    raidz_parity: int | None = None
     has_log: bool = False
     has_cache: bool = False
     mirrors: tuple[tuple[MirrorSide, ...], ...] = ()
@@ -171,7 +176,10 @@ class Target:
     `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
     below the target has an internal write-intent bitmap. `persistent_memory`: the data is on a pmem device, or the
-    file system maps it (dax).
+    file system maps it (dax). `narrow_links`: a sentence part for each disk whose PCIe link is narrower or slower than
+    the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
+    `degraded`: a sentence part for each array or pool that lacks a disk. `governor`: the frequency governor of the
+    processors.
     """
 
     file_system: str
@@ -199,6 +207,10 @@ class Target:
     persistent_memory: bool | None = None
     not_counted: tuple[str, ...] = ()
     without_write_cache: tuple[str, ...] = ()
+    narrow_links: tuple[str, ...] = ()
+    cloud_volume: str | None = None
+    degraded: tuple[str, ...] = ()
+    governor: str | None = None
 
 
 @dataclass(frozen=True)

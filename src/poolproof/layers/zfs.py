@@ -238,6 +238,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
         others = target.zfs or ZfsFacts()
         zfs = replace(
             zfs_status.module_facts(built.host),
+            raidz_parity=max((vdev.parity for vdev in vdevs.data if vdev.kind == "raidz"), default=None),
             has_log=others.has_log or bool(vdevs.of("log")),
             has_cache=others.has_cache or bool(vdevs.of("cache")),
             mirrors=(*others.mirrors, *zfs_status.mirror_sides(vdevs.data, built.inputs, built.host)),

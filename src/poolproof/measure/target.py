@@ -5,6 +5,7 @@ import re
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mountinfo
+from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor, narrow_link
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
 from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
@@ -36,6 +37,10 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
         emulated=tuple(leaf.name for leaf in leaves if leaf.model),
+        narrow_links=tuple(filter(None, (narrow_link(_host_of(host, leaf), _name(leaf)) for leaf in leaves))),
+        cloud_volume=next(filter(None, (cloud_volume(_host_of(host, leaf), _name(leaf)) for leaf in leaves)), None),
+        degraded=degraded_arrays(host, [_name(leaf) for leaf in leaves]),
+        governor=governor(host),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
         not_counted=_with(host, leaves, "queue/iostats", "0"),
         without_write_cache=_with(host, leaves, "queue/write_cache", "write through"),
@@ -53,6 +58,15 @@ def _writes_to_ram(host: Host, mount: Mount) -> bool:
         return False
     below = mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), upper)
     return below is not None and below.file_system in _IN_RAM
+
+
+def _host_of(host: Host, leaf: Leaf) -> Host:
+    return host_named(host, leaf.host)
+
+
+def _name(leaf: Leaf) -> str:
+    """Return the kernel name of the leaf device."""
+    return leaf.counter.split("/")[-2]
 
 
 def _maps_memory(mount: Mount) -> bool:

@@ -1,10 +1,15 @@
 """Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
+from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import skips_blocks, was_filled, writers_of
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
 from poolproof.rules.proof import OF_READS
-from poolproof.units import format_size
+from poolproof.units import format_duration, format_rate, format_size
+
+_FAST_BYTES_PER_S = 500e6
 
 
 def _never_written(case: Case) -> tuple[int | None, int]:
@@ -22,12 +27,54 @@ def _never_written(case: Case) -> tuple[int | None, int]:
 
 def _in_job(case: Case) -> Findings:
     empty, total = _never_written(case)
+    if not case.files and case.cold:
+        yield from _after_partial_writes(case)
     if empty and case.load.reads:
         yield suspects(
             f"{format_size(empty)} of the {format_size(total)} to read was never written: the file system returns "
             "zeros without reading a disk",
             weight=85,
         )
+
+
+def _after_partial_writes(case: Case) -> Findings:
+    """Yield a finding if an earlier job of the same text wrote only a part of the file that this job reads."""
+    for job in case.jobs:
+        if not job.reads or job.writes or was_filled(case, job):
+            continue
+        writers = [part for part in writers_of(case, job) if not part.reads]
+        if not writers or _on_devices(job):
+            continue
+        last = writers[-1]
+        if skips_blocks(last):
+            why = "at random without a map of the blocks, which leaves at least a third of them out"
+        elif needed := _rate_to_finish(last):
+            limit = format_duration(last.runtime_s or 0)
+            why = f"for {limit}: at less than {format_rate(needed)} it stops before the end"
+        else:
+            continue
+        yield suspects(
+            f"{case.who([job])} reads a file that job `{last.name}` writes {why}. fio reserves the whole file first, "
+            "and reads of the rest return zeros without reading a disk",
+            weight=70,
+        )
+
+
+def _rate_to_finish(part: LoadPart) -> float | None:
+    """Return the bytes per second at which a job with a time limit would write its whole file.
+
+    None if almost any disk reaches that, or if another option ends the job early.
+    """
+    moved = part.size_bytes
+    if not moved or not part.runtime_s:
+        return None
+    needed = moved * part.clones / part.runtime_s
+    return needed if needed > _FAST_BYTES_PER_S else None
+
+
+def _on_devices(job: LoadPart) -> bool:
+    names = fio_job(job).filenames
+    return bool(names) and all(name.startswith("/dev/") for name in names)
 
 
 def _in_result(case: Case) -> Findings:
@@ -49,7 +96,9 @@ RULE = Rule(
     wrong="The file has its full size, but not its data: it was made by truncate, by fallocate or by a write job that "
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
     "read.",
-    shows="Before the run: holes or unwritten extents. In the counters: too few reads, although direct=1 bypassed RAM.",
+    shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
+    "wrote at random with norandommap, or with a runtime that ends it before it has written the file at 500 MB/s. In "
+    "the counters: too few reads, although direct=1 bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

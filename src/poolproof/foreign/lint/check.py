@@ -1,19 +1,22 @@
 """Check the jobs in a source: report the rules' findings and everything that fio would refuse."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.history import Before, History
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
-from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Severity, Unit
+from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Run, Severity, Unit
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.variables import unknown_in
 from poolproof.rules.model import Finding
 
 _Place = tuple[int, str, Severity]
+_Found = tuple[Diagnostic, Mapping[str, str]]
+"""A finding, and the values of the loop variables with which it occurs."""
+
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
 _SET_IT = {
@@ -32,32 +35,32 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
     runs, history = source.runs, History(source.text)
-    found: dict[_Place, list[tuple[Diagnostic, str]]] = {}
+    found: dict[_Place, list[_Found]] = {}
     for number, run in enumerate(runs):
         for unit in run.units:
             before = history.before(unit)
             for each in _unit_findings(source, unit, before, targets, fio if number == 0 else None):
                 found.setdefault((each.line, each.rule, each.severity), []).append((each, run.values))
             history.add(unit)
-    diagnostics = [each for place in found.values() for each in _merged(place, len(runs))]
+    diagnostics = [each for place in found.values() for each in _merged(place, runs)]
     if not any(unit.jobs or unit.files for run in runs for unit in run.units):
         diagnostics += _without_jobs(source, runs[0].units)
     return tuple(sorted(dict.fromkeys(diagnostics), key=lambda each: (each.line, _RANK[each.severity])))
 
 
-def _merged(found: Sequence[tuple[Diagnostic, str]], runs: int) -> Iterator[Diagnostic]:
+def _merged(found: Sequence[_Found], runs: Sequence[Run]) -> Iterator[Diagnostic]:
     """Yield the findings of one rule at one place. Those of several runs of a loop become one finding."""
-    if runs == 1:
+    if len(runs) == 1:
         yield from (each for each, _ in found)
         return
     first, values = found[0]
-    messages = {each.message for each, _ in found}
-    occurred = {value for _, value in found}
-    if len(messages) == 1 and len(occurred) == runs:
-        yield first
-    else:
-        rest = f" and {len(occurred) - 1} more" if len(occurred) > 1 else ""
-        yield replace(first, message=f"{first.message} (with {values}{rest})")
+    needed = []
+    for name in values:
+        occurred, possible = {each[name] for _, each in found}, {run.values[name] for run in runs}
+        if occurred != possible:
+            needed.append(f"{name}={' or '.join(sorted(occurred))}")
+    shown = ", ".join(needed)
+    yield replace(first, message=f"{first.message} (with {shown})") if shown else first
 
 
 def _unit_findings(

@@ -33,14 +33,8 @@ def runs_in(text: str, surroundings: Surroundings) -> tuple[Run, ...]:
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
     if not used:
-        return (Run("", units_of(text, surroundings)),)
-    return tuple(
-        Run(
-            ", ".join(f"{name}={value}" for name, value in values.items()),
-            _units(text, surroundings, {**known, **values}),
-        )
-        for values in runs_of(used)
-    )
+        return (Run({}, units_of(text, surroundings)),)
+    return tuple(Run(values, _units(text, surroundings, {**known, **values})) for values in runs_of(used))
 
 
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:

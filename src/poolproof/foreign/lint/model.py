@@ -79,9 +79,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Run:
-    """The fio calls of one run of a script's loops. `values` shows the loop variables: `bs=4k, rw=read`, "" if none."""
+    """The fio calls of one run of a script's loops, and the value of each loop variable in this run."""
 
-    values: str
+    values: Mapping[str, str]
     units: tuple[Unit, ...]
 
 

@@ -68,7 +68,7 @@ class Source:
     def runs(self) -> tuple[Run, ...]:
         """Return the fio calls in each run of the script's loops. A job file has one run."""
         if self.kind == "job file":
-            return (Run("", self.units),)
+            return (Run({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
 
 

@@ -1,7 +1,7 @@
 """Find the targets of jobs: from the user's options, or by looking up the paths of the jobs' files on the host."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeVar
 
@@ -102,7 +102,10 @@ class TargetLookup:
     def _find_target(self, place: _Existing) -> Target:
         leaves, facts = self._leaves(place), self._zfs(place)
         target = target_of(self._host, Volume(place.path, place.is_block, leaves), leaves, self._machine())
-        return target if facts is None else on_dataset(target, facts.properties, facts.zfs)
+        if facts is None:
+            return target
+        degraded = (*target.degraded, *filter(None, [facts.degraded]))
+        return on_dataset(replace(target, degraded=degraded), facts.properties, facts.zfs)
 
     def _find_leaves(self, place: _Existing) -> tuple[Leaf, ...]:
         if place.is_block:

@@ -30,6 +30,7 @@ _JOINED = re.compile(r"(?P<number>\d+[a-z]*)(?P<rest>--(?P<name>[a-z][\w-]*).*)$
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
 _MISSPELT = 0.7
+_EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NUMBER = re.compile(r"^-\d")
 _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
@@ -182,14 +183,16 @@ def _options(
 
 
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the options that fio reads in a word after a single dash, if no long option fits; None if it reads none.
+    """Return the options that fio reads in a word after a single dash, if no long option fits.
+
+    None if it reads none, or if it stops without running the job.
 
     A letter is a switch, or the rest of the word is its value (getopt_long_only).
     """
     found = []
     for at, letter in enumerate(text):
         name, takes_value = SHORT_OPTIONS.get(letter, ("", False))
-        if not name:
+        if not name or name in _EXITS:
             return None
         found.append((name, text[at + 1 :] if takes_value else ""))
         if takes_value:

@@ -70,7 +70,7 @@ def test_a_plain_variable_of_the_script_is_known() -> None:
 
 
 def test_a_variable_with_several_values_is_told_and_not_guessed() -> None:
-    text = "for rw in read write; do\n  fio --name=a --rw=$rw --size=1g --bs=1m\ndone\n"
+    text = "for rw in $KINDS; do\n  fio --name=a --rw=$rw --size=1g --bs=1m\ndone\n"
     assert _said(text) == [(2, "note", "unknown-variable")]
     assert "write-without-sync" not in _rules("RW=write\nRW=read\nfio --name=a --rw=$RW --size=1g\n")
 

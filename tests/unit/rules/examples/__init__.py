@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.unit.rules.examples import of_boundaries, of_bytes, of_figures, of_jobs, of_targets, of_texts
+from tests.unit.rules.examples import of_boundaries, of_bytes, of_figures, of_jobs, of_orders, of_targets, of_texts
 from tests.unit.rules.examples.building import Example
 
 _ALL = (
@@ -12,6 +12,7 @@ _ALL = (
     of_figures.EXAMPLES,
     of_texts.EXAMPLES,
     of_boundaries.EXAMPLES,
+    of_orders.EXAMPLES,
 )
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {

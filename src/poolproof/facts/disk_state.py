@@ -1,0 +1,81 @@
+"""What slows a disk down without any program asking for it: a narrow link, a missing member, a volume in a cloud."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.hosts.base import Host, text_of
+
+_LIMIT_S = 20.0
+_CLOUD = (
+    "Amazon Elastic Block Store",
+    "nvme_card-pd",
+    "PersistentDisk",
+    "MSFT NVMe Accelerator",
+    "BlockVolume",
+)
+"""Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
+
+_SPEED = re.compile(r"([\d.]+) GT/s")
+# Prints the number of missing members, the name and the members of each md array.
+ARRAYS = (
+    "for file in /sys/block/md*/md/degraded; do "
+    '[ -r "$file" ] && array=${file%/md/degraded} && '
+    'echo "$(cat "$file") ${array##*/} $(ls "$array/slaves" | tr "\\n" " ")"; '
+    "done; true"
+)
+
+
+def narrow_link(host: Host, device: str) -> str | None:
+    """Return how the PCIe link of an NVMe disk differs from what the disk allows; None if it does not.
+
+    Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
+    """
+    if not device.startswith("nvme"):
+        return None
+    argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
+    path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
+    pcie, nvme, _ = path.partition("/nvme/")
+    if not nvme:
+        return None
+    now, most = (
+        (text_of(host, f"{pcie}/{kind}_link_speed").strip(), text_of(host, f"{pcie}/{kind}_link_width").strip())
+        for kind in ("current", "max")
+    )
+    speeds = _SPEED.match(now[0]), _SPEED.match(most[0])
+    if None in speeds or not (now[1].isdigit() and most[1].isdigit()) or not int(now[1]):
+        return None
+    rates = [float(each[1]) for each in speeds if each]
+    if rates[0] >= rates[1] and int(now[1]) >= int(most[1]):
+        return None
+    return f"the link of {device} runs at {rates[0]:g} GT/s x{now[1]} instead of {rates[1]:g} GT/s x{most[1]}"
+
+
+def cloud_volume(host: Host, device: str) -> str | None:
+    """Return the model name of a disk that is a network volume of a cloud provider; None for other disks."""
+    disk = re.sub(r"(?<=\d)p\d+$", "", device)
+    model = text_of(host, f"/sys/class/block/{disk}/device/model").strip()
+    return model if any(name in model for name in _CLOUD) else None
+
+
+def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence part for each md array that lacks members and has one of the devices, or is one of them."""
+    printed = host.run(["sh", "-c", ARRAYS], timeout_s=_LIMIT_S, check=False).stdout
+    return tuple(_degraded(printed, set(devices)))
+
+
+def _degraded(printed: str, devices: set[str]) -> Iterator[str]:
+    for line in printed.splitlines():
+        missing, _, rest = line.partition(" ")
+        array, *members = rest.split() or [""]
+        if missing.isdigit() and int(missing) and devices & {array, *members, *map(_disk_of, members)}:
+            disks = "a disk" if missing == "1" else f"{missing} disks"
+            yield f"{array} lacks {disks}"
+
+
+def _disk_of(partition: str) -> str:
+    return re.sub(r"(?<=\d)p\d+$|(?<=[a-z])\d+$", "", partition)
+
+
+def governor(host: Host) -> str | None:
+    """Return the frequency governor of the first processor; None if it has none, as in most virtual machines."""
+    return text_of(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None

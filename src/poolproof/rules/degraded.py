@@ -1,0 +1,32 @@
+"""An array or pool that lacks a disk."""
+
+from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects, zfs_source
+
+
+def _in_job(case: Case) -> Findings:
+    if case.target and case.target.degraded and (case.load.reads or case.load.writes):
+        yield suspects(
+            f"{'; '.join(case.target.degraded)}: reads of missing data are computed from the other disks, and writes "
+            "go to fewer disks, so the result is not that of the whole layout",
+            weight=82,
+        )
+
+
+RULE = Rule(
+    title="The array lacks a disk",
+    wrong="A degraded mirror writes to fewer disks and reads from fewer. A degraded RAID or raidz computes missing "
+    "data from all the other disks. The expected write amplification changes too.",
+    shows="Before the run: md's `degraded` is above 0, or `zpool status` shows a pool that is DEGRADED.",
+    error="Too low for reads of parity RAID; too high or too low for writes.",
+    fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
+    "array was degraded",
+    sources=(
+        linux_source("6.12", "drivers/md/md.c", "degraded_show"),
+        zfs_source("2.3.0", "module/zfs/vdev_raidz.c", "vdev_raidz_io_start_read"),
+    ),
+    in_job=_in_job,
+    options=("filename", "directory"),
+    cleared_by_byte_count=False,
+    needs="Needs a degraded array.",
+    commands="cat /proc/mdstat; fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=10",
+)

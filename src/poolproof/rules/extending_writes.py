@@ -1,0 +1,55 @@
+"""Direct writes that extend their file."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Changes, Findings, Rule, fio_source, linux_source, notes
+from poolproof.rules.path import is_network, is_zfs
+
+
+def _in_job(case: Case) -> Findings:
+    if is_zfs(case.target) or (case.target is not None and is_network(case.target)):
+        return
+    if jobs := [job for job in case.jobs if _extends(job)]:
+        why = "file_append" if fio_job(jobs[0]).flag("file_append") else "fallocate=none"
+        yield notes(
+            f"{case.who(jobs)} writes with direct=1 beyond the end of its file ({why}): ext4 and xfs do such writes "
+            f"one at a time, so a queue depth of {jobs[0].depth} is not reached",
+            weight=45,
+        )
+
+
+def _extends(job: LoadPart) -> bool:
+    fio = fio_job(job)
+    names = fio.filenames
+    if job.reads or not (job.writes and job.direct and job.queue_each > 1):
+        return False
+    if names and all(name.startswith("/dev/") for name in names):
+        return False
+    is_none = (fio.text("fallocate") or "").strip() in ("none", "0")
+    return fio.flag("file_append") or (is_none and job.is_sequential and not fio.flag("overwrite"))
+
+
+def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
+    return {"fallocate": None, "file_append": None}
+
+
+RULE = Rule(
+    title="Writes that extend the file",
+    wrong="A direct write beyond the end of a file has to change its size, so ext4 and xfs wait for it before they "
+    "accept the next one. fio's default fallocate=native sets the size first; fallocate=none and file_append do not.",
+    shows="In a job: direct=1 writes with iodepth above 1 to a file, with file_append, or sequential with "
+    "fallocate=none.",
+    error="Too low for disks that can work in parallel.",
+    fix="remove fallocate=none and file_append, or set overwrite=1 so that fio lays the file out first",
+    sources=(
+        linux_source("6.12", "fs/ext4/file.c", "ext4_dio_write_iter (IOMAP_DIO_FORCE_WAIT for extending writes)"),
+        linux_source("6.12", "fs/xfs/xfs_file.c", "xfs_file_write_checks"),
+        fio_source("3.42", "filesetup.c", "fallocate_file"),
+    ),
+    in_job=_in_job,
+    options=("file_append", "fallocate", "iodepth"),
+    fixed_options=_fixed_options,
+    cleared_by_byte_count=False,
+    commands="for how in none native; do rm -f trap; fio --rw=write --bs=4k --size=64m --direct=1 --ioengine=libaio "
+    "--iodepth=32 --fallocate=$how; done",
+)

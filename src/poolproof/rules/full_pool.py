@@ -1,0 +1,42 @@
+"""A pool that is nearly full or fragmented."""
+
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
+
+_FULL_PERCENT = 85
+_FRAGMENTED_PERCENT = 50
+
+
+def _in_job(case: Case) -> Findings:
+    zfs = case.zfs
+    if zfs is None or not case.load.writes:
+        return
+    signs = []
+    if (zfs.capacity_percent or 0) >= _FULL_PERCENT:
+        signs.append(f"{zfs.capacity_percent} % full")
+    if (zfs.fragmentation_percent or 0) >= _FRAGMENTED_PERCENT:
+        signs.append(f"its free space is {zfs.fragmentation_percent} % fragmented")
+    if signs:
+        yield notes(
+            f"the pool is {' and '.join(signs)}: ZFS searches for small free pieces and may gang blocks, so writes are "
+            "slower than on a pool with free space",
+            weight=45,
+        )
+
+
+RULE = Rule(
+    title="A full or fragmented pool",
+    wrong="A copy-on-write file system writes to free space. If little is left, or only small pieces, writes become "
+    "random, and large blocks are split.",
+    shows="Before the run: writes to a pool whose CAP is at least 85 % or whose FRAG is at least 50 % (`zpool list`).",
+    error="Too low for the disks; correct for this pool.",
+    fix="free space or add a vdev, and report CAP and FRAG with the result",
+    sources=(
+        zfs_source("2.3.0", "module/zfs/metaslab.c", "metaslab_weight, metaslab_should_allocate"),
+        zfs_source("2.3.0", "module/zfs/zio.c", "zio_write_gang_block"),
+    ),
+    in_job=_in_job,
+    options=("filename", "directory"),
+    cleared_by_byte_count=False,
+    needs="Run on a ZFS pool that is nearly full.",
+    commands="zpool list -o name,cap,frag; fio --rw=write --bs=1m --size=1g --end_fsync=1",
+)

@@ -1,0 +1,35 @@
+"""Power saving of the processors in a test with one I/O at a time."""
+
+from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
+
+_SLOW = ("powersave", "ondemand", "conservative", "schedutil")
+
+
+def _in_job(case: Case) -> Findings:
+    jobs = [job for job in case.jobs if job.queue_each == 1 and (job.reads or job.writes) and job.direct]
+    if case.target and case.target.governor in _SLOW and jobs and case.load.queue == 1:
+        yield notes(
+            f"{case.who(jobs)} has one I/O in flight, and the processors use the governor {case.target.governor}: they "
+            "sleep and slow down while they wait for each I/O, which adds to its latency",
+            weight=25,
+        )
+
+
+RULE = Rule(
+    title="Power saving at queue depth 1",
+    wrong="With one I/O in flight, the processor is idle most of the time. It enters a deep sleep state or a low "
+    "frequency, and waking up adds several to 100 µs to each I/O.",
+    shows="Before the run: a direct job with a queue depth of 1, and a frequency governor other than performance.",
+    error="Latency is too high for fast disks, IOPS are too low.",
+    fix="set the governor with `cpupower frequency-set -g performance` and limit C-states with `cpupower idle-set -D "
+    "10`, or report them with the result",
+    sources=(
+        linux_source("6.12", "drivers/cpuidle/governors/menu.c", "menu_select"),
+        linux_source("6.12", "drivers/cpufreq/cpufreq.c", "show_scaling_governor"),
+        fio_issue(1394),
+    ),
+    in_job=_in_job,
+    options=("iodepth", "rw"),
+    cleared_by_byte_count=False,
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=10",
+)

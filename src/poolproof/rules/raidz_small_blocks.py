@@ -1,0 +1,44 @@
+"""Small blocks on raidz."""
+
+from poolproof.rules.model import Case, Findings, Rule, notes, zfs_source
+from poolproof.units import format_size
+
+_SECTOR = 4096
+
+
+def _in_job(case: Case) -> Findings:
+    zfs, record = case.zfs, case.target.record_bytes if case.target else None
+    if zfs is None or not zfs.raidz_parity or not record or not case.load.writes or case.target is None:
+        return
+    sector = case.target.alignment_bytes or _SECTOR
+    data = -(-record // sector)
+    if data > 2 * zfs.raidz_parity:
+        return
+    # vdev_raidz_asize: parity for each row, padded to a multiple of parity + 1 sectors
+    used = -(-(data + zfs.raidz_parity) // (zfs.raidz_parity + 1)) * (zfs.raidz_parity + 1)
+    yield notes(
+        f"a block of {format_size(record)} takes up {format_size(used * sector)} on this raidz{zfs.raidz_parity}: each "
+        f"block of at most {data} {'sector' if data == 1 else 'sectors'} has its own parity and padding, so the disks "
+        f"write about {used / data:.2g} times the data",
+        weight=45,
+    )
+
+
+RULE = Rule(
+    title="Small blocks on raidz",
+    wrong="raidz stores parity for each block. A block of one or two sectors takes as much parity as data, or more, "
+    "and is padded to a multiple of parity + 1 sectors. It then needs as much space and as many writes as a mirror, "
+    "without the IOPS of one.",
+    shows="Before the run: writes to raidz with a recordsize or volblocksize of at most 2 × parity sectors.",
+    error="Too low, compared with larger blocks on the same disks.",
+    fix="use a volblocksize or recordsize of at least 16k, or mirrors for small blocks",
+    sources=(
+        zfs_source("2.3.0", "module/zfs/vdev_raidz.c", "vdev_raidz_asize"),
+        "man zpoolconcepts (raidz)",
+    ),
+    in_job=_in_job,
+    options=("bs", "filename", "directory"),
+    cleared_by_byte_count=False,
+    needs="Run on a zvol with volblocksize=8k on raidz2.",
+    commands="fio --rw=randwrite --bs=8k --size=256m --io_size=64m --fdatasync=1",
+)

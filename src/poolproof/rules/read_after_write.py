@@ -1,0 +1,54 @@
+"""Buffered reads of data that the same text has just written."""
+
+from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import writers_of
+from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, suspects
+from poolproof.rules.path import may_end_in_ram
+
+
+def _in_job(case: Case) -> Findings:
+    for job in case.jobs if case.cold and not case.drops_caches else ():
+        if not job.reads or job.writes or not may_end_in_ram(job, case.target):
+            continue
+        writers = list(writers_of(case, job))
+        if writers and _remains(case, writers[-1], job):
+            why = (
+                "whose dirty pages invalidate=1 does not drop" if job.invalidates_cache else "and invalidate=0 keeps it"
+            )
+            yield suspects(
+                f"{case.who([job])} reads what job `{writers[-1].name}` has just written, {why}: the data is still in "
+                "RAM",
+                weight=60,
+            )
+
+
+def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
+    """True if the written data is still in the page cache: dirty, or not invalidated, and small enough."""
+    ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
+    if ram and size and size >= 2 * ram:
+        return False
+    is_dirty = may_end_in_ram(writer, case.target) and not (
+        writer.syncs_at_end or writer.writes_are_synchronous or writer.sync_every == 1
+    )
+    return is_dirty or (not reader.invalidates_cache and may_end_in_ram(writer, case.target))
+
+
+RULE = Rule(
+    title="Reading what was just written",
+    wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
+    "only clean pages: those of a write without a sync are still dirty.",
+    shows="In a job file or script: a buffered read of a file that an earlier job or command wrote without a sync (or "
+    "with invalidate=0), and no command between them that drops the caches. Files of twice RAM are left out.",
+    error="Too high for the reads, by a factor of 2 to more than 100.",
+    fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
+    "read, or read with direct=1",
+    sources=(
+        linux_source("6.12", "mm/truncate.c", "mapping_try_invalidate (skips dirty folios)"),
+        fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
+    ),
+    in_job=_in_job,
+    options=("filename", "directory", "rw"),
+    explains_lost={"read": "still in RAM: the same text had just written it"},
+    prepare="fio --name=w --filename=trap --rw=write --bs=1m --size=256m",
+    commands="fio --rw=read --bs=1m --size=256m",
+)

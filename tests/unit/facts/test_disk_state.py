@@ -1,0 +1,49 @@
+"""Narrow links, cloud volumes and degraded arrays, from what sysfs contains."""
+
+import pytest
+
+from poolproof.facts.disk_state import ARRAYS, cloud_volume, degraded_arrays, governor, narrow_link
+from tests.unit.facts.told import ToldHost
+
+_SLOT = "/sys/devices/pci0000:00/0000:00:1d.0/0000:03:00.0"
+_GEN4, _GEN3 = "16.0 GT/s PCIe\n", "8.0 GT/s PCIe\n"
+
+
+@pytest.mark.parametrize(
+    ("speed", "lanes", "said"),
+    [
+        (_GEN4, "4\n", None),
+        (_GEN4, "2\n", "the link of nvme0n1 runs at 16 GT/s x2 instead of 16 GT/s x4"),
+        (_GEN3, "4\n", "the link of nvme0n1 runs at 8 GT/s x4 instead of 16 GT/s x4"),
+        ("Unknown\n", "0\n", None),
+    ],
+)
+def test_a_link(speed: str, lanes: str, said: str | None) -> None:
+    files = {
+        f"{_SLOT}/current_link_speed": speed, f"{_SLOT}/current_link_width": lanes,
+        f"{_SLOT}/max_link_speed": _GEN4, f"{_SLOT}/max_link_width": "4\n",
+    }  # fmt: skip
+    host = ToldHost(files, {"/sys/class/block/nvme0n1": f"{_SLOT}/nvme/nvme0/nvme0n1\n"})
+    assert narrow_link(host, "nvme0n1") == said
+    assert narrow_link(host, "sda") is None
+
+
+def test_a_cloud_volume() -> None:
+    model = "/sys/class/block/nvme1n1/device/model"
+    host = ToldHost({model: "Amazon Elastic Block Store              \n"})
+    assert cloud_volume(host, "nvme1n1p1") == "Amazon Elastic Block Store"
+    assert cloud_volume(ToldHost({model: "Samsung SSD 990 PRO\n"}), "nvme1n1") is None
+
+
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [(["sdb"], ("md0 lacks a disk",)), (["md0"], ("md0 lacks a disk",)), (["sdd1"], ()), (["sdz"], ())],
+)
+def test_degraded_arrays(devices: list[str], said: tuple[str, ...]) -> None:
+    host = ToldHost({}, {ARRAYS: "1 md0 sda1 sdb1 \n0 md1 sdc1 sdd1 \n"})
+    assert degraded_arrays(host, devices) == said
+
+
+def test_a_governor() -> None:
+    files = {"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n"}
+    assert (governor(ToldHost(files)), governor(ToldHost({}))) == ("powersave", None)
