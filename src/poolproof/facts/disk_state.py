@@ -16,13 +16,8 @@ _CLOUD = (
 """Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
 
 _SPEED = re.compile(r"([\d.]+) GT/s")
-# Prints the number of missing members, the name and the members of each md array.
-ARRAYS = (
-    "for file in /sys/block/md*/md/degraded; do "
-    '[ -r "$file" ] && array=${file%/md/degraded} && '
-    'echo "$(cat "$file") ${array##*/} $(ls "$array/slaves" | tr "\\n" " ")"; '
-    "done; true"
-)
+_ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
+_MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
 def narrow_link(host: Host, device: str) -> str | None:
@@ -59,17 +54,16 @@ def cloud_volume(host: Host, device: str) -> str | None:
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence part for each md array that lacks members and has one of the devices, or is one of them."""
-    printed = host.run(["sh", "-c", ARRAYS], timeout_s=_LIMIT_S, check=False).stdout
-    return tuple(_degraded(printed, set(devices)))
+    return tuple(_degraded(text_of(host, "/proc/mdstat"), set(devices)))
 
 
-def _degraded(printed: str, devices: set[str]) -> Iterator[str]:
-    for line in printed.splitlines():
-        missing, _, rest = line.partition(" ")
-        array, *members = rest.split() or [""]
-        if missing.isdigit() and int(missing) and devices & {array, *members, *map(_disk_of, members)}:
-            disks = "a disk" if missing == "1" else f"{missing} disks"
-            yield f"{array} lacks {disks}"
+def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
+    """Yield the arrays whose `[due/there]` shows missing members (drivers/md/md.c, md_seq_show)."""
+    for found in _ARRAY.finditer(mdstat):
+        missing = int(found["due"]) - int(found["there"])
+        members = _MEMBER.findall(found["members"])
+        if missing > 0 and devices & {found["name"], *members, *map(_disk_of, members)}:
+            yield f"{found['name']} lacks {'a disk' if missing == 1 else f'{missing} disks'}"
 
 
 def _disk_of(partition: str) -> str:

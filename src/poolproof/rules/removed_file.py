@@ -8,7 +8,7 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
-        if not job.reads or job.writes or _on_devices(job):
+        if not job.reads or job.writes or not job.may_use_page_cache or _on_devices(job):
             continue
         if fio_job(job).flag("create_on_open") and not list(writers_of(case, job)):
             yield suspects(

@@ -2,11 +2,10 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_source, linux_source
+from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
 from poolproof.rules.path import may_end_in_ram
 from poolproof.units import format_size
 
-_SMALL = 1 << 30
 _LARGE = 16 << 30
 _PASSES = 2
 
@@ -17,8 +16,7 @@ def _in_job(case: Case) -> Findings:
         size = (job.size_bytes or 0) * job.clones
         if not size or size >= limit or not _rewrites(case, job):
             continue
-        yield finding(
-            "suspects" if size <= _SMALL else "notes",
+        yield notes(
             f"{case.who([job])} overwrites {format_size(size)} again and again and syncs only when it ends: pages that "
             "are overwritten in RAM before they are written to a disk count in fio's rate, but no disk writes them",
             weight=55,
@@ -34,16 +32,12 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
     return job.time_based or max(passes, fio_job(job).number("loops") or 1) >= _PASSES
 
 
-def _fixed_options(_case: Case, _job: LoadPart) -> Changes:
-    return {"time_based": None, "io_size": None, "loops": None}
-
-
 RULE = Rule(
     title="Overwritten before it was synced",
     wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. A page that "
     "is overwritten before that is written once, however often fio wrote it. end_fsync=1 writes only the last version.",
     shows="In a job: buffered writes with time_based, io_size or loops that go over the file at least twice, with a "
-    "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown). A note above 1 GiB.",
+    "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown).",
     error="Too high, by a factor of up to the number of passes between two write-backs.",
     fix="write each byte once (a larger size without time_based), or use fdatasync=1 or direct=1",
     sources=(
@@ -53,7 +47,6 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("time_based", "loops", "io_size", "size"),
-    fixed_options=_fixed_options,
     explains_lost={"write": "overwritten in RAM before it was synced"},
     commands="fio --rw=write --bs=1m --size=256m --time_based --runtime=10 --end_fsync=1",
 )

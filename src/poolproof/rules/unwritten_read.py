@@ -40,7 +40,7 @@ def _in_job(case: Case) -> Findings:
 def _after_partial_writes(case: Case) -> Findings:
     """Yield a finding if an earlier job of the same text wrote only a part of the file that this job reads."""
     for job in case.jobs:
-        if not job.reads or job.writes or was_filled(case, job):
+        if not job.reads or job.writes or not job.may_use_page_cache or was_filled(case, job):
             continue
         writers = [part for part in writers_of(case, job) if not part.reads]
         if not writers or _on_devices(job):

@@ -2,11 +2,23 @@
 
 import pytest
 
-from poolproof.facts.disk_state import ARRAYS, cloud_volume, degraded_arrays, governor, narrow_link
+from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor, narrow_link
 from tests.unit.facts.told import ToldHost
 
 _SLOT = "/sys/devices/pci0000:00/0000:00:1d.0/0000:03:00.0"
 _GEN4, _GEN3 = "16.0 GT/s PCIe\n", "8.0 GT/s PCIe\n"
+
+
+_MDSTAT = """\
+Personalities : [raid1] [raid6]
+md0 : active raid1 sda1[0] sdb1[2](F)
+      1046528 blocks super 1.2 [2/1] [U_]
+
+md1 : active raid1 sdc1[0] sdd1[1]
+      1046528 blocks super 1.2 [2/2] [UU]
+
+unused devices: <none>
+"""
 
 
 @pytest.mark.parametrize(
@@ -40,7 +52,7 @@ def test_a_cloud_volume() -> None:
     [(["sdb"], ("md0 lacks a disk",)), (["md0"], ("md0 lacks a disk",)), (["sdd1"], ()), (["sdz"], ())],
 )
 def test_degraded_arrays(devices: list[str], said: tuple[str, ...]) -> None:
-    host = ToldHost({}, {ARRAYS: "1 md0 sda1 sdb1 \n0 md1 sdc1 sdd1 \n"})
+    host = ToldHost({"/proc/mdstat": _MDSTAT})
     assert degraded_arrays(host, devices) == said
 
 

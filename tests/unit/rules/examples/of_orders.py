@@ -85,11 +85,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(after(_READ, f"{_WRITE} unlink=1 end_fsync=1"), "notes", after(_READ, f"{_WRITE} end_fsync=1")),
     ),
     "rewritten-before-sync": (
-        Example(lint_of("rw=write bs=1m size=256m time_based=1 runtime=60 end_fsync=1"), "suspects",
+        Example(lint_of("rw=write bs=1m size=256m time_based=1 runtime=60 end_fsync=1"), "notes",
                 lint_of("rw=write bs=1m size=256m end_fsync=1")),
         Example(lint_of("rw=write bs=1m size=4g loops=4 end_fsync=1"), "notes",
                 lint_of("rw=write bs=1m size=4g loops=4 end_fsync=1 direct=1")),
-        Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g end_fsync=1"), "suspects",
+        Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g end_fsync=1"), "notes",
                 lint_of("rw=randwrite bs=4k size=256m io_size=2g fdatasync=1")),
     ),
     "snapshot-volume": (
