@@ -46,7 +46,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
         KeyboardInterrupt: on Ctrl-C, after everything has been removed.
     """
     journal = Journal(run.journal_path)
-    done = run.trials()
+    done = _finished(run)
     bare = _orders(plan, plan.calibration.layouts, done)
     orders = _orders(plan, plan.campaign.layouts, done)
     schedule = schedule_of(plan.campaign, orders)
@@ -71,6 +71,18 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     finally:
         # Also after Ctrl-C, because an error about what is left on the host is more urgent.
         complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
+
+
+def _finished(run: RunDirectory) -> tuple[Trial, ...]:
+    """Return the trials that need not be run again, and remove the others from the run.
+
+    A trial that failed because the connection broke says nothing about its layout.
+    """
+    trials = run.trials()
+    finished = tuple(trial for trial in trials if not trial.interrupted)
+    if len(finished) < len(trials):
+        run.write_trials(finished)
+    return finished
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:

@@ -103,7 +103,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     except PoolproofError as error:
         trial = failed_trial(layout, workload, number, error)
         broken = error if isinstance(error, HostUnreachable) else None
-    trial = replace(trial, begun_at=begun)
+    trial = replace(trial, begun_at=begun, interrupted=broken is not None)
     context.run.append(trial)
     LiveNotes(context.run).clear()
     context.listener.trial_ends(trial)

@@ -1,6 +1,7 @@
 """A whole run of two layouts under two workloads on a scripted host: what is built, measured, removed and recorded."""
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,29 @@ def test_a_host_that_cannot_be_reached_ends_the_run_with_a_failed_trial(tmp_path
     (trial,) = run.directory.trials()
     assert (trial.layout, trial.verdict) == ("one", "failed")
     assert outstanding(run), "the journal still lists the layout, for `poolproof clean`"
+
+
+def test_a_trial_that_the_connection_cut_off_is_run_again(tmp_path: Path) -> None:
+    calls: list[Argv] = []
+
+    def breaks_once(argv: Argv) -> Completed | None:
+        if is_fio_trial(argv):
+            calls.append(argv)
+            if len(calls) == 1:
+                raise HostUnreachable("scripted did not answer", "ssh scripted")
+        return None
+
+    run = run_of(tmp_path, ScriptedHost(script(), breaks_once))
+    with pytest.raises(HostUnreachable):
+        run.conduct()
+    (cut,) = run.directory.trials()
+    assert (cut.layout, cut.number, cut.interrupted) == ("one", 1, True)
+    again = replace(run, host=ScriptedHost(script()))
+    again.conduct()
+    trials = run.directory.trials()
+    assert ("one", cut.workload, 1) in {trial.key for trial in trials}
+    assert {trial.verdict for trial in trials} == {"sound"}
+    assert len({trial.key for trial in trials}) == len(trials)
 
 
 def test_a_step_that_cannot_be_undone_is_reported_and_stays_in_the_journal(tmp_path: Path) -> None:

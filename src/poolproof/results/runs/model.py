@@ -122,7 +122,7 @@ class Trial:
     `figures` is None if fio reported no results. `seconds` has the duration of each part (cool, settle, fio, drain).
     `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line) and `columns`
     (the names of the file and its folders, and the job's options). `verdicts` has the metrics whose verdict differs
-    from `verdict`.
+    from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke.
     """
 
     layout: str
@@ -142,6 +142,7 @@ class Trial:
     columns: Mapping[str, str] = field(default_factory=dict)
     state: str = HEALTHY
     verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
+    interrupted: bool = False
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
