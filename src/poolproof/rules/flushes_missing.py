@@ -1,40 +1,31 @@
 """Syncs that never reach the disks."""
 
-from poolproof.load.outcome import PartOutcome
-from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
-from poolproof.rules.reported import each_sync_has_data
+from poolproof.rules.commits import ENOUGH, commits
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source
+from poolproof.rules.proof import OF_COMMITS, SYNCS
 from poolproof.units import format_count
+
+_LEAST_SYNCS = 100
+_NONE = 0.1
+_OFF = {"nobarrier", "barrier=0", "barrier=none"}
 
 
 def _in_result(case: Case) -> Findings:
-    if case.outcome is None or case.target is None or case.target.write_through is not False or not case.leaves:
+    found = commits(case) if case.target and case.target.write_through is False else None
+    ratio = found.ratio if found else None
+    if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= ENOUGH:
         return
-    if any(leaf.flush_ios is None for leaf in case.leaves):
-        return
-    syncs = sum(_syncs(case, job) for job in case.outcome.parts)
-    flushes = sum(leaf.flush_ios or 0 for leaf in case.leaves)
-    if syncs >= 100 and flushes < 0.5 * syncs / max(case.load.clones, 1):
-        yield notes(
-            f"fio synced {format_count(syncs)} times, but the disks received only {format_count(flushes)} flushes, "
-            "although their write cache is on: something between fio and the disks acknowledges syncs without a flush",
-            weight=60,
-        )
-
-
-def _syncs(case: Case, reported: PartOutcome) -> int:
-    """Return the number of syncs that had data to write.
-
-    Because fio 3.x can report 0 for psync, samples of the sync latency count as syncs too. If some calls may have had
-    nothing to write, each needs a write of its own: at most one sync for each `sync_every` writes counts.
-    """
-    syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
-    job = case.job_named(reported.name)
-    if job is None or each_sync_has_data(case, job):
-        return syncs
-    if job.writes_are_synchronous:
-        return 0
-    writes = (reported.write.ios or 0) if reported.write else 0
-    return min(syncs, writes // (job.sync_every or 1) // max(job.queue_each, 1))
+    off = sorted(_OFF & set(case.target.mount_options if case.target else ()))
+    why = f"the mount option {off[0]}" if off else "something between fio and the disks"
+    each = all(job.sync_every == 1 for job in case.jobs if job.writes)
+    yield finding(
+        "refutes" if ratio < _NONE else "suspects",
+        f"fio synced {format_count(found.syncs)} times, but the disks received only "
+        f"{format_count(found.durable or 0)} flushes, although their write cache is on: {why} acknowledges syncs "
+        "without a flush",
+        weight=88,
+        metrics=OF_COMMITS if each else SYNCS,
+    )
 
 
 RULE = Rule(
@@ -42,7 +33,8 @@ RULE = Rule(
     wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush is not durable, and is "
     "too fast.",
     shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
-    "are expected if several jobs sync at once, because one flush serves all of them). In the disks' counters, a "
+    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth is proof. It "
+    "concerns the latency of syncs, and the rates of a job that syncs after each write. In the disks' counters, a "
     "flushed write is two I/Os. Counters without a flush field (before Linux 5.5, and of partitions) show nothing.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",

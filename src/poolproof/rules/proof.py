@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from poolproof.metrics import METRICS, MetricId
+from poolproof.rules.commits import ENOUGH, commits
 from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
 from poolproof.rules.flow import bytes_prove
 from poolproof.rules.model import Case
@@ -12,6 +13,9 @@ LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metri
 
 SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
 """The percentiles of fsync and fdatasync calls."""
+
+OF_COMMITS: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *SYNCS)
+"""The metrics of a job that syncs after each write."""
 
 OF_READS: tuple[MetricId, ...] = ("iops", "read_iops", "bandwidth", "read_bandwidth", *LATENCIES)
 """The metrics that reads are part of."""
@@ -41,7 +45,9 @@ def _latency(case: Case) -> bool:
 
 
 def _syncs(case: Case) -> bool:
-    return bytes_prove(case, "write", of_commits=True)
+    found = commits(case)
+    durable = found is not None and found.ratio is not None and found.ratio >= ENOUGH
+    return bytes_prove(case, "write", of_commits=True) and durable
 
 
 _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {

@@ -1,6 +1,8 @@
 """A dataset that acknowledges syncs without writing."""
 
-from poolproof.rules.model import Case, Findings, Rule, suspects, zfs_source
+from poolproof.rules.flow import account
+from poolproof.rules.model import Case, Findings, Rule, refutes, suspects, zfs_source
+from poolproof.rules.proof import LATENCIES, OF_COMMITS, SYNCS
 
 
 def _in_job(case: Case) -> Findings:
@@ -13,11 +15,25 @@ def _in_job(case: Case) -> Findings:
         )
 
 
+def _in_result(case: Case) -> Findings:
+    jobs = [job for job in case.jobs if job.writes and job.syncs]
+    if not jobs or account(case) is None or case.zfs is None or case.zfs.sync != "disabled":
+        return
+    metrics = OF_COMMITS if all(job.commits_each_write for job in jobs) else SYNCS
+    yield refutes(
+        f"{case.who(jobs)} syncs, but the dataset has sync=disabled: a sync returns at once without writing, so its "
+        "latency is not that of a commit",
+        weight=90,
+        metrics=(*metrics, *LATENCIES) if any(job.writes_are_synchronous for job in jobs) else metrics,
+    )
+
+
 RULE = Rule(
     title="sync=disabled on ZFS",
     wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group closes. "
     "The commit latency is that of a call that does nothing, and a log device looks infinitely fast.",
-    shows="In a job: writes with syncs on a dataset with sync=disabled.",
+    shows="In a job: writes with syncs on a dataset with sync=disabled. In a result with counters, that is proof for "
+    "the latency of syncs, and for the rates of a job that commits each write.",
     error="Commit latency is too low by orders of magnitude.",
     fix="run zfs set sync=standard DATASET",
     sources=(
@@ -26,6 +42,7 @@ RULE = Rule(
         "man zfsprops (sync)",
     ),
     in_job=_in_job,
+    in_result=_in_result,
     options=("sync", "fsync", "fdatasync", "end_fsync"),
     cleared_by_byte_count=False,
     needs="Run on a dataset with sync=disabled, then on one with sync=standard.",

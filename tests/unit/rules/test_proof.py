@@ -167,3 +167,47 @@ def test_a_write_option_of_a_job_that_reads_is_not_believed() -> None:
     disk = leaf(read_bytes=5 * MIB, read_ios=65_536)
     stored = replace(small, leaves=(disk,))
     assert judge(replace(cached, evidence=stored), "iops").verdict == "sound"
+
+
+def _committed(syncs: int, flushes: int | None, target: Target, options: str = "rw=write fdatasync=1") -> Case:
+    moved = 6_810 * 4096
+    disk = leaf(write_bytes=2 * moved, write_ios=14_000, flush_ios=flushes, drained_write_bytes=2 * moved)
+    outcome = said(write=direction(moved, 2.0), syncs=syncs)
+    evidence = Evidence(account(write=(moved, 2 * moved, 2 * moved)), (disk,))
+    return Case(jobs(f"{options} bs=4k size=64g time_based=1 runtime=2"), outcome, evidence, target)
+
+
+@pytest.mark.parametrize(
+    ("flushes", "write_through", "verdict"),
+    [
+        (6_800, False, "sound"),
+        (0, False, "refuted"),
+        (2_000, False, "suspect"),
+        (None, False, "unproven"),
+        (0, True, "sound"),
+        (0, None, "unproven"),
+    ],
+)
+def test_flushes_prove_the_latency_of_syncs(flushes: int | None, write_through: bool | None, verdict: Verdict) -> None:
+    case = _committed(6_810, flushes, replace(EXT4, write_through=write_through))
+    assert judge(case, "sync_p99").verdict == verdict
+    assert judge(case, "p50").verdict == "refuted", "the write itself returns from RAM"
+
+
+def test_a_log_device_without_a_write_cache_needs_no_flushes() -> None:
+    target = replace(EXT4, write_through=False, without_write_cache=("vda",))
+    assert judge(_committed(6_810, 0, target), "sync_p99").verdict == "sound"
+
+
+def test_rare_syncs_without_flushes_leave_the_rates_alone() -> None:
+    case = _committed(212, 0, replace(EXT4, write_through=False), "rw=write direct=1 fdatasync=32")
+    assert _verdicts(case, "sync_p99", "write_bandwidth", "p99") == ("refuted", "sound", "sound")
+
+
+def test_one_p99_over_reads_of_a_disk_and_writes_to_ram_is_suspect() -> None:
+    disk = leaf(read_bytes=64 * MIB, read_ios=16_384, write_bytes=64 * MIB, write_ios=16_384,
+                drained_write_bytes=64 * MIB)  # fmt: skip
+    evidence = Evidence(account((64 * MIB, 64 * MIB), (64 * MIB, 64 * MIB, 64 * MIB)), (disk,))
+    outcome = said(read=direction(64 * MIB, 2.0), write=direction(64 * MIB, 2.0))
+    options = jobs("rw=randrw bs=4k size=64g end_fsync=1 time_based=1 runtime=2")
+    assert _verdicts(Case(options, outcome, evidence, EXT4), "p99", "read_iops") == ("suspect", "sound")

@@ -15,8 +15,8 @@ from tests.unit.rules.examples import EXAMPLES, Example
 
 _FOLDER = Path(rules.__path__[0])
 _OTHER_MODULES = {
-    "catalogue", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "mirror_reads", "model", "path",
-    "proof", "quoted", "reported", "service_time",
+    "catalogue", "commits", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "mirror_reads", "model",
+    "path", "proof", "quoted", "reported", "service_time",
 }  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",

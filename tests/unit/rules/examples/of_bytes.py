@@ -300,6 +300,18 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
         Example(read_of(_RANDOM_READ, GIB, 20 * MIB), "refutes", read_of("rw=randread bs=4k size=1g", GIB, 20 * MIB)),
     ),
+    "write-latency": (
+        Example(
+            write_of("rw=randwrite bs=4k size=1g fdatasync=32", GIB, GIB, GIB),
+            "refutes",
+            write_of("rw=randwrite bs=4k size=1g direct=1 fdatasync=32", GIB, GIB, GIB),
+        ),
+        Example(
+            write_of("rw=write bs=4k size=1g end_fsync=1", GIB, GIB, GIB),
+            "refutes",
+            write_of("rw=write bs=4k size=1g sync=dsync", GIB, GIB, GIB),
+        ),
+    ),
     "write-not-on-disk": (
         Example(write_of(_WRITE, GIB, 0.1 * GIB, GIB), "refutes", write_of(_WRITE, GIB, 0.95 * GIB, GIB)),
         Example(write_of(_WRITE, GIB, 0.7 * GIB, GIB), "suspects", write_of(_WRITE, GIB, 0.92 * GIB, GIB)),

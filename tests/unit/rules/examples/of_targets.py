@@ -142,12 +142,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "flushes-missing": (
         Example(
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 12),
-            "notes",
+            "refutes",
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 4095),
         ),
         Example(
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=False)), 4096, 12),
-            "notes",
+            "refutes",
             with_syncs(write_of(_COMMIT, 10 * MIB, 20 * MIB, 20 * MIB, replace(EXT4, write_through=True)), 4096, 0),
         ),
     ),
@@ -276,6 +276,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=write bs=4k size=1g fdatasync=1", on_zfs(sync="disabled")),
             "suspects",
             lint_of("rw=write bs=4k size=1g fdatasync=1", on_zfs(sync="standard")),
+        ),
+        Example(
+            write_of("rw=write bs=4k size=1g fdatasync=1", GIB, GIB, GIB, on_zfs(sync="disabled")),
+            "refutes",
+            write_of("rw=write bs=4k size=1g fdatasync=1", GIB, GIB, GIB, on_zfs(sync="standard")),
         ),
     ),
 }

@@ -1,0 +1,62 @@
+"""Whether the disks made as many commits durable as fio counted: flushes against syncs."""
+
+from dataclasses import dataclass
+
+from poolproof.load.outcome import PartOutcome
+from poolproof.rules.flow import uncounted
+from poolproof.rules.model import Case
+from poolproof.rules.reported import each_sync_has_data
+
+ENOUGH = 0.5
+
+
+@dataclass(frozen=True)
+class Commits:
+    """The syncs that had data to write, and the requests that made data durable.
+
+    `needed` is lower than `syncs` if several clones sync at once, because one flush serves all of them. `durable` is
+    None if the kernel does not count the flushes of a disk.
+    """
+
+    syncs: int
+    needed: float
+    durable: int | None
+
+    @property
+    def ratio(self) -> float | None:
+        """The durable requests per needed one; None if unknown or if nothing was synced."""
+        return None if self.durable is None or not self.needed else self.durable / self.needed
+
+
+def commits(case: Case) -> Commits | None:
+    """Compare syncs with flushes; None if nothing was counted, or if the disks' write caches are unknown.
+
+    A disk without a volatile write cache gets no flushes: each write is durable when it completes.
+    """
+    if case.outcome is None or case.target is None or case.target.write_through is None:
+        return None
+    if not case.leaves or uncounted(case):
+        return None
+    syncs = sum(_syncs(case, job) for job in case.outcome.parts)
+    durable: int | None = 0
+    for leaf in case.leaves:
+        cached = leaf.device not in case.target.without_write_cache and not case.target.write_through
+        done = leaf.flush_ios if cached else leaf.write_ios
+        durable = None if done is None or durable is None else durable + done
+    return Commits(syncs, syncs / max(case.load.clones, 1), durable)
+
+
+def _syncs(case: Case, reported: PartOutcome) -> int:
+    """Return the number of syncs that had data to write.
+
+    Because fio 3.x can report 0 for psync, samples of the sync latency count as syncs too. If some calls may have had
+    nothing to write, each needs a write of its own: at most one sync for each `sync_every` writes counts.
+    """
+    syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
+    job = case.job_named(reported.name)
+    if job is None or each_sync_has_data(case, job):
+        return syncs
+    if job.writes_are_synchronous:
+        return 0
+    writes = (reported.write.ios or 0) if reported.write else 0
+    return min(syncs, writes // (job.sync_every or 1) // max(job.queue_each, 1))

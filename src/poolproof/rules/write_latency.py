@@ -1,0 +1,40 @@
+"""Latencies of writes that return from RAM."""
+
+from poolproof.rules.flow import account
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
+from poolproof.rules.path import goes_past_ram
+from poolproof.rules.proof import LATENCIES
+from poolproof.rules.reported import parts
+
+
+def _in_result(case: Case) -> Findings:
+    if account(case) is None:
+        return
+    written = [case.job_named(part.job.name) for part in parts(case.outcome) if part.kind == "write"]
+    buffered = [job for job in written if job is not None and goes_past_ram(job, case.target) is False]
+    copied = [job for job in buffered if job.may_use_page_cache and not job.writes_are_synchronous]
+    if not copied:
+        return
+    mixed = any(part.kind == "read" for part in parts(case.outcome)) or len(copied) < len(written)
+    others = " The percentiles mix them with I/Os that wait for a disk." if mixed else ""
+    yield finding(
+        "suspects" if mixed else "refutes",
+        f"{case.who(copied)} writes through the page cache: a write returns when its data is in RAM, and its latency "
+        f"is that of the copy.{others} Syncs are timed separately",
+        weight=35,
+        metrics=LATENCIES,
+    )
+
+
+RULE = Rule(
+    title="The latency of a copy into RAM",
+    wrong="A buffered write returns when its data is in the page cache. The p99 of such writes says how long the copy "
+    "takes, or the wait for memory, but nothing about a disk. If the job also reads, its percentiles mix both.",
+    shows="In a result with counters: writes with direct=0 and without O_SYNC. Only the latencies of reads and writes "
+    "are affected.",
+    error="Too low. Measured: a p99 of 9.28 µs, where the sync that wrote the data took 553 µs.",
+    fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
+    sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),
+    in_result=_in_result,
+    commands="fio --rw=randwrite --bs=4k --size=64m --fdatasync=32",
+)
