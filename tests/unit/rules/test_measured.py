@@ -149,8 +149,8 @@ _CASES = {
     "L14": Labelled(_l14(), "refuted", "volatile-target"),
     "L15": Labelled(_l15(), "refuted", "volatile-target"),
     "L16": Labelled(_l16(), "sound"),
-    "L17": Labelled(_l17(4005, 2.0), "sound"),
-    "L17-whole-run": Labelled(_l17(8829, 4.0), "sound"),
+    "L17": Labelled(_l17(4005, 2.0), "suspect", "capped-rate"),
+    "L17-whole-run": Labelled(_l17(8829, 4.0), "suspect", "capped-rate"),
     "L18": Labelled(
         Case(
             jobs("rw=read bs=1m size=64m runtime=30 filename=X"),
@@ -197,3 +197,7 @@ def test_the_message_has_the_arithmetic_and_the_fix_has_the_options() -> None:
     first = judge(_CASES["L02"].case).findings[0]
     assert first.message.startswith("8 jobs wrote 2 GiB to one file; 345 MiB reached the disks (17 %")
     assert "offset_increment=32m size=32m" in first.fix
+
+
+def test_the_latency_at_a_rate_that_was_asked_for_is_sound() -> None:
+    assert judge(_CASES["L17"].case, "p99").verdict == "sound"

@@ -111,7 +111,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 _synced(f"{_COMMIT} sync=1", "3.38", 317, 317)),
     ),
     "flushes-missing": (
-        Example(_flushed(_COMMIT, "3.33", 100), "suspects", _flushed(_MIXED, "3.33", 317)),
+        Example(_flushed(_COMMIT, "3.33", 100), "refutes", _flushed(_MIXED, "3.33", 317)),
         Example(_flushed(_MIXED, "3.38", 317), "suspects", _flushed(_MIXED, "3.38", None)),
         Example(_flushed(_MIXED, "3.33", 100), "suspects", _flushed(_MIXED.replace("fdatasync", "sync"), "3.33", 0)),
     ),
