@@ -1,6 +1,7 @@
 """Conducting a run: build, fill, measure and remove each layout; first each disk alone, if the campaign says so."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +20,7 @@ from poolproof.measure.order import TrialOrder
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
 from poolproof.measure.schedule import Schedule, schedule_of
+from poolproof.measure.space import enough_space
 from poolproof.measure.target import target_of
 from poolproof.measure.trial import failed_trial, run_trial
 from poolproof.provision.apply import apply
@@ -31,6 +33,7 @@ from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 
+_IMAGES = ("/dev/loop", "/dev/nbd")
 _ATTEMPTS = 3
 
 
@@ -238,7 +241,7 @@ class _Conductor:
     def _run_trials(self, layout: BuiltLayout, order: TrialOrder) -> None:
         names = {workload.name for workload, _number in order.certain()}
         cells = [cell for cell in self.plan.cells_of(layout.name) if cell.workload.name in names]
-        with watched(self.host, layout.tree) as check_health:
+        with watched(self.host, layout.tree) as check_health, self._space(layout) as check_space:
             prepared = prepare(self.host, layout, cells, self.listener)
             if self.schedule is not None:
                 self.schedule.filled(layout.name, prepared)
@@ -250,6 +253,17 @@ class _Conductor:
                     context.measure = self.schedule.measure(layout.name, workload.name)
                 order.add(run_trial(context, prepared[workload.name], number))
                 check_health()
+                check_space()
+
+    def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
+        """Watch the file system that the layout's images can fill. If it is nearly full, the fio that runs is ended."""
+        has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
+
+        def stop() -> None:
+            for generator in self.plan.generators:
+                generator.kill(self.host, layout.scratch)
+
+        return enough_space(self.host, (layout.scratch,) if has_images else (), stop)
 
     def _fail_remaining(self, order: TrialOrder, error: PoolproofError) -> None:
         for workload, number in order.certain():

@@ -33,6 +33,7 @@ from poolproof.load.generator import LoadGenerator, all_generators, generator_fo
 from poolproof.load.model import Load
 from poolproof.measure.found import check_found
 from poolproof.measure.model import CellJobs
+from poolproof.measure.space import check_space, image_bytes
 from poolproof.metrics import metric_of
 from poolproof.provision.directories import check_work, site_of
 from poolproof.provision.layout import (
@@ -154,6 +155,8 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
             continue  # a workload on a bare disk is cut to the size of the disk
         with located_at(planned.layout.expression.origin):
             _check_room(planned, plan, facts)
+            images = image_bytes(planned, plan.campaign.devices, plan.site.state_dir, _needed_bytes(planned, plan))
+            check_space(planned.layout.name, images, plan.site.state_dir.rpartition("/")[0] or "/", host)
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:

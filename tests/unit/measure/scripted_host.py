@@ -21,6 +21,7 @@ from poolproof.evidence import other_work
 from poolproof.facts import conditions
 from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
+from poolproof.measure import space
 from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
@@ -41,7 +42,7 @@ measure: {time: 500ms, trials: 1}
 _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev/shm/poolproof-scripted")
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
-_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,))
+_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,))
 """Questions about the rest of the machine, whose answer here is that there is nothing."""
 
 Argv = tuple[str, ...]

@@ -1,0 +1,103 @@
+"""Space on the host's own file systems: what a layout's images can take is checked before, and watched during a run."""
+
+import contextlib
+import re
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from poolproof.campaign.model import Device, Disk
+from poolproof.devices.model import DevicePlan
+from poolproof.errors import BuildError, CommandError, HostError, PoolproofError
+from poolproof.hosts.base import Host
+from poolproof.layers.tree import devices, write_factor
+from poolproof.provision.layout import LayoutPlan
+from poolproof.units import format_size
+
+FREE = 'stat --file-system --format="%a %S" -- "$1"'
+"""The script that prints the free blocks of a directory's file system and their size."""
+
+EVERY_S = 2.0
+SPARE_BYTES = 256 * 1024**2
+"""What a run leaves free: for its logs, and for the other programs of the host."""
+
+_LEAST_BYTES = 64 * 1024**2
+_LIMIT_S = 20.0
+_METADATA_BYTES = 64 * 1024**2
+
+
+def free_bytes(host: Host, directory: str) -> int | None:
+    """Return the free space of the directory's file system in bytes; None if the host does not tell."""
+    try:
+        printed = host.run(["sh", "-c", FREE, "sh", directory], timeout_s=_LIMIT_S, check=False).stdout.split()
+    except CommandError:
+        return None
+    return int(printed[0]) * int(printed[1]) if len(printed) == 2 and all(map(str.isdigit, printed)) else None
+
+
+def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
+    """Return how many bytes the layout's images in `state_dir` can take with `data_bytes` of test files.
+
+    An image never takes more than its size. Otherwise it takes its share of the data with its copies and parity, and
+    metadata.
+    """
+    names = [name for name, plan in zip(devices(planned.node), planned.devices, strict=True) if _is_in(plan, state_dir)]
+    sizes = [each.source.size_bytes for each in sources if each.name in names and not isinstance(each.source, Disk)]
+    written = int(data_bytes * max(1.0, write_factor(planned.node)))
+    return min(sum(sizes), written + sum(min(size, _METADATA_BYTES + size // 64) for size in sizes))
+
+
+def _is_in(plan: DevicePlan, directory: str) -> bool:
+    """True if the device's image is in the directory."""
+    stored = re.compile(rf"(store=)?{re.escape(directory)}/[^/]+\.(img|qcow2|store)")
+    return any(stored.fullmatch(part) for step in plan.steps for part in step.argv)
+
+
+def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> None:
+    """Raise a HostError if the layout's images do not fit on the file system of the directory."""
+    free = free_bytes(host, directory) if needed_bytes else None
+    if free is not None and needed_bytes + SPARE_BYTES > free:
+        raise HostError(
+            f"not enough space for the images of layout {layout}: they can take {format_size(needed_bytes)}, and "
+            f"{format_size(SPARE_BYTES)} must stay free, but {directory} has only {format_size(free)}",
+            "give the workloads a smaller `size`, or store the images on another file system with --work",
+        )
+
+
+@contextlib.contextmanager
+def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Watch the free space of these directories from a thread, and call `stop` when it is nearly used up.
+
+    A directory that has little space from the start is not watched, because the run is then not the reason.
+
+    Yields a function that raises a BuildError if that has happened. The BuildError also replaces any PoolproofError
+    that leaves the context after that.
+    """
+    full: list[str] = []
+    end = threading.Event()
+
+    def watch() -> None:
+        while not full and not end.wait(EVERY_S):
+            for directory in directories:
+                free = free_bytes(host, directory)
+                if free is not None and free < _LEAST_BYTES:
+                    full.append(f"the file system of {directory} has only {format_size(free)} left")
+                    with contextlib.suppress(PoolproofError):
+                        stop()
+
+    def raise_if_full() -> None:
+        if full:
+            raise BuildError(f"{full[0]}, so the layout was stopped", "free some space, then: poolproof resume RUN")
+
+    directories = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
+    thread = threading.Thread(target=watch, name="space", daemon=True)
+    if directories:
+        thread.start()
+    try:
+        yield raise_if_full
+    except PoolproofError:
+        raise_if_full()
+        raise
+    finally:
+        end.set()
+        if directories:
+            thread.join(_LIMIT_S)

@@ -1,0 +1,64 @@
+"""Images and test files must fit on the host's own file systems, before a run and during it."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import BuildError, HostError
+from poolproof.measure import space
+from poolproof.measure.space import SPARE_BYTES, enough_space
+from poolproof.process import Completed
+
+from .scripted_host import CAMPAIGN, Argv, ScriptedHost, planned, script
+
+MIB = 1024**2
+
+
+class Disk:
+    """Answers questions about free space."""
+
+    def __init__(self, free_bytes: int) -> None:
+        self.free_bytes = free_bytes
+
+    def answer(self, argv: Argv) -> Completed | None:
+        if space.FREE not in argv:
+            return None
+        return Completed(argv, 0, f"{self.free_bytes} 1\n", "", 0.0)
+
+
+def _host(disk: Disk) -> ScriptedHost:
+    return ScriptedHost(script(), instead=disk.answer)
+
+
+def test_images_that_do_not_fit_are_refused_before_anything_is_built(tmp_path: Path) -> None:
+    host = _host(Disk(SPARE_BYTES + 10 * MIB))
+    with pytest.raises(HostError, match="not enough space for the images of layout") as caught:
+        planned(host, tmp_path / "run", CAMPAIGN)
+    assert "--work" in caught.value.hint
+    assert not any(argv[0] in ("truncate", "losetup", "mkdir") for argv in host.ran if "--list" not in argv)
+
+
+def test_images_that_fit_are_planned(tmp_path: Path) -> None:
+    assert planned(_host(Disk(100 * 1024 * MIB)), tmp_path / "run", CAMPAIGN)
+
+
+def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space, "EVERY_S", 0.01)
+    disk, stopped = Disk(1024 * MIB), list[float]()
+    with (
+        pytest.raises(BuildError, match=r"has only 10 MiB left, so the layout was stopped"),
+        enough_space(_host(disk), ["/var/tmp"], lambda: stopped.append(time.monotonic())) as check,
+    ):
+        check()
+        disk.free_bytes = 10 * MIB
+        deadline = time.monotonic() + 5
+        while not stopped and time.monotonic() < deadline:
+            time.sleep(0.01)
+        check()
+    assert len(stopped) == 1
+
+
+def test_a_file_system_that_was_full_before_is_not_watched() -> None:
+    with enough_space(_host(Disk(10 * MIB)), ["/var/tmp"], pytest.fail) as check:
+        check()
