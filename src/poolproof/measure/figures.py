@@ -36,6 +36,8 @@ def figures_of(result: Outcome) -> TrialMetrics:
         read_bandwidth_bytes=_sum((reads,), "bandwidth_bytes"),
         write_bandwidth_bytes=_sum((writes,), "bandwidth_bytes"),
         **percentiles,
+        requests=_samples(latencies["requests"]),
+        syncs=_samples(latencies["syncs"]),
         swing=max((swing for part in _parts(result) if (swing := _swing(part)) is not None), default=None),
     )
 
@@ -55,6 +57,13 @@ def latency_of(result: Outcome) -> Latency | None:
 def sync_latency_of(result: Outcome) -> Latency | None:
     """Return the merged latency of all fsync and fdatasync calls; None if nothing was timed."""
     return _merged(job.sync for job in result.parts)
+
+
+def _samples(latency: Latency | None) -> int | None:
+    """Return the number of latencies; 0 if nothing was timed, None if it is unknown."""
+    if latency is None:
+        return 0
+    return latency.samples if latency.samples is not None else sum(latency.bins_ns.values()) or None
 
 
 def _parts(result: Outcome) -> list[Direction]:

@@ -103,11 +103,12 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
     ordered = in_order(runs)
     series = series_of(ordered)
     metrics = dict.fromkeys(each.metric for each in series)
-    changes = (point.change for each in series for point in each.points if point.change is not None)
+    changes = [point.change for each in series for point in each.points if point.change is not None]
     values = {
         "runs": ordered,
         "series": series,
         "changes": sum(change.decision.word in ("slower", "faster") for change in changes),
+        "compared": bool(changes),
         "effect": per_cent_whole(LEAST_EFFECT),
         "left_out": left_out,
     }

@@ -143,6 +143,19 @@ class Difference:
         low, high = self.log - half - self.below, self.log + half + self.above
         return Interval(math.exp(self.log), math.exp(low), math.exp(high))
 
+    @property
+    def repeated(self) -> Interval:
+        """Return the ratio with the 95 % prediction interval of a repeat with as many trials.
+
+        The errors of both measurements add up. The variance between builds and between days is not known and not
+        included. The interval has no ends if the difference can't be tested.
+        """
+        if self.error is None:
+            return Interval(math.exp(self.log))
+        half = math.sqrt(2) * self._distribution.reach((1 - CONFIDENCE) / 2)
+        low, high = self.log - half - self.below, self.log + half + self.above
+        return Interval(math.exp(self.log), math.exp(low), math.exp(high))
+
     def lower_bound(self, risk: float) -> float:
         """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
         return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))

@@ -70,7 +70,7 @@ def _answer(run: LoadedRun) -> Headline:
     if isinstance(ranking, str):
         return _incomplete(run, goal, ranking)
     rest = (*_runner_up(ranking), *_safer(ranking), *_left_out(run, goal, ranking.excluded))
-    known = len(ranking.best) == 1 and not ranking.best[0].entry.unsteady
+    known = len(ranking.best) == 1 and not ranking.best[0].entry.untested
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
 
@@ -174,9 +174,9 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 def _why_no_interval(ranking: Ranking) -> str:
     """Return why tied layouts have no interval: unsettled results or a single trial; empty if neither is the reason."""
-    unsettled = [each.entry.layout for each in ranking.best if each.entry.unsteady]
+    unsettled = [each.entry.layout for each in ranking.best if each.entry.untested]
     if unsettled:
-        return f" (the results of {_listed(unsettled)} are unsettled)"
+        return f" (the results of {_listed(unsettled)} are not precise enough)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
     return " (a single trial has no interval)" if alone else ""
 

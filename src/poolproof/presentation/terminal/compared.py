@@ -14,6 +14,7 @@ from poolproof.presentation.terminal.words import (
     emulated_legend,
     emulated_mark,
     per_cent_whole,
+    range_text,
     speed_text,
     value_text,
 )
@@ -26,6 +27,11 @@ from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
+HOLDS_FOR = (
+    "This holds for this machine, these builds of the layouts and the days of the runs. How much builds and days "
+    "differ was not measured."
+)
+"""What an answer holds for."""
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -103,13 +109,16 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
         Text(figure_text(cell.a)),
         Text(figure_text(cell.b)),
         Text(word_text(word, effect), style=_STYLES[word]),
-        Text("" if _unsteady(cell) else speed_text(cell.difference.interval)),
+        Text("" if _untested(cell) else speed_text(cell.difference.interval)),
     )
 
 
-def _unsteady(cell: ComparedCell) -> str:
+def _untested(cell: ComparedCell) -> str:
     """Return the reasons in A or B why the cell is not tested; empty if the cell is tested."""
-    return ", ".join(dict.fromkeys((*cell.a.unsteady, *cell.b.unsteady)))
+    whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
+    if len({why for _, why in whys}) == 1:
+        return whys[0][1]
+    return "; ".join(f"{why} in {side}" for side, why in whys)
 
 
 def _below(comparison: Comparison) -> Iterator[RenderableType]:
@@ -128,6 +137,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
             yield Text(f"only in {name}: {_places(places)}")
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(cells))
+    yield from _repeat(cells)
     if len(cells) == 1:
         yield Text(f"\nThe decision is right with 95% confidence ({TEST}, trials as units).", style=QUIET)
     elif cells:
@@ -136,12 +146,22 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 
+def _repeat(cells: Sequence[ComparedCell]) -> Iterator[Text]:
+    """Yield what the answer holds for, and what a repeat would show."""
+    tested = [cell for cell in cells if cell.difference.error is not None]
+    shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
+    more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""
+    if tested:
+        yield Text(f"\nA repeat with as many trials would show (95%): {'; '.join(shown)}{more}", style=QUIET)
+        yield Text(HOLDS_FOR, style=QUIET)
+
+
 def _notes(comparison: Comparison) -> Iterator[Text]:
     cells = comparison.cells
-    for line in in_groups((str(cell.key), _unsteady(cell)) for cell in cells if _unsteady(cell)):
-        yield Text(f"not tested because the rate changes: {line}; see poolproof show RUN")
+    for line in in_groups((str(cell.key), _untested(cell)) for cell in cells if _untested(cell)):
+        yield Text(f"not tested: {line}; see poolproof show RUN")
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
-    alone = [cell.key for cell in cells if cell.difference.error is None and not _unsteady(cell)]
+    alone = [cell.key for cell in cells if cell.difference.error is None and not _untested(cell)]
     if alone:
         why = "no interval, because A or B has a single trial"
         yield Text(f"{why}: {_places(alone)}; measure with --trials 3 or more")
@@ -163,7 +183,7 @@ def _gate(gate: Gate, cells: int) -> Iterator[RenderableType]:
     for left in gate.lost:
         yield indented(f"{left.key} has no result to compare: {left.why}")
     if gate.open:
-        longer = " and longer" if any(map(_unsteady, gate.open)) else ""
+        longer = " and longer" if any(map(_untested, gate.open)) else ""
         yield indented(
             f"in {len(gate.open)} of {format_number_of(cells, 'cell')} the trials do not rule out a slowdown of more "
             f"than {limit}: {_places([cell.key for cell in gate.open])}; more{longer} trials may decide"

@@ -1,7 +1,7 @@
 """A ranking as text: places with ties, speed relative to the leader, and each layout's redundancy, capacity and write
 amplification."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -9,11 +9,12 @@ from rich.text import Text
 
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
-from poolproof.presentation.terminal.compared import changing_lines, figure_text, marks_text, word_text
+from poolproof.presentation.terminal.compared import HOLDS_FOR, changing_lines, figure_text, marks_text, word_text
 from poolproof.presentation.terminal.words import emulated_legend, half_width_text, per_cent_whole, speed_text
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
-from poolproof.statistics.comparison import CORRECTION, TEST
+from poolproof.statistics.comparison import CORRECTION, TEST, difference
+from poolproof.statistics.intervals import Interval
 from poolproof.units import format_size
 
 _MOST_TIES = 6
@@ -41,6 +42,19 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
         console.print(line)
 
 
+def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
+    """Print the ranking of each workload of a campaign without a goal. Each holds with 95 % confidence by itself."""
+    for name, each in rankings.items():
+        if isinstance(each, str):
+            console.print(f"{name}: {each}\n", markup=False)
+        else:
+            print_ranking(console, each)
+            console.print()
+    names = ", ".join(f"--goal {name}" for name in list(rankings)[:2])
+    text = f"The campaign has no goal, so each workload is ranked by itself ({names} for one of them, "
+    console.print(Text(f"{text}--weights A=2,B=1 for a mix).", style=QUIET))
+
+
 def _table(ranking: Ranking) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("place", no_wrap=True)
@@ -61,7 +75,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
     yield each.entry.layout
     if only is not None:
         yield _figure_with_interval(each.entry.cells[only])
-    yield "" if each.to_leader is None or each.entry.unsteady else speed_text(each.to_leader.interval)
+    yield "" if each.to_leader is None or each.entry.untested else speed_text(each.to_leader.interval)
     safety = each.safety
     yield _UNKNOWN if safety.redundancy is None else f"{safety.redundancy} of {safety.devices}"
     yield _UNKNOWN if safety.capacity_bytes is None else format_size(safety.capacity_bytes)
@@ -77,7 +91,7 @@ def _figure_with_interval(cell: Measured) -> str:
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:
         text = f">{per_cent_whole(_WIDEST)}"
-    return f"{figure_text(cell)} ±{text}" if text and not cell.unsteady else figure_text(cell)
+    return f"{figure_text(cell)} ±{text}" if text and not cell.untested else figure_text(cell)
 
 
 def _below(ranking: Ranking) -> Iterator[RenderableType]:
@@ -91,10 +105,10 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         failures = "one disk failure" if count == 1 else f"{count} disk failures"
         yield Text(f"cost of surviving {failures}: {speed} with {each.entry.layout} vs {leader}")
     for each in ranking.ranked:
-        whys = [(name, ", ".join(each.entry.cells[name].unsteady)) for name in each.entry.unsteady]
+        whys = [(name, each.entry.cells[name].untested) for name in each.entry.untested]
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
-            yield Text(f"not tested because the rate changes, so any place is possible: {each.entry.layout} ({why})")
+            yield Text(f"not tested, so any place is possible: {each.entry.layout}: {why}")
     yield from changing_lines(
         {
             each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)
@@ -110,14 +124,29 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     if ranking.excluded:
         yield Text("\nleft out:", style="bold")
         yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))
+    if ranking.goal.only is None:
+        yield from _mix(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, trials as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
-    yield Text(f"\n{text}", style=QUIET)
+    yield Text(f"\n{text} {HOLDS_FOR}", style=QUIET)
+
+
+def _mix(ranking: Ranking) -> Iterator[RenderableType]:
+    """Yield what the speed of a mix is, and the ratios that it is made of."""
+    first = ranking.ranked[0].entry
+    text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
+    yield Text(text, style="bold")
+    for each in ranking.ranked[1:]:
+        cells = each.entry.cells
+        apart = {name: difference(cells[name].log, first.cells[name].log).interval for name in cells}
+        shown = [f"{name} {speed_text(Interval(ratio.mean))}" for name, ratio in list(apart.items())[:_MOST_TIES]]
+        more = f", and {len(apart) - _MOST_TIES} more, see --json" if len(apart) > _MOST_TIES else ""
+        yield indented(f"{each.entry.layout}: {', '.join(shown)}{more}")
 
 
 def _ties(ranking: Ranking) -> Iterator[Text]:
-    unsteady = {each.entry.layout for each in ranking.ranked if each.entry.unsteady}
+    unsteady = {each.entry.layout for each in ranking.ranked if each.entry.untested}
     ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsteady]
     names = []
     for pair in ties[:_MOST_TIES]:

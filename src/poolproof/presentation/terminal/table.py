@@ -27,6 +27,7 @@ from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict, speeds_to_baseline
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
+from poolproof.verdicts import has_values
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
 _APART = "Each trial is steady, but something that changes between trials shifts the result. The interval includes it."
@@ -53,7 +54,13 @@ def print_table(
     print_fitted(console, _table(cells, baseline, limits))
     if legend := emulated_legend(cells):
         console.print(Text(f"\n{legend}"))
-    for block in (*_reasons(cells), *_not_converged(cells), *_disagreements(cells), *_notes(cells)):
+    for block in (
+        *_reasons(cells),
+        *_few_events(cells),
+        *_not_converged(cells),
+        *_disagreements(cells),
+        *_notes(cells),
+    ):
         console.print(block)
     adaptive = [(cell, cell.settling) for cell in cells if cell.settling is not None]
     if adaptive:
@@ -104,6 +111,7 @@ def _row(cell: Cell) -> list[Text]:
         value = "unsettled"
     else:
         value, half = value_text(cell.figure.mean, cell.metric), half_width_text(cell.figure)
+        half = "too few" if cell.few_events() is not None else half
         value = (f"({value})" if cell.verdict == "refuted" else value) + emulated_mark(cell)
     verdict = f"{MARKS[cell.verdict]} {cell.verdict}"
     return [Text(f"  {visible_line(cell.layout)}"), Text(value, style=style), Text(half), Text(verdict, style=style)]
@@ -162,6 +170,19 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
                 f"{_place(cell)}: unsettled, {spread}",
                 *reasons,
             )
+
+
+def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
+    """Yield each cell whose percentile has too few events, with the time that would be enough."""
+    for cell in cells:
+        few = cell.few_events()
+        if few is not None and has_values(cell.verdict):
+            title = f"{cell.workload} on {cell.layout}: too few events to rank, compare or claim its {_title(cell)}"
+            yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
+
+
+def _title(cell: Cell) -> str:
+    return metric_of(cell.metric).title
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:

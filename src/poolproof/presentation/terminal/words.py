@@ -95,6 +95,14 @@ def speed_text(speed: Interval) -> str:
     return f"{_change(speed.mean)}%{_range(speed, _change)}"
 
 
+def range_text(speed: Interval) -> str:
+    """Format the range of a speed: `−2% … +8%`, or `2.6× … 3.1× slower`; empty without an interval."""
+    if speed.low is None or speed.high is None:
+        return ""
+    low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
+    return f"{low} … {high}"
+
+
 def _change(speed: float) -> str:
     return f"{(speed - 1) * 100:+.0f}".replace("-", "−")
 

@@ -4,12 +4,14 @@ They are stable within a schema.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import WORDS
 from poolproof.statistics.intervals import CONFIDENCE
@@ -54,6 +56,20 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
     }
 
 
+def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> dict[str, Any]:
+    """Return the rankings of all workloads of a campaign without a goal as a JSON object."""
+    return {
+        "schema": SCHEMA,
+        "run": str(run.path),
+        "workloads": [
+            {"workload": name, "why": each, "ranking": None}
+            if isinstance(each, str)
+            else {"workload": name, "why": "", "ranking": ranking_object(each)}
+            for name, each in rankings.items()
+        ],
+    }
+
+
 def _key(key: CellKey) -> dict[str, Any]:
     return {**key._asdict(), "layout": key.layout or None}
 
@@ -65,6 +81,7 @@ def _cell(cell: ComparedCell) -> dict[str, Any]:
         "a": _measured(cell.a),
         "b": _measured(cell.b),
         "speed": asdict(cell.difference.interval),
+        "repeat": asdict(cell.difference.repeated),
         **asdict(cell.decision),
     }
 
@@ -77,6 +94,7 @@ def _measured(each: Measured) -> dict[str, Any]:
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),
+        "too_few": each.few or None,
         "verdict": each.verdict,
     }
 

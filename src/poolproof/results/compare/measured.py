@@ -22,7 +22,8 @@ class Measured:
 
     Significance tests use `log`. If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists
     why (`drift`, `step` …). If the rate changed between known extremes, the true value may be anywhere between them,
-    and `changing` lists why.
+    and `changing` lists why. A
+    percentile of too few events is not tested either, and `few` says what is missing.
     """
 
     cell: Cell
@@ -31,6 +32,12 @@ class Measured:
     trials: int
     unsteady: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
+    few: str = ""
+
+    @property
+    def untested(self) -> str:
+        """Return why the cell is not tested; empty if it is tested, or if only a second trial is missing."""
+        return f"the rate changes ({', '.join(self.unsteady)})" if self.unsteady else self.few
 
     @property
     def verdict(self) -> Verdict:
@@ -60,6 +67,9 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     log = metric_log_mean(result.values, metric, run.priors.get(metric))
     if log is None:
         return "a trial measured 0"
+    few = cell.few_events(metric)
+    if few is not None:
+        return Measured(cell, metric, LogMean(log.mean, None), count, few=few.sentence)
     if not cell.unsteady:
         return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)

@@ -58,6 +58,11 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
     return _normalised(campaign, {chosen: 1.0})
 
 
+def has_goal(campaign: Campaign) -> bool:
+    """True if the campaign has a goal, or only one workload or matrix that can be the goal."""
+    return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
+
+
 def parse_weights(text: str) -> dict[str, float]:
     """Parse weights such as `etcd=2,media=1` and return them by name.
 
@@ -145,9 +150,12 @@ class Entry:
     score: LogMean
 
     @property
-    def unsteady(self) -> tuple[str, ...]:
-        """Return the workloads whose rate changed by an unknown amount. A layout with such a workload is not tested."""
-        return tuple(name for name, each in self.cells.items() if each.unsteady)
+    def untested(self) -> tuple[str, ...]:
+        """Return the workloads whose result is not tested: the rate changes, or a percentile has too few events.
+
+        A layout with such a workload is not tested either.
+        """
+        return tuple(name for name, each in self.cells.items() if each.untested)
 
     @property
     def verdict(self) -> Verdict:
@@ -220,7 +228,7 @@ class Ranking:
         survived = self.ranked[0].safety.redundancy
         if survived is None:
             return ()
-        steady = [(each.safety.redundancy or 0, each) for each in self.ranked if not each.entry.unsteady]
+        steady = [(each.safety.redundancy or 0, each) for each in self.ranked if not each.entry.untested]
         for level in sorted({survives for survives, _ in steady if survives > survived}):
             fastest = next(each for survives, each in steady if survives >= level)
             chosen.setdefault(fastest.entry.layout, fastest)
@@ -255,6 +263,23 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded))
 
 
+def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
+    """Return the ranking of each workload by itself, or the reason why the workload has none, by workload.
+
+    Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
+    """
+    check_metric(metric, run.cells)
+    found: dict[str, Ranking | str] = {}
+    for workload in run.campaign.workloads:
+        try:
+            found[workload.name] = rank(run, Goal({workload.name: 1.0}), metric=metric, effect=effect)
+        except (RunError, UsageError) as error:
+            found[workload.name] = error.message
+    if all(isinstance(each, str) for each in found.values()):
+        raise RunError(f"no layout can be ranked under any of the {len(found)} workloads", f"poolproof show {run.path}")
+    return found
+
+
 def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
     """Return the layouts with a value for each workload of the goal, and the layouts without one.
 
@@ -269,7 +294,7 @@ def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tup
             entries.append(Entry(layout.name, cells, score))
         else:
             excluded.append(Excluded(layout.name, _why(found, is_mix=goal.only is None)))
-    return sorted(entries, key=lambda entry: (bool(entry.unsteady), -entry.score.mean)), excluded
+    return sorted(entries, key=lambda entry: (bool(entry.untested), -entry.score.mean)), excluded
 
 
 def _why(found: Mapping[str, Measured | str], *, is_mix: bool) -> str:

@@ -191,6 +191,8 @@ def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
     cell = cells.at(term.layout, term.workload)
     if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
         raise _NoValue(f"{cell.workload} on {cell.layout} is {result.verdict}")
+    if term.name in COMPARABLE and (few := cell.few_events(term.name)) is not None:
+        raise _NoValue(f"{cell.workload} on {cell.layout}: {few.sentence}")
     found = [_of_trial(term, trial) for trial in cell.trials if has_values(trial.verdict)]
     samples = tuple(value for value in found if value is not None)
     if not samples:

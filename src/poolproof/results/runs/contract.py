@@ -114,6 +114,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),
+        "too_few": few.sentence if (few := cell.few_events()) else None,
         "settled": None if settling is None else settling.converged,
         "unsettled": [] if settling is None else [asdict(each) for each in settling.reasons],
         "warmup_s": cell.warmup_s,

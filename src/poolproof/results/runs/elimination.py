@@ -16,6 +16,7 @@ from poolproof.results.runs.convergence import (
     unsteady_reasons,
     with_extremes,
 )
+from poolproof.results.runs.few_events import few_events
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
@@ -124,12 +125,12 @@ def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean 
 def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
     """Return the mean logarithm of a cell.
 
-    None if there are fewer than two trials, if a trial has no value or the value 0, or if the rate changes by an
-    unknown amount.
+    None if there are fewer than two trials, if a percentile has too few events, if a trial has no value or the value 0,
+    or if the rate changes by an unknown amount.
     """
-    if len(cell) < 2:
+    metric = cell[0].metric if cell else ""
+    if len(cell) < 2 or few_events(cell, metric) is not None:
         return None
-    metric = cell[0].metric
     values = [trial.result(metric).value or 0.0 for trial in cell]
     mean = metric_log_mean(values, metric, priors.of(metric))
     return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean

@@ -35,7 +35,8 @@ class TrialMetrics:
 
     Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
     is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
-    direction, and the largest value is used.
+    direction, and the largest value is used. `requests` and `syncs` are the numbers of latencies behind the
+    percentiles; None in older runs.
     """
 
     iops: float | None
@@ -50,6 +51,8 @@ class TrialMetrics:
     sync_p50_ns: float | None = None
     sync_p99_ns: float | None = None
     swing: float | None = None
+    requests: int | None = None
+    syncs: int | None = None
 
     def metric(self, metric: MetricId) -> float | None:
         """Return the value of a metric, in I/Os per second, bytes per second or nanoseconds."""

@@ -17,6 +17,7 @@ from poolproof.results.runs.convergence import (
     priors_among,
     unsteady_reasons,
 )
+from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import difference
@@ -159,7 +160,13 @@ class Cell:
         interval = self.figure
         if metric != self.metric:
             interval = mean_interval(values, resolution=metric_of(metric).resolution)
+            if interval is not None and self.few_events(metric) is not None:
+                interval = Interval(interval.mean)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
+
+    def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
+        """Return why a percentile has too few events to be compared; None for rates and if it has enough."""
+        return few_events(self.trials, metric or self.metric)
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
@@ -263,7 +270,7 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
 
     For latencies, the ratio is inverted, so more is always better. The intervals use the other cells, as in
     `poolproof compare`. Cells of the baseline are left out, and so are cells whose result, or that of the baseline, is
-    refuted, failed, not steady or 0.
+    refuted, failed, not steady or 0, or a percentile of too few events.
     """
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())
@@ -272,6 +279,8 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
     for cell in cells:
         base = bases.get(cell.workload)
         if base is None or base is cell or not all(each.counts and not each.unsteady for each in (cell, base)):
+            continue
+        if cell.few_events() is not None or base.few_events() is not None:
             continue
         sides = [metric_log_mean(each.values(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
         if sides[0] is not None and sides[1] is not None:
@@ -299,7 +308,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         metric=first.metric,
         verdict=worst(trial.result(first.metric).verdict for trial in trials),
         findings=_strongest(finding for trial in trials for finding in trial.findings),
-        figure=_figure(values, settling, metric_of(first.metric).resolution),
+        figure=_figure(values, settling, trials),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
@@ -307,12 +316,15 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
     )
 
 
-def _figure(values: Sequence[float], settling: CellConvergence | None, resolution: float) -> Interval | None:
+def _figure(values: Sequence[float], settling: CellConvergence | None, trials: Sequence[Trial]) -> Interval | None:
     """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
-        return mean_interval(values, resolution=resolution)
-    return Interval(across.mean, max(0.0, across.low), across.high)
+        interval = mean_interval(values, resolution=metric_of(trials[0].metric).resolution)
+    else:
+        interval = Interval(across.mean, max(0.0, across.low), across.high)
+    has_few = interval is not None and few_events(trials, trials[0].metric) is not None
+    return Interval(interval.mean) if interval is not None and has_few else interval
 
 
 def _measured(trials: Iterable[Trial]) -> list[Trial]:

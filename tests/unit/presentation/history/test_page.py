@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,15 @@ def test_the_page_says_how_many_results_changed(poolproof: Command) -> None:
     assert (code, err) == (0, "")
     assert "2 results changed by more than 2%" in text
     assert "4 runs, 4 cells" in text
+
+
+def test_a_single_run_is_compared_with_nothing(poolproof: Command) -> None:
+    make_history(Path("runs"))
+    for run in sorted(Path("runs").iterdir())[1:]:
+        shutil.rmtree(run)
+    code, text, _ = _page(poolproof)
+    assert code == 0 and "each cell was measured in one run only" in text
+    assert "No result changed" not in text and "tone-good" not in text.partition('id="changes"')[2].partition(">")[0]
 
 
 def test_nothing_is_fetched(poolproof: Command) -> None:

@@ -51,11 +51,12 @@ def make_run(
     record: RunRecord = RECORD,
     unsettled: Mapping[tuple[str, str], str] | None = None,
     extremes: tuple[float | None, float | None] = (None, None),
+    syncs: Mapping[str, int] | None = None,
 ) -> Path:
     """Create a run directory whose trials have these values. `bad` gives the verdicts of cells that are not sound.
 
     `unsettled`: why the trials of a cell did not converge; needs a record with `until`. `extremes`: the lowest and
-    highest tenth of each of those trials, as shares of its value.
+    highest tenth of each of those trials, as shares of its value. `syncs`: how many syncs each trial of a layout timed.
     """
     run = RunDirectory.create(path, record.campaign, record)
     metrics = {
@@ -65,6 +66,9 @@ def make_run(
         for number, value in enumerate(figures, start=1):
             verdict = (bad or {}).get((layout, workload), "sound")
             trial = _trial(layout, workload, number, value, verdict, metrics[workload])
+            if syncs and trial.figures is not None:
+                timed = replace(trial.figures, syncs=syncs.get(layout))
+                trial = replace(trial, figures=timed, seconds={"fio": 2.0})
             reason = (unsettled or {}).get((layout, workload))
             settling = Convergence(
                 reason is None, 0, 3, 180, 0.99, 1.01, () if reason is None else (NotConverged(reason, "…"),)

@@ -1,7 +1,6 @@
 """Trials of a run that measured its two disks alone, with given values and byte counts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from poolproof.campaign.calibration import bare_name
 from poolproof.campaign.model import Campaign
@@ -45,7 +44,7 @@ def trial(
     )
     reads, writes = (int(each * MIB) for each in fio)
     read, wrote = (sum(getattr(leaf, name) for leaf in leaves) for name in ("read_bytes", "write_bytes"))
-    values: dict[MetricId, dict[str, float]] = {"p99": {"p99_ns": figure}, "iops": {"iops": figure}}
+    values = {"p99": TrialMetrics(None, None, p99_ns=figure), "iops": TrialMetrics(figure, None)}
     return Trial(
         layout=layout,
         workload=workload,
@@ -53,7 +52,7 @@ def trial(
         verdict=verdict,
         findings=(),
         metric=metric,
-        figures=replace(TrialMetrics(None, None), **values[metric]),
+        figures=values[metric],
         account=Account(reads, writes, read, wrote, wrote, factor, 10.0, 0.1),
         leaves=leaves,
     )

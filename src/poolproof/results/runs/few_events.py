@@ -1,0 +1,70 @@
+"""Whether a percentile has enough events: ten I/Os or syncs in each trial must be slower than it.
+
+With fewer, the percentile depends on the slowest few events alone. It is then not precise enough to be ranked, compared
+or claimed, however well the trials agree, and it has no interval.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from poolproof.metrics import MetricId, metric_of
+from poolproof.results.runs.model import Trial
+from poolproof.statistics.percentiles import LEAST_BEYOND
+from poolproof.units import format_duration, format_number_of
+
+
+@dataclass(frozen=True)
+class FewEvents:
+    """A percentile with too few events.
+
+    `counted` is the number of I/Os or syncs in the trial with the fewest, and `needed` the number that a trial needs.
+    `needed_s` is the time that this takes at the rate of that trial; None if the rate is unknown.
+    """
+
+    metric: MetricId
+    counted: int
+    needed: int
+    needed_s: float | None
+
+    @property
+    def sentence(self) -> str:
+        """Return what is missing and what would do: `112 syncs in a trial; p99 of fsync needs 1,000: 18 s at …`."""
+        noun = "sync" if metric_of(self.metric).of == "syncs" else "I/O"
+        time = "" if self.needed_s is None else f": {format_duration(self.needed_s)} at this rate"
+        needs = f"the {metric_of(self.metric).title} needs {self.needed:,} {noun}s"
+        return f"{format_number_of(self.counted, noun)} in a trial; {needs}{time}"
+
+
+def events_needed(metric: MetricId) -> int:
+    """Return the number of events that a trial needs for a metric; 0 for a rate."""
+    percent = metric_of(metric).percent
+    return 0 if percent is None else math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
+
+
+def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
+    """Return why a percentile of these trials is not precise enough; None for rates and if there are enough events.
+
+    Trials of older runs have no counts and are not checked.
+    """
+    needed, of = events_needed(metric), metric_of(metric).of
+    if not needed:
+        return None
+    fewest: FewEvents | None = None
+    for trial in trials:
+        if trial.figures is None or trial.result(metric).value is None:
+            continue
+        counted = trial.figures.syncs if of == "syncs" else trial.figures.requests
+        if counted is None or counted >= needed or (fewest is not None and counted >= fewest.counted):
+            continue
+        counted_s = _counted_s(trial)
+        needed_s = counted_s * needed / counted if counted and counted_s else None
+        fewest = FewEvents(metric, counted, needed, needed_s)
+    return fewest
+
+
+def _counted_s(trial: Trial) -> float:
+    """Return the seconds in which the events of a trial were counted; 0 if unknown."""
+    if trial.settling is not None:
+        return max(0.0, trial.settling.ran_s - trial.settling.warmup_s)
+    return trial.seconds.get("fio", 0.0)

@@ -1,0 +1,66 @@
+"""A percentile of fewer than ten slower events is not ranked, compared or claimed, and its table says what would do."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.campaign.claims import Claim, parse_claim
+from poolproof.campaign.document import Spot
+from poolproof.presentation.terminal.compared import print_comparison
+from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.presentation.terminal.table import print_table
+from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.few_events import events_needed
+from poolproof.results.runs.loading import LoadedRun, load_run
+
+from .making import Values, make_run
+
+VALUES: Values = {("one", "etcd"): [9e6, 9.01e6, 9e6], ("pair", "etcd"): [2e6, 2.01e6, 2.02e6]}
+SENTENCE = "112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 17.9 s at this rate"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> LoadedRun:
+    return load_run(make_run(tmp_path / "r", VALUES, syncs={"one": 112, "pair": 5000}))
+
+
+def printed(print_it: object, *values: object) -> str:
+    out = io.StringIO()
+    assert callable(print_it)
+    print_it(Console(file=out, width=120), *values)
+    return " ".join(out.getvalue().split())
+
+
+def test_the_table_and_json_say_what_is_missing_and_show_no_interval(run: LoadedRun) -> None:
+    text = printed(print_table, run.cells, "pair")
+    assert "one 9.00 ms too few ✓ sound" in text and SENTENCE in text
+    one, pair = run_object(Path("r"), run.cells, "pair")["cells"]
+    assert (one["too_few"], one["figure"]["low"], one["speed_to_baseline"]) == (SENTENCE, None, None)
+    assert pair["too_few"] is None and pair["figure"]["low"] is not None
+
+
+def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun) -> None:
+    ranking = rank(run, Goal({"etcd": 1.0}), metric=None, effect=0.02)
+    assert [(each.entry.layout, each.first, each.last) for each in ranking.ranked] == [("pair", 1, 2), ("one", 1, 2)]
+    assert f"not tested, so any place is possible: one: {SENTENCE}" in printed(print_ranking, ranking)
+    found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
+    assert [cell.decision.word for cell in found.cells] == ["undecided"]
+    assert SENTENCE in printed(print_comparison, found)
+    text = "sync_p99(one, etcd) < 20ms"
+    (claim,) = evaluate((Claim("fast", "here", text, parse_claim(text, Spot("test"))),), run.cells)
+    assert claim.result == "undecided" and SENTENCE in claim.why
+
+
+def test_old_runs_without_counts_are_not_checked(tmp_path: Path) -> None:
+    old = load_run(make_run(tmp_path / "old", VALUES))
+    assert rank(old, Goal({"etcd": 1.0}), metric=None, effect=0.02).best[0].entry.layout == "pair"
+
+
+@pytest.mark.parametrize(("metric", "needed"), [("iops", 0), ("p50", 20), ("p99", 1000), ("p999", 10_000)])
+def test_ten_events_must_be_slower(metric: str, needed: int) -> None:
+    assert events_needed(metric) == needed
