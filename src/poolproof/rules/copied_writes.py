@@ -19,6 +19,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     is_direct = job is not None and job.direct and "direct" not in assumed
     is_synced = job is not None and job.syncs and "end_fsync" not in assumed
+    if part.job.sync is not None or part.job.syncs or (job is not None and "direct" in assumed and not job.is_random):
+        return None
     flow, requests = writes_at_end(case), disk_requests(case.outcome, "write")
     if is_direct or is_synced or flow or (requests and requests.ratio >= _IN_ORDER):
         return None
@@ -37,7 +39,8 @@ RULE = Rule(
     wrong="An asynchronous engine returns from the submission of a buffered write when the data is in the page cache. "
     "The completion then takes about 1 µs, because nothing is left to wait for. No disk was involved yet.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
-    "long. Jobs with direct=1 or a sync are left out: direct writes that extend a file are submitted in the same way.",
+    "long. Jobs with direct=1 or a sync are left out: direct writes that extend a file are submitted in the same way. "
+    "Sequential writes are left out too if the source does not show whether they are direct.",
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

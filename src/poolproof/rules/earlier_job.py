@@ -9,6 +9,7 @@ from poolproof.rules.service_time import interval_ns, typical_ns
 _IN_ORDER = 0.85
 _DISK_NS = 200_000.0
 _DISK_RATE = 1e9
+_LARGE_BYTES = 64 << 30
 
 
 def _in_result(case: Case) -> Findings:
@@ -31,7 +32,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True unless the reads were as slow as those of a disk."""
+    """True unless the reads were as slow as those of a disk, or the file is larger than the RAM of most servers."""
+    if (case.load.unique_bytes or 0) >= _LARGE_BYTES:
+        return False
     if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:
         return True
     for part in parts(case.outcome):

@@ -13,7 +13,7 @@ from poolproof.units import format_duration, format_rate, format_size
 _GIB = 1024**3
 _SMALL_BYTES, _MODEST_BYTES = 4 * _GIB, 32 * _GIB
 _PCIE3_X4, _PCIE5_X4 = 3.94e9, 15.75e9
-_FLASH_NS = 60_000.0
+_FLASH_NS = 44_000.0
 _PASSES = 2
 _IN_ORDER = 0.85
 
@@ -85,7 +85,7 @@ RULE = Rule(
     wrong="Every server has more than a few GiB of RAM. If reads of such a small file go through the page cache and "
     "are faster than a disk, they came from RAM unless counters show otherwise.",
     shows="In a result without counters: files of at most 4 GiB, buffered, read at more than 3.94 GB/s (PCIe 3.0 x4) "
-    "or with random reads of less than 60 µs; random reads of less than 60 µs that repeat such a file at least twice; "
+    "or with random reads of less than 44 µs; random reads of less than 44 µs that repeat such a file at least twice; "
     "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4).",
     error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
     fix="use a size of twice RAM or direct=1, and counters: run the job with poolproof",

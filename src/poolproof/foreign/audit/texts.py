@@ -14,6 +14,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, known_of, with_machine
+from poolproof.foreign.audit.memory_paths import memory_of
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
 from poolproof.foreign.audit.proof import proof_of
@@ -139,11 +140,12 @@ def judge_result(
     block = block_of(whole, surroundings.blocks, next_start)
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
+    load = _foreign_load(foreign, found) if foreign else load_of(jobs)
     case = Case(
-        load=_foreign_load(foreign, found) if foreign else load_of(jobs),
+        load=load,
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(context, statement, surroundings.machine),
+        target=_target(context, statement, surroundings.machine, memory_of(load)),
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
@@ -232,8 +234,10 @@ def _command_line(found: FoundResult) -> int | None:
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
-def _target(context: Context, statement: Statement | None, machine: Machine) -> Target | None:
+def _target(context: Context, statement: Statement | None, machine: Machine, memory: str | None) -> Target | None:
     target = with_machine(target_of(context), machine)
+    if memory is not None and context.file_system is None:
+        target = replace(target or Target(file_system=""), file_system=memory, zfs=None, volatile=True)
     if statement is None:
         return target
     return replace(

@@ -152,7 +152,9 @@ BONNIE_CSV = """\
 1.97,1.97,nas,1,1540000000,16G,,617,99,123456,20,67890,12,1345,98,234567,15,432.1,10,16,,,,,1234,56,+++++,+++,,
 """
 
-BONNIE_103_CSV = "nas,16G,45617,99,123456,20,67890,12,51345,98,234567,15,432.1,10,16,1234,56,+++++,+++,2345,67\n"
+BONNIE_103_CSV = (
+    "nas,16G,45617,99,123456,20,67890,12,51345,98,234567,15,432.1,10,16,1234,56,+++++,+++,2345,67,1,2,3,4,5,6\n"
+)
 
 ELBENCHO = """\
 $ elbencho -w -r -b 4M -t 2 --direct -s 10g /local/scratch/tmp/file
@@ -326,6 +328,33 @@ def test_dd_that_reads_what_dd_just_wrote_is_suspect_unless_caches_were_dropped(
     assert "earlier-job" in _doubts(audited)
     _, audited = _audit(f"{wrote}sync; echo 3 > /proc/sys/vm/drop_caches\n{read}")
     assert "earlier-job" not in _doubts(audited)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sequential Read : 560 MB/s\nSequential Write : 530 MB/s\n",
+        "2024,16,1,2,3,4,5,6,7,8,9,10,11,12,13,14\n",
+        "a,1,200,3000,4000,50000,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21\n",
+        "| Random | 10 / 20 |\nRandom: 1,178 / 27,416\n",
+    ],
+)
+def test_data_sheets_and_tables_are_no_results(text: str) -> None:
+    assert _audit(text) == ()
+
+
+def test_mixed_values_of_crystaldiskmark_are_left_out() -> None:
+    mixed = "[Mix] Read 70%/Write 30%\n  SEQ    1MiB (Q=  8, T= 1):  3000.0 MB/s [   2861.0 IOPS] <  2795.11 us>\n"
+    assert len(_audit(CRYSTAL_8 + mixed)) == len(_audit(CRYSTAL_8))
+
+
+@pytest.mark.parametrize("path", ["/dev/shm/x", "/dev/ram0", "/dev/zram1"])
+def test_a_path_that_is_in_ram_is_refuted(path: str) -> None:
+    (dd,) = _audit(f"dd if=/dev/urandom of={path} bs=1M count=1024 conv=fsync\n{GNU}")
+    job = f"fio --name=a --filename={path} --rw=randread --bs=4k --size=1g --direct=1\n"
+    (fio,) = _audit(f"{job}  read: IOPS=250, BW=1000KiB/s (1024kB/s)(58.6MiB/60001msec)\n")
+    assert [each.verdict for each in (dd, fio)] == ["refuted", "refuted"]
+    assert all(each.findings[0].rule == "volatile-target" for each in (dd, fio))
 
 
 def test_progress_of_dd_is_not_a_result() -> None:

@@ -74,7 +74,7 @@ TRAPS: dict[str, tuple[str, str]] = {
     ),
     "twelve passes over a gigabyte": (
         "random-8k: Laying out IO file (1 file / 1024MiB)\n"
-        + block("random-8k", "read", 180_000, 10, 8192, p50_us=44, slat_us=3),
+        + block("random-8k", "read", 180_000, 10, 8192, p50_us=35, slat_us=3),
         "small-file",
     ),
     "44 GB/s": (

@@ -10,7 +10,7 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.units import parse_size
 
-_HEADER = re.compile(r"^\s*(?:Machine|Name:Size etc)\s+(?:Size\s+)?(?P<unit>K|M|)/sec\s+%CP")
+_HEADER = re.compile(r"^\s*(?:Machine|Name:Size etc)\s+(?:Size(?::chnk)?\s+)?(?P<unit>K|M|)/sec\s+%CP")
 _ROW = re.compile(
     r"^\s*(?P<machine>\S+?)\s*[\s:](?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
 )
@@ -19,6 +19,7 @@ _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
 _WITHOUT_CHARS = (1, 2, 4, 5)
 _MISSING = ("run time", "whether the file is at least twice RAM (--ram)")
+_OLD_FIELDS = 20  # of 27; a table of other numbers rarely has so many
 _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
 
@@ -60,10 +61,12 @@ def _csv(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     """Yield the results of a line of comma-separated values, in the format of 1.03 or of 1.9x and 2.00."""
     fields = match["rest"].split(",")
     size_at, first = (3, 5) if match["format"] else (1, 2)  # name, concurrency, seed, size, chunk; or name, size
-    if len(fields) < first + 2 * len(_NAMES) or not re.fullmatch(r"\d+(?:\.\d+)?[KMGT]?(?::\S+)?", fields[size_at]):
+    is_short = len(fields) < (first + 2 * len(_NAMES) if match["format"] else _OLD_FIELDS)
+    if is_short or not fields[0][:1].isalpha() or not re.fullmatch(r"\d+(?:\.\d+)?[KMGT]?(?::\S+)?", fields[size_at]):
         return
     cells = fields[first : first + 2 * len(_NAMES)]
-    if not all(re.fullmatch(r"\d*(?:\.\d+)?|\++", cell) for cell in cells) or not any(cells):
+    is_table = all(re.fullmatch(r"\d*(?:\.\d+)?|\++", cell) for cell in cells)
+    if not is_table or not any(cells) or any(len(cell) > 3 for cell in cells[1::2] if not cell.startswith("+")):
         return
     rates = {name: _rate(cell, "K") if cell else None for name, cell in zip(_NAMES, cells[::2], strict=True)}
     rates["seeks"] = number(cells[10]) if cells[10] else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from poolproof.foreign.audit.formats.amounts import decimal
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
-from poolproof.load.model import LoadPart
+from poolproof.load.model import Extent, LoadPart
 from poolproof.units import parse_size
 
 _GNU = re.compile(
@@ -109,6 +109,7 @@ def _result(line: int, match: re.Match[str], command: _Command | None, written: 
 
 def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
     block = _size(command.words.get("bs") or command.words.get("ibs" if is_read else "obs")) or 512
+    path = command.source if is_read else command.target
     syncs_each = command.has("oflag", "sync", "dsync")
     syncs_at_end = command.has("conv", "fsync", "fdatasync")
     return LoadPart(
@@ -119,6 +120,7 @@ def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
         max_block_bytes=block,
         size_bytes=moved,
         is_synchronous=True,
+        extents=(Extent(path, 0.0, float(moved)),) if path else (),
         direct=command.has("iflag" if is_read else "oflag", "direct"),
         syncs=syncs_at_end or syncs_each,
         syncs_at_end=syncs_at_end,

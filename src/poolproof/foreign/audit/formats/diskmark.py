@@ -11,7 +11,7 @@ from poolproof.load.model import LoadPart
 from poolproof.units import parse_size
 
 _PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark)\s*\(?(?P<version>\d+(?:\.\d+)*)?")
-_SIDE = re.compile(r"^\s*\[(?P<side>Read|Write|Mix)[^\]]*\]\s*$")
+_SIDE = re.compile(r"^\s*\[(?P<side>Read|Write|Mix)[^\]]*\]")
 _NEW = re.compile(
     r"^\s*(?P<order>SEQ|RND|Sequential|Random)\s+(?P<block>\d{1,5})\s?(?P<unit>[KM])iB\s*"
     r"\(Q=\s*(?P<depth>\d{1,4}),\s*T=\s*(?P<threads>\d{1,3})\)\s*:\s*(?P<rate>[\d.,]+) MB/s"
@@ -32,20 +32,20 @@ _MISSING = {
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    program, side = "CrystalDiskMark", ""
+    program, side = "", ""
     for at, (line_number, line) in enumerate(numbered):
         if named := _PROGRAM.search(line):
             program = named["name"]
         if match := _SIDE.match(line):
             side = match["side"].lower()
         match = _NEW.match(line)
-        old = None if match else _OLD.match(line)
+        old = _OLD.match(line) if program and not match else None  # a data sheet has such lines too
         kind = side if match else old["side"].lower() if old else ""
         found = match or old
         if found is None or kind not in ("read", "write"):
             continue
         size, is_zero = _size(numbered, at)
-        result = _result(program, line_number, found, kind)
+        result = _result(program or "CrystalDiskMark", line_number, found, kind)
         if result is not None:
             parts = tuple(replace(part, extents=file_of(size), zero_buffers=is_zero) for part in result.parts)
             yield replace(result, size_bytes=size, parts=parts)
