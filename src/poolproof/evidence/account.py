@@ -109,6 +109,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
         read_merges=done.read_merges,
         write_merges=done.write_merges,
         counted=window.has_counted(leaf.host, leaf.counter),
+        drain_flush_s=None if done.flush_ios is None else (drained.flush_ms - done.flush_ms) / 1000,
     )
 
 

@@ -45,6 +45,7 @@ class Counters:
     in_flight: int = 0
     busy_ms: int = 0
     flush_ios: int | None = None
+    flush_ms: int = 0
     read_merges: int = 0
     write_merges: int = 0
 
@@ -69,6 +70,7 @@ def parse_counters(text: str) -> Counters | None:
         in_flight=fields[8],
         busy_ms=fields[9],
         flush_ios=fields[15] if len(fields) > 15 else None,
+        flush_ms=fields[16] if len(fields) > 16 else 0,
         read_merges=fields[1],
         write_merges=fields[5],
     )

@@ -19,6 +19,7 @@ class LeafUse:
 
     `*_merges` are the requests that the block layer merged into others before the device got them; None in older runs.
     `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its I/O.
+    `drain_flush_s` is the time of flushes in the final flush; None if the kernel does not count them.
     """
 
     device: str
@@ -37,6 +38,7 @@ class LeafUse:
     read_merges: int | None = None
     write_merges: int | None = None
     counted: bool = True
+    drain_flush_s: float | None = None
 
 
 @dataclass(frozen=True)

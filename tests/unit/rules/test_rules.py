@@ -81,6 +81,7 @@ _PITFALLS = {
     "verify-cost": "#44",
     "volatile-target": "#17, #20",
     "work-done": "A11",
+    "write-buffer": "A2",
     "write-not-on-disk": "A2",
     "write-vanished": "A3",
     "write-without-sync": "#4, A2",

@@ -35,7 +35,19 @@ _FILLED = model.TestFile("trap", GIB, hole_bytes=0, unwritten_bytes=0)
 _EIGHT_LOOP = "rw=write bs=1m size=64m filename=X end_fsync=1 time_based=1 runtime=2"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
+
+def _buffered(flush_s: float, late: float = 0.0, options: str = "rw=write bs=1m size=1g direct=1") -> Case:
+    """A write of 1 GiB whose disk then took this long to empty its buffer, and got this many more bytes."""
+    disk = leaf("a", write_bytes=GIB - int(late), drained_write_bytes=GIB, drain_flush_s=flush_s)
+    return with_leaves(write_of(options, GIB, GIB - late, GIB), disk)
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
+    "write-buffer": (
+        Example(_buffered(0.4), "suspects", _buffered(0.02)),
+        Example(_buffered(0.4), "suspects", _buffered(0.4, late=GIB / 20)),
+        Example(_buffered(0.4), "suspects", _buffered(0.4, options="rw=write bs=1m size=1g direct=1 end_fsync=1")),
+    ),
     "amplification": (
         Example(
             write_of(_COMMIT, 10 * MIB, 24 * MIB, 24 * MIB), "notes", write_of(_COMMIT, 10 * MIB, 12 * MIB, 12 * MIB)
