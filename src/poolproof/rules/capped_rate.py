@@ -3,7 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Finding, Rule, fio_doc, fio_source, suspects
+from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
 from poolproof.rules.reported import ReportedDirection, each_part
 
 RATES = tuple(metric.id for metric in METRICS if metric.is_rate)
@@ -17,7 +17,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     for option, reached in (("rate_iops", part.figures.iops), ("rate", part.figures.bandwidth_bytes)):
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
-            return suspects(
+            return finding(
+                "suspects" if case.quoted is None else "notes",  # it can mislead a comparison, not a reader of the job
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
                 "is the one that was asked for, not the one that the layout can reach. The latencies are valid at this "
                 "rate",
@@ -46,7 +47,7 @@ RULE = Rule(
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
     "all layouts look equal and perfectly steady.",
     shows="In a result: rate or rate_iops is set, and 90 % of it was reached. Only the verdict of rates changes. Such "
-    "a rate is not compared or ranked.",
+    "a rate is not compared or ranked. In other people's results it is a note.",
     error="Too low: it is the limit. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate and rate_iops to measure the speed",
     sources=(fio_doc("rate, rate_iops"), fio_source("3.42", "backend.c", "usec_for_io")),

@@ -64,7 +64,7 @@ def _time_done(case: Case) -> Findings:
     elif ran < _SHORTEST_S:
         ends_early = any(_ENDS & fio_job(job).options.keys() for job in jobs)
         yield finding(
-            "suspects" if ran < _BURST_S or ends_early else "notes",
+            "suspects" if (ran < _BURST_S or ends_early) and case.quoted is None else "notes",
             f"the run took only {format_duration(ran)}: mostly start-up and a burst",
             weight=80,
             fix="use a larger size=, or time_based=1 with runtime=10 or more",
