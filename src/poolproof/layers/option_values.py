@@ -36,7 +36,6 @@ SIZE = values(r"\d+(\.\d+)?([bskmgtpe]|[kmgtpe]i?b)?", "a number, or a size such
 NUMBER = values(r"-?\d+(\.\d+)?", "a number")
 FEATURES = values(r"[\^!]?[a-z0-9][\w-]*(,[\^!]?[a-z0-9][\w-]*)*", "names of features, such as ^has_journal,bigalloc")
 SETTINGS = values(r"[a-z]\w*=\w+( [a-z]\w*=\w+)*", "settings such as high_watermark=90")
-TEXT = values(r"[^\x00-\x1f\x7f]*", "text on one line")
 
 
 def check_values(

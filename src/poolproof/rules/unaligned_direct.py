@@ -26,10 +26,6 @@ def _in_job(case: Case) -> Findings:
         )
 
 
-def _may_be_unaligned(job: LoadPart) -> bool:
-    return job.block_bytes % _SECTOR != 0 or fio_job(job).may_break_alignment(_SECTOR)
-
-
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Remove direct=1 if each write is committed, because it adds nothing then.
 

@@ -9,7 +9,7 @@ fio starts in the run's scratch directory. A file name without a directory, as i
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from poolproof.campaign.names import listed
 from poolproof.load.fio.option_names import names_in
@@ -140,8 +140,3 @@ def _engine_refusal(engine: str, shown: str) -> tuple[str, str]:
         return f"{shown} sends its bytes over a network", "use libaio or io_uring"
     message = f"{shown} is not an engine that uses only the files of the layout"
     return message, f"use {listed(sorted(ENGINES))}"
-
-
-def classified(option: str) -> Collection[str]:
-    """Return the lists that contain the option: `plain`, `grammar`, `refused`. Tests use this to check the lists."""
-    return [name for name, known in (("plain", PLAIN), ("grammar", GRAMMARS), ("refused", REFUSED)) if option in known]
