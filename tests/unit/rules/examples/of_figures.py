@@ -152,6 +152,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "suspects",
             lint_of(f"{_RANDOM_READ} ioengine=libaio iodepth=16 thinktime=2000 thinktime_blocks=16"),
         ),
+        Example(
+            read_of(f"{_RANDOM_READ} ioengine=libaio iodepth=16 thinktime=2000", GIB, GIB),
+            "suspects",
+            read_of(f"{_RANDOM_READ} ioengine=libaio iodepth=1 thinktime=2000", GIB, GIB),
+        ),
     ),
     "work-done": (
         Example(
