@@ -19,6 +19,14 @@ def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
     return tuple(found)
 
 
+def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
+    """Yield the earlier jobs that wrote to a file of this job, oldest first."""
+    files = {extent.file for extent in job.extents}
+    for part in before(case, job):
+        if part.writes and files & {extent.file for extent in part.extents}:
+            yield part
+
+
 def was_filled(case: Case, job: LoadPart) -> bool:
     """True if an earlier job wrote, or laid out, every byte that this job covers in its files."""
     return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
