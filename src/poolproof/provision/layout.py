@@ -19,6 +19,7 @@ from poolproof.layers.base import Node
 from poolproof.layers.catalogue import device_under
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
+from poolproof.provision.swappable import check_not_swappable
 from poolproof.steps import Step, path_on
 
 _LIMIT_S = 20.0
@@ -191,6 +192,7 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
         try:
             real = existing_directory(host, path)
             check_writable(host, real)
+            check_not_swappable(host, real)
             free = host.run(["stat", "--file-system", "--format=%a %S", real], timeout_s=_LIMIT_S).stdout.split()
             found = device_under(host, real)
         except HostError as error:

@@ -1,0 +1,69 @@
+"""Refuses a directory that another user could replace by a link while a run writes to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from poolproof.errors import HostError
+from poolproof.hosts.base import Host
+
+_LIMIT_S = 20.0
+_ROOT = 0
+_STICKY, _GROUP_WRITES, _OTHERS_WRITE = 0o1000, 0o020, 0o002
+_PARENTS = """
+id -u; path=$1
+while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; path=$(dirname -- "$path"); done
+"""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A directory's owner and group, by number and by name, its mode and its path."""
+
+    owner: int
+    group: int
+    mode: int
+    owner_name: str
+    group_name: str
+    path: str
+
+
+def check_not_swappable(host: Host, path: str) -> None:
+    """Raise a HostError if another user could replace the directory, or one that contains it, during a run.
+
+    `path` has no symbolic links. Owners other than root and the user of the run could, and so could everyone who may
+    write to a directory without the sticky bit. A private group, which has the number of the owner, counts as the
+    owner.
+    """
+    printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
+    if not printed or not printed[0].isdigit():
+        return
+    for folder in _folders(printed[1:]):
+        who = replacer(folder, int(printed[0]))
+        if who is not None:
+            message = (
+                f"{who} could replace {folder.path} by a link during the run, and the run would then write elsewhere"
+            )
+            fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
+            hint = f"{fix}, or use a directory that only you can change: ls -ld {folder.path}"
+            raise HostError(message, hint).concerning(path)
+
+
+def replacer(folder: Folder, user: int) -> str | None:
+    """Return who else could replace what is in the folder; None if only root and the user (a uid) could."""
+    if folder.owner not in (_ROOT, user):
+        return f"the user {folder.owner_name}"
+    if folder.mode & _STICKY:
+        return None
+    if folder.mode & _OTHERS_WRITE:
+        return "every user"
+    if folder.mode & _GROUP_WRITES and folder.group not in (_ROOT, folder.owner):
+        return f"the group {folder.group_name}"
+    return None
+
+
+def _folders(lines: list[str]) -> Iterator[Folder]:
+    for line in lines:
+        fields = line.split(" ", 5)
+        if len(fields) == 6:
+            owner, group, mode, owner_name, group_name, path = fields
+            yield Folder(int(owner), int(group), int(mode, 8), owner_name, group_name, path)

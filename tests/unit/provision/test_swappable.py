@@ -1,0 +1,43 @@
+"""A `dir` that another user could swap for a link is refused, with the name of that user."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import HostError
+from poolproof.hosts.local import LocalHost
+from poolproof.provision.swappable import Folder, check_not_swappable, replacer
+
+
+@pytest.mark.parametrize(
+    ("owner", "group", "mode", "who"),
+    [
+        (0, 0, 0o755, None), (0, 0, 0o1777, None), (0, 0, 0o775, None), (1000, 1000, 0o775, None),
+        (1000, 1000, 0o700, None), (1001, 1001, 0o755, "the user bob"), (1001, 0, 0o1777, "the user bob"),
+        (0, 0, 0o777, "every user"), (0, 50, 0o2775, "the group staff"), (0, 50, 0o3775, None),
+        (1000, 50, 0o770, "the group staff"),
+    ],
+)  # fmt: skip
+def test_who_could_replace_a_directory(owner: int, group: int, mode: int, who: str | None) -> None:
+    assert replacer(Folder(owner, group, mode, "bob", "staff", "/x"), user=1000) == who
+
+
+def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path) -> None:
+    inner = tmp_path / "open" / "data"
+    inner.mkdir(parents=True)
+    inner.parent.chmod(0o777)
+    with pytest.raises(HostError, match=r"every user could replace .*/open by a link") as caught:
+        check_not_swappable(LocalHost(), str(inner))
+    assert "ls -ld" in caught.value.hint
+    inner.parent.chmod(0o1777)
+    check_not_swappable(LocalHost(), str(inner))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can create a directory of another user")
+def test_a_directory_inside_one_of_another_user_is_refused(tmp_path: Path) -> None:
+    inner = tmp_path / "bob" / "data"
+    inner.mkdir(parents=True)
+    os.chown(inner.parent, 65534, 65534)
+    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob by a link"):
+        check_not_swappable(LocalHost(), str(inner))
