@@ -1,0 +1,114 @@
+"""Any campaign file and any layout expression ends in a value or in one clear error, within a second."""
+
+import time
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from poolproof.campaign.expression import parse_expression
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import PoolproofError
+from poolproof.layers import tree
+from poolproof.measure.plan import check_expressions
+
+_MOST_S = 5.0
+_FINE = """\
+devices: {a: {file: 1G}, b: {emulate: nvme, size: 1G}, d: {disk: ata-X}}
+layouts: {one: a | ext4 noatime, two: 'btrfs raid1 a b compress={lzo,zstd}', three: 'dir "/srv/my data"'}
+workloads: {reads: {rw: randread, bs: [4k, 16k], iodepth: 8}, etcd: etcd}
+measure: {time: 10s, until: 3%, trials: 2..6}
+baseline: one
+goal: etcd
+expect: ['two > one']
+"""
+_WORDS = st.sampled_from(
+    [
+        "a",
+        "b",
+        "c",
+        "ext4",
+        "xfs",
+        "btrfs",
+        "zfs",
+        "mirror",
+        "raidz2",
+        "log",
+        "cache",
+        "|",
+        "(",
+        ")",
+        "mergerfs",
+        "luks",
+        "md",
+        "raid1",
+        "lvm",
+        "zvol",
+        "1G",
+        "dir",
+        "/srv",
+        "file",
+        "2G",
+        '"',
+        "=",
+        "compress=zstd",
+        "{a,b}",
+        "{1..3}",
+        "size=1G",
+        "log.size=64m,logdev=/dev/sda",
+        "features=^x",
+        "\\",
+        "\x00",
+        "é",
+        "🙂",
+        "$(id)",
+        ";",
+        "#",
+        "-o",
+        "autotier",
+        "quota=20%",
+    ]
+)
+_PIECES = st.sampled_from(
+    [*"{}[]:,'\"&*!|>%@`#-? \n\t\x00\x1b", "<<:", "!!python/object", "&a", "*a", "...", "---", "é"]
+)
+
+
+@given(words=st.lists(_WORDS, max_size=14))
+@example(words=["("] * 40)
+@example(words=["{1..999999999}", "|", "ext4"])
+@settings(max_examples=150, deadline=None)
+def test_any_layout_expression_is_read_or_refused(words: list[str]) -> None:
+    begun = time.monotonic()
+    try:
+        tree.resolve(parse_expression(" ".join(words)), {"a", "b", "c"})
+    except PoolproofError as error:
+        assert error.message
+    assert time.monotonic() - begun < _MOST_S
+
+
+@given(cuts=st.lists(st.tuples(st.integers(0, len(_FINE)), st.integers(0, 30), _PIECES), max_size=5))
+@settings(max_examples=120, deadline=None)
+def test_any_damaged_campaign_is_read_or_refused(cuts: list[tuple[int, int, str]]) -> None:
+    text = _FINE
+    for at, length, piece in cuts:
+        text = text[:at] + piece + text[at + length :]
+    begun = time.monotonic()
+    try:
+        check_expressions(parse_campaign(text, "c.yaml"))
+    except PoolproofError as error:
+        assert error.message
+    assert time.monotonic() - begun < _MOST_S
+
+
+@given(text=st.text(max_size=200))
+@example(text="a: &a [*a]")
+@example(text="a: &a {b: &b [1, 1]}\nc: [" + "*b, " * 2000 + "*b]")
+@example(text="[" * 3000)
+@example(text="layouts: {one: '" + "(" * 5000 + "'}")
+@example(text="devices: {a: {file: " + "9" * 5000 + "G}}")
+@settings(max_examples=100, deadline=None)
+def test_any_text_is_no_traceback(text: str) -> None:
+    try:
+        parse_campaign(text, "c.yaml")
+    except PoolproofError as error:
+        assert error.message
