@@ -1,8 +1,18 @@
-"""Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are fixed."""
+"""Run Hypothesis without a deadline, because the machine may be busy. In CI, its examples are fixed.
 
+Each test process has its own locks, because the tests start runs side by side.
+"""
+
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import settings
 
 settings.register_profile("poolproof", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("poolproof")
+
+_locks = tempfile.mkdtemp(prefix="poolproof-locks-")
+os.environ["POOLPROOF_LOCKS"] = _locks
+atexit.register(shutil.rmtree, _locks, ignore_errors=True)

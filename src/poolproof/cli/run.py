@@ -54,6 +54,7 @@ def command(
         bool, Option("--dry-run", help="Print every step and change nothing. With --lab, a lab is started.")
     ] = False,
     save: Annotated[Path | None, Option(help="Also write the campaign to this YAML file.")] = None,
+    share_host: options.ShareHost = False,
     plain: options.Plain = False,
     as_json: options.Json = False,
 ) -> None:
@@ -92,7 +93,7 @@ def command(
     from poolproof.cli.session import print_plan, start
     from poolproof.measure.session import RunRequest
 
-    request = RunRequest(chosen, text, out, work, frozenset(wipe or ()), on, own_lab, keep_lab)
+    request = RunRequest(chosen, text, out, work, frozenset(wipe or ()), on, own_lab, keep_lab, share_host)
     if dry_run:
         print_plan(request, as_json=as_json)
     else:

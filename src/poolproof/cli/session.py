@@ -12,6 +12,7 @@ from poolproof.measure.session import (
     Session,
     check_measured,
     create_run,
+    locked_host,
     measure_run,
     open_session,
     planned_steps,
@@ -30,16 +31,19 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()
-        _measure(session, create_run(request, session), as_json=as_json, plain=plain)
+        with locked_host(session, share=request.share_host):
+            _measure(session, create_run(request, session), as_json=as_json, plain=plain)
 
 
-def resume(path: Path, *, as_json: bool, plain: bool, on: str | None) -> None:
-    """Continue an interrupted run and print its results. `on` is another address of the run's host."""
+def resume(path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool) -> None:
+    """Continue an interrupted run and print its results. `on` is another address of the run's host, and with
+    `share_host`, other runs may be going on it."""
     end_in_order()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on) as session:
         stop_if_asked()
-        _measure(session, run, as_json=as_json, plain=plain)
+        with locked_host(session, share=share_host):
+            _measure(session, run, as_json=as_json, plain=plain)
 
 
 def print_plan(request: RunRequest, *, as_json: bool) -> None:

@@ -19,8 +19,9 @@ from poolproof.facts.machine import mark_of, program_versions, tunables
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.catalogue import recorded_settings
-from poolproof.layers.tree import hosts_of
+from poolproof.layers.tree import directories, hosts_of
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, run_owned, undo_leftovers
+from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import (
     BuildDirectories,
@@ -46,7 +47,8 @@ Tell = Callable[[str], None]
 class RunRequest:
     """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
 
-    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards.
+    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards. With
+    `share_host`, other runs may be going on this machine.
     """
 
     campaign: Campaign
@@ -57,6 +59,7 @@ class RunRequest:
     on: str
     lab: RunLab | None = None
     keep_lab: bool = False
+    share_host: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,11 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
     return directory_steps(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
 
 
-def measure_run(session: Session, run: RunDirectory, listen: contextlib.AbstractContextManager[Listener]) -> None:
+def measure_run(
+    session: Session,
+    run: RunDirectory,
+    listen: contextlib.AbstractContextManager[Listener],
+) -> None:
     """Run the remaining trials. When this returns or raises, the layouts are removed unless the host is unreachable.
 
     Raises:
@@ -201,6 +208,18 @@ def measure_run(session: Session, run: RunDirectory, listen: contextlib.Abstract
             f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
             f"free some space (df -h {run.path}), then: {resume}",
         ) from None
+
+
+def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
+    """Hold the locks of this machine while the context lasts, if the session measures this machine.
+
+    Raises a HostError if another run is going. With `share`, only if it uses one of the same disks or directories.
+    """
+    if not session.plan.site.is_here:
+        return contextlib.nullcontext()
+    nodes = session.plan.nodes.values()
+    folders = frozenset[str]().union(*map(directories, nodes))
+    return host_locked(uses_of(session.plan.campaign, folders), share=share)
 
 
 def check_measured(run: RunDirectory) -> None:

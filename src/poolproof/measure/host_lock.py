@@ -1,0 +1,93 @@
+"""One run at a time on this machine: two runs would change each other's results.
+
+Each run holds a shared lock on the file `host`, and an exclusive lock on a file for each real disk and each existing
+directory that it uses. A run starts if nobody else holds `host`, or with --share-host if its own disks and directories
+are free. The kernel releases the locks when the process ends, also after SIGKILL.
+
+The locks are in /run/lock, where every user can create files. POOLPROOF_LOCKS names another directory, for tests.
+Hosts over SSH and labs are not locked.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from poolproof.campaign.model import Campaign, Disk
+from poolproof.errors import HostError
+from poolproof.files.folder import FileRefused, Folder
+
+_PLACES = ("/run/lock", "/tmp")
+_EVERYONE = 0o666
+_NAME_DIGITS = 16
+
+
+def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
+    """Return what two runs must not share: the real disks of the campaign and the existing directories."""
+    disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
+    return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
+
+
+@contextlib.contextmanager
+def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
+    """Hold the locks of a run on this machine while the context lasts.
+
+    Raises a HostError if another run is going and `share` is false, if another run uses one of `uses`, or if the locks
+    cannot be opened.
+    """
+    with contextlib.ExitStack() as held:
+        host = held.enter_context(_opened("host"))
+        if not share and not _take(host, fcntl.LOCK_EX):
+            raise HostError(
+                f"another run of poolproof is going on on this machine{_holder(host)}, and would change the results",
+                "wait for it to end; if both may share the machine: --share-host",
+            )
+        fcntl.flock(host, fcntl.LOCK_SH)
+        _sign(host)
+        for use in sorted(uses):
+            lock = held.enter_context(_opened(hashlib.sha256(use.encode()).hexdigest()[:_NAME_DIGITS]))
+            if not _take(lock, fcntl.LOCK_EX):
+                raise HostError(f"another run of poolproof uses {use}{_holder(lock)}", "wait for it to end")
+            _sign(lock)
+        yield
+
+
+def _opened(name: str) -> IO[bytes]:
+    place = Path(os.environ.get("POOLPROOF_LOCKS", "") or next(each for each in _PLACES if Path(each).is_dir()))
+    file = f"poolproof-{name}"
+    try:
+        place.mkdir(exist_ok=True)
+        folder = Folder.open(place)
+        # Without O_CREAT if it exists: the kernel refuses to create files of other users in a sticky directory.
+        create = os.O_CREAT if folder.kind(file) is None else 0
+        handle = folder.open_file(file, os.O_RDWR | create, _EVERYONE)
+    except OSError as error:
+        why = error.strerror if isinstance(error, FileRefused) else f"cannot be opened: {error.strerror}"
+        hint = f"ls -l {place / file}; remove it if no run is going"
+        raise HostError(f"the lock {place / file}: {why}", hint) from None
+    if create:
+        os.fchmod(handle, _EVERYONE)  # another user locks it later
+    return os.fdopen(handle, "r+b")
+
+
+def _take(file: IO[bytes], kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _sign(file: IO[bytes]) -> None:
+    """Write this process's number to the file, for the message to others. Its content has no other meaning."""
+    with contextlib.suppress(OSError):
+        os.pwrite(file.fileno(), f"{os.getpid()}\n".encode(), 0)
+        os.ftruncate(file.fileno(), len(f"{os.getpid()}\n"))
+
+
+def _holder(file: IO[bytes]) -> str:
+    text = os.pread(file.fileno(), 20, 0).decode("ascii", errors="replace").strip()
+    return f" (process {text})" if text.isdecimal() else ""

@@ -1,0 +1,76 @@
+"""Two runs on one machine are refused, unless they may share it and use nothing in common."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import HostError
+from poolproof.measure.host_lock import host_locked, uses_of
+
+_HOLD = """
+import sys, time
+from poolproof.measure.host_lock import host_locked
+with host_locked(sys.argv[2:], share=sys.argv[1] == "share"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("POOLPROOF_LOCKS", str(tmp_path / "locks"))
+    return tmp_path / "locks"
+
+
+def test_a_second_run_is_refused_until_the_first_one_dies() -> None:
+    with subprocess.Popen([sys.executable, "-c", _HOLD, "alone", "the disk a"], stdout=subprocess.PIPE) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"held\n"
+            with pytest.raises(HostError, match=f"another run of poolproof is going on.*process {other.pid}") as caught:
+                host_locked((), share=False).__enter__()
+            assert "--share-host" in caught.value.hint
+            with pytest.raises(HostError, match=f"another run of poolproof uses the disk a .process {other.pid}"):
+                host_locked({"the disk a"}, share=True).__enter__()
+            with host_locked({"the disk b"}, share=True):
+                pass
+        finally:
+            other.kill()
+            other.wait(10)
+    with host_locked({"the disk a"}, share=False):
+        pass
+
+
+def test_a_run_that_does_not_share_is_refused_while_others_share() -> None:
+    with host_locked({"the disk a"}, share=True):
+        with pytest.raises(HostError, match="is going on"):
+            host_locked({"the disk b"}, share=False).__enter__()
+        with host_locked({"the disk b"}, share=True):
+            pass
+    with host_locked({"the disk b"}, share=False):
+        pass
+
+
+def test_what_runs_must_not_share() -> None:
+    text = "devices: {a: {file: 1G}, b: {disk: /dev/disk/by-id/ATA-X}}\nlayouts: {one: a | ext4, two: b | ext4}\n"
+    campaign = parse_campaign(f"{text}workloads: {{r: {{rw: read}}}}\n", "c.yaml")
+    assert uses_of(campaign, ["/srv"]) == {"the disk ata-x", "the directory /srv"}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd"), Path.mkdir])
+def test_a_prepared_lock_is_reported(locks: Path, make: Callable[[Path], None]) -> None:
+    locks.mkdir()
+    make(locks / "poolproof-host")
+    with pytest.raises(HostError, match="not a regular file"):
+        host_locked((), share=False).__enter__()
+
+
+def test_any_user_can_lock_the_file_and_its_content_is_only_a_number(locks: Path) -> None:
+    with host_locked((), share=False):
+        assert (locks / "poolproof-host").read_text() == f"{os.getpid()}\n"
+        assert (locks / "poolproof-host").stat().st_mode & 0o777 == 0o666
