@@ -25,6 +25,9 @@ from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.units import format_count, format_number_of, format_size
 
 
+_PROVEN = 0.95
+
+
 @dataclass(frozen=True)
 class Coverage:
     """One way to count the disks' work: the I/Os of fio, the work that they need and the work that was counted.
@@ -44,6 +47,11 @@ class Coverage:
     @property
     def in_order(self) -> bool:
         return self.ratio >= READ_IN_ORDER
+
+    @property
+    def is_proof(self) -> bool:
+        """True if so few I/Os lack work of their own that IOPS and latencies are the disks'."""
+        return self.ratio >= _PROVEN
 
     @property
     def effect(self) -> Effect:
@@ -120,11 +128,11 @@ def reads_reach_disks(case: Case) -> bool:
     if not bytes_prove(case, "read"):
         return False
     random, requests = random_reads(case), _requests(case, "read")
-    if random is not None and not random.in_order:
+    if random is not None and not random.is_proof:
         return False
     if requests is None:
         return all(job is not None and goes_past_ram(job, case.target) for _, job in _of(case, "read"))
-    return requests >= READ_IN_ORDER * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
+    return requests >= _PROVEN * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
 
 
 def writes_reach_disks(case: Case) -> bool:
@@ -148,7 +156,7 @@ def writes_reach_disks(case: Case) -> bool:
         record = _record_bytes(case)
         if past_ram or not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
             needed += (part.figures.ios or 0) / (case.load.clones if is_committed and not past_ram else 1)
-    return requests is None or requests >= READ_IN_ORDER * needed
+    return requests is None or requests >= _PROVEN * needed
 
 
 def writes_wait_for_disks(case: Case) -> bool:
