@@ -1,7 +1,10 @@
 """What the host reports about the test files: holes, unwritten extents, and pages in RAM."""
 
+import bisect
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from poolproof.errors import CommandError
 from poolproof.evidence.model import TestFile
@@ -9,7 +12,8 @@ from poolproof.hosts.base import Host
 
 _LIMIT_S = 60.0
 _MOST_PATHS = 1000
-_EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
+_EXTENT = re.compile(r"^\s*\d+:\s+\d+\.\.\s*\d+:\s+(\d+)\.\.\s*\d+:\s+(\d+):(.*)$", re.MULTILINE)
+_NO_PLACE = ("unwritten", "encoded", "inline", "delalloc", "unknown")  # the place of such an extent means nothing
 _BLOCKS_OF = re.compile(r"\((\d+) blocks? of (\d+) bytes\)")
 
 
@@ -27,16 +31,17 @@ def list_files(host: Host, directory: str) -> tuple[str, ...]:
 
 
 def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
-    """Return each file's size, the bytes in holes, and the unwritten bytes (None if `filefrag` fails).
+    """Return each file's size, the bytes in holes, and the unwritten and shared bytes (None if `filefrag` fails).
 
     Holes are ranges with no allocated blocks. On a file system with compression, the bytes that compression saves count
-    as holes.
+    as holes. Bytes are shared if an earlier extent of these files is stored in the same place.
 
     Raises a CommandFailed if a file does not exist.
     """
     rows = [[int(field) for field in line.split()] for line in _lines(host, ["stat", "--format=%s %b %B"], paths)]
+    places = _Places()
     return tuple(
-        TestFile(path, size, max(0, size - blocks * block_bytes), _unwritten(host, path))
+        _with_extents(TestFile(path, size, max(0, size - blocks * block_bytes)), _extents(host, path), places)
         for path, (size, blocks, block_bytes) in zip(paths, rows, strict=True)
     )
 
@@ -56,7 +61,42 @@ def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
 
-def _unwritten(host: Host, path: str) -> int | None:
+class _Extent(NamedTuple):
+    """Where an extent is stored, in bytes, and its FIEMAP flags."""
+
+    start: int
+    size_bytes: int
+    flags: str
+
+
+@dataclass
+class _Places:
+    """The places on the file system that extents use, as sorted ranges that do not overlap."""
+
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, start: int, end: int) -> int:
+        """Add a range and return how many of its bytes were already in use."""
+        first = bisect.bisect_left(self.ranges, start, key=lambda known: known[1])
+        last = bisect.bisect_right(self.ranges, end, key=lambda known: known[0])
+        met = self.ranges[first:last]
+        used = sum(max(0, min(end, to) - max(start, at)) for at, to in met)
+        self.ranges[first:last] = [(min([start, *(at for at, _ in met)]), max([end, *(to for _, to in met)]))]
+        return used
+
+
+def _with_extents(file: TestFile, extents: Sequence[_Extent] | None, places: _Places) -> TestFile:
+    if extents is None:
+        return file
+    stored = [extent for extent in extents if not any(flag in extent.flags for flag in _NO_PLACE)]
+    return replace(
+        file,
+        unwritten_bytes=sum(extent.size_bytes for extent in extents if "unwritten" in extent.flags),
+        shared_bytes=sum(places.add(extent.start, extent.start + extent.size_bytes) for extent in stored),
+    )
+
+
+def _extents(host: Host, path: str) -> tuple[_Extent, ...] | None:
     try:
         completed = host.run(["filefrag", "-v", path], timeout_s=_LIMIT_S, check=False)
     except CommandError:
@@ -64,5 +104,8 @@ def _unwritten(host: Host, path: str) -> int | None:
     unit = _BLOCKS_OF.search(completed.stdout)
     if completed.returncode != 0 or unit is None:
         return None
-    extents = _EXTENT.findall(completed.stdout)
-    return sum(int(blocks) for blocks, flags in extents if "unwritten" in flags) * int(unit[2])
+    size = int(unit[2])
+    return tuple(
+        _Extent(int(start) * size, int(blocks) * size, flags)
+        for start, blocks, flags in _EXTENT.findall(completed.stdout)
+    )

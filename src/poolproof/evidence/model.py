@@ -100,8 +100,8 @@ class TestFile:
     """A test file before the trial.
 
     `resident_bytes` were still in RAM after the caches had been dropped. `unwritten_bytes` are allocated but were never
-    written; `hole_bytes` are not allocated. Both are read as zeros without any disk I/O. A value is None if the host
-    cannot report it.
+    written; `hole_bytes` are not allocated. Both are read as zeros without any disk I/O. `shared_bytes` are stored in
+    the same place as other bytes of the test files (reflinks). A value is None if the host cannot report it.
     """
 
     path: str
@@ -109,6 +109,7 @@ class TestFile:
     hole_bytes: int | None = None
     unwritten_bytes: int | None = None
     resident_bytes: int | None = None
+    shared_bytes: int | None = None
 
 
 @dataclass(frozen=True)

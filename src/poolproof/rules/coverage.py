@@ -24,7 +24,6 @@ from poolproof.rules.path import goes_past_ram, is_zfs
 from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.units import format_count, format_number_of, format_size
 
-
 _PROVEN = 0.95
 
 

@@ -3,7 +3,7 @@
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import skips_blocks, was_filled, writers_of
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.flow import compresses, lost_reads
+from poolproof.rules.flow import cold_reads, compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
 from poolproof.rules.path import all_go_past_ram
 from poolproof.rules.proof import OF_READS
@@ -80,6 +80,7 @@ def _on_devices(job: LoadPart) -> bool:
 def _in_result(case: Case) -> Findings:
     flow, (empty, total) = lost_reads(case), _never_written(case)
     if flow is None:
+        yield from _few_holes(case)
         return
     if empty:
         why = f"{format_size(empty)} of the {format_size(total)} in the files was never written"
@@ -89,6 +90,21 @@ def _in_result(case: Case) -> Findings:
         return
     message = f"fio read {flow.moved}; the disks read {flow.counted_share}: {why}"
     yield finding(flow.effect, message, weight=95, metrics=OF_READS)
+
+
+def _few_holes(case: Case) -> Findings:
+    """Yield a finding if holes that are within the tolerance of the byte accounting explain what is missing."""
+    flow, (empty, total) = cold_reads(case), _never_written(case)
+    if flow is None or not empty or compresses(case):
+        return
+    share = empty / total
+    if flow.ratio < 1 - share / 2:
+        yield suspects(
+            f"{format_size(empty)} of the {format_size(total)} in the files was never written, and the disks read only "
+            f"{flow.counted_share}: the result is up to {100 * share / (1 - share):.0f} % too high",
+            weight=85,
+            metrics=OF_READS,
+        )
 
 
 RULE = Rule(

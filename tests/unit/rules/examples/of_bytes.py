@@ -272,6 +272,13 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             read_of("rw=read bs=1m size=1g numjobs=4 filename=X", 4295 * MB, 4295 * MB),
         ),
     ),
+    "shared-extents": (
+        Example(
+            with_files(read_of(_RANDOM_READ, GIB, GIB), replace(_FILLED, shared_bytes=1020 * MIB)),
+            "suspects",
+            with_files(read_of(_RANDOM_READ, GIB, GIB), replace(_FILLED, shared_bytes=MIB)),
+        ),
+    ),
     "size-below-cache": (
         Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=16g")),
         Example(lint_of("rw=read bs=1m size=1g"), "suspects", lint_of("rw=read bs=1m size=1g direct=1")),
@@ -304,6 +311,12 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ),
     ),
     "unwritten-read": (
+        # holes of 12.5 % are within the tolerance of the bytes
+        Example(
+            with_files(read_of(_RANDOM_READ, GIB, 0.876 * GIB), replace(_FILLED, hole_bytes=128 * MIB)),
+            "suspects",
+            with_files(read_of(_RANDOM_READ, GIB, 0.876 * GIB), replace(_FILLED, hole_bytes=MIB)),
+        ),
         Example(with_files(lint_of(_RANDOM_READ), _HOLE), "suspects", with_files(lint_of(_RANDOM_READ), _FILLED)),
         Example(
             with_files(read_of(_RANDOM_READ, GIB, 20 * MIB), _HOLE),

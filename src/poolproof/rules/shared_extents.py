@@ -1,0 +1,36 @@
+"""Files whose blocks are stored only once for several of their parts."""
+
+from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, suspects
+from poolproof.rules.proof import OF_READS
+from poolproof.units import format_size
+
+_SHARE = 0.05
+
+
+def _in_result(case: Case) -> Findings:
+    shared = sum(file.shared_bytes or 0 for file in case.files)
+    total = sum(file.size_bytes for file in case.files)
+    if case.cold and case.load.reads and shared > _SHARE * total:
+        yield suspects(
+            f"{format_size(shared)} of the {format_size(total)} in the test files are stored in the same place as "
+            f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, and a "
+            "cache in the disk or below it may answer",
+            weight=62,
+            metrics=OF_READS,
+        )
+
+
+RULE = Rule(
+    title="Shared extents",
+    wrong="A file made of reflinks is as large as it says, but many of its parts are the same blocks of the disk. A "
+    "read of any part seeks within a small area, and the disk's own cache may answer.",
+    shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
+    "suspect if they are more than 5 % of the bytes.",
+    error="Too high, by as much as the memory of the disk is faster than its medium.",
+    fix="write the file anew (cp --reflink=never), or let poolproof fill it",
+    sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap"), "man 8 filefrag"),
+    in_result=_in_result,
+    needs="Run on btrfs or xfs.",
+    prepare=fill("1m") + '\nfor at in $(seq 1 63); do xfs_io -c "reflink trap 0 $((at << 20)) 1048576" trap; done',
+    commands="fio --rw=randread --bs=4k --size=64m --direct=1",
+)
