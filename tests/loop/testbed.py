@@ -17,7 +17,8 @@ Cells = dict[tuple[str, str], dict[str, Any]]
 
 def judged(entry: dict[str, Any]) -> str:
     """The verdict of a cell or trial, apart from what other programs on this machine did to it."""
-    causes = {finding["rule"] for finding in entry["findings"] if finding["effect"] != "notes"}
+    about = [each for each in entry["findings"] if not each.get("metrics") or entry.get("metric") in each["metrics"]]
+    causes = {finding["rule"] for finding in about if finding["effect"] != "notes"}
     return "sound" if entry["verdict"] == "suspect" and causes == {"other-work"} else str(entry["verdict"])
 
 

@@ -13,8 +13,8 @@ def _in_result(case: Case) -> Findings:
     if case.cold and case.load.reads and shared > _SHARE * total:
         yield suspects(
             f"{format_size(shared)} of the {format_size(total)} in the test files are stored in the same place as "
-            f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, and a "
-            "cache in the disk or below it may answer",
+            f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, "
+            "and a cache in the disk or below it may answer",
             weight=62,
             metrics=OF_READS,
         )

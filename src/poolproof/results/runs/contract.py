@@ -153,6 +153,12 @@ def _interval_object(interval: Interval | None) -> dict[str, float | None] | Non
     return None if interval is None else asdict(interval)
 
 
-def finding_object(finding: Finding) -> dict[str, str]:
+def finding_object(finding: Finding) -> dict[str, Any]:
     """Return a finding as a JSON object."""
-    return {"rule": finding.rule, "effect": finding.effect, "message": finding.message, "fix": finding.fix}
+    return {
+        "rule": finding.rule,
+        "effect": finding.effect,
+        "message": finding.message,
+        "fix": finding.fix,
+        "metrics": list(finding.metrics),
+    }
