@@ -9,10 +9,10 @@ from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable, host_names
-from poolproof.layers.adapt import can_become, core_of
-from poolproof.layers.base import Node
+from poolproof.layers.adapt import core_of
+from poolproof.layers.families import families
 from poolproof.layers.open_layout import describe, deviations
-from poolproof.layers.tree import devices, on_host
+from poolproof.layers.tree import on_host
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext
@@ -99,32 +99,6 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
         workloads = [cell.workload for cell in plan.cells_of(layout.name)]
         orders[layout.name] = TrialOrder(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
     return orders
-
-
-def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
-    """Group consecutive layouts into families in which each layout can be changed in place into the next one.
-
-    The layouts of a family differ only in a pool's log and cache devices, or in the leaf devices of its mirrors. A
-    detached device is never attached again within a family.
-    """
-    found: list[list[str]] = []
-    for name in names:
-        if found and _can_follow(nodes, found[-1], name):
-            found[-1].append(name)
-        else:
-            found.append([name])
-    return found
-
-
-def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
-    before, after = core_of(nodes[family[-1]]), core_of(nodes[name])
-    given_up = {device for member in family for device in devices(core_of(nodes[member]))} - set(devices(before))
-    if not given_up.isdisjoint(devices(nodes[name])):
-        return False
-    if before != after:
-        return can_become(before, after)
-    # the same layout twice, with nothing to add, means that the user wants two builds
-    return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)
 
 
 @dataclass(frozen=True)

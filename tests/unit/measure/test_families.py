@@ -3,8 +3,8 @@
 import pytest
 
 from poolproof.campaign.expression import parse_expression
+from poolproof.layers.families import families
 from poolproof.layers.tree import resolve
-from poolproof.measure.conduct import families
 
 DEVICES = ("a", "b", "c", "d")
 

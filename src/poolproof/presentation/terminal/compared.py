@@ -19,6 +19,7 @@ from poolproof.presentation.terminal.words import (
     value_text,
 )
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.in_place import MARGIN
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.results.runs.model import CellKey
@@ -156,8 +157,16 @@ def _repeat(cells: Sequence[ComparedCell]) -> Iterator[Text]:
         yield Text(HOLDS_FOR, style=QUIET)
 
 
+def in_place_text(names: str) -> str:
+    """Return the note on layouts that became each other in place."""
+    text = f"{names} became each other in place: the second is measured later, on an older pool."
+    return f"{text} Equal layouts differed by up to {per_cent_whole(MARGIN)}, so the intervals include that."
+
+
 def _notes(comparison: Comparison) -> Iterator[Text]:
     cells = comparison.cells
+    if comparison.in_place:
+        yield Text(in_place_text("A and B"))
     for line in in_groups((str(cell.key), _untested(cell)) for cell in cells if _untested(cell)):
         yield Text(f"not tested: {line}; see poolproof show RUN")
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})

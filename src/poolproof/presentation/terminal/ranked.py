@@ -9,7 +9,14 @@ from rich.text import Text
 
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
-from poolproof.presentation.terminal.compared import HOLDS_FOR, changing_lines, figure_text, marks_text, word_text
+from poolproof.presentation.terminal.compared import (
+    HOLDS_FOR,
+    changing_lines,
+    figure_text,
+    in_place_text,
+    marks_text,
+    word_text,
+)
 from poolproof.presentation.terminal.words import emulated_legend, half_width_text, per_cent_whole, speed_text
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
@@ -116,6 +123,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         }
     )
     yield from _ties(ranking)
+    if ranking.in_place:
+        yield Text(in_place_text(", ".join(ranking.in_place)))
     marks = marks_text(cell for each in ranking.ranked for cell in each.entry.cells.values())
     if marks:
         yield Text(f"{marks}: see poolproof show {ranking.run.path}")

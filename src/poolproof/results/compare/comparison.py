@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
+from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.results.runs.loading import LoadedRun, metrics_of
@@ -101,6 +102,8 @@ class Comparison:
 
     `only_a` has the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
     layouts are compared, the layout name in all keys is empty.
+
+    `in_place`: the two layouts became each other in place, so the differences include a margin (`in_place.MARGIN`).
     """
 
     a: Side
@@ -112,6 +115,7 @@ class Comparison:
     only_a: tuple[CellKey, ...]
     only_b: tuple[CellKey, ...]
     gate: Gate | None = None
+    in_place: bool = False
 
 
 def compare(
@@ -138,12 +142,22 @@ def compare(
     if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
     differences = [difference(other.log, one.log) for _, one, other in pairs]
+    in_place = _are_in_place(a, b)
+    if in_place:
+        differences = [widened(each) for each in differences]
     cells = tuple(
         ComparedCell(*pair, apart, decision)
         for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
     )
     gate = None if limit is None else _gate(cells, tuple(lost), limit)
-    return Comparison(a, b, effect, _differences(a, b), cells, tuple(left_out), only_a, only_b, gate)
+    return Comparison(a, b, effect, _differences(a, b), cells, tuple(left_out), only_a, only_b, gate, in_place)
+
+
+def _are_in_place(a: Side, b: Side) -> bool:
+    """True if A and B are two layouts of the same run that became each other in place."""
+    if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
+        return False
+    return are_in_place(family_of(a.run), a.layout, b.layout)
 
 
 def _pairs(

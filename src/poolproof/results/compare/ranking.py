@@ -18,6 +18,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.metrics import MetricId
 from poolproof.results.compare.comparison import check_metric
+from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
@@ -205,7 +206,8 @@ class Excluded:
 class Ranking:
     """A ranking of a run's layouts. `metrics` has the metric of each workload.
 
-    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end.
+    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has
+    the layouts that became others of the ranking in place; differences between them include a margin.
     """
 
     run: LoadedRun
@@ -215,6 +217,7 @@ class Ranking:
     ranked: tuple[Ranked, ...]
     pairs: tuple[Pair, ...]
     excluded: tuple[Excluded, ...]
+    in_place: tuple[str, ...] = ()
 
     @property
     def best(self) -> tuple[Ranked, ...]:
@@ -248,19 +251,30 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     if not entries:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
         raise RunError(f"no layout can be ranked: {reasons or 'the run has none'}", f"poolproof show {run.path}")
-    pairs = _pairs(entries, effect)
+    family = family_of(run)
+    pairs = _pairs(entries, effect, family)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
     ranked = tuple(
         Ranked(
             entry=entry,
             first=1 + sum(pair.worse == entry.layout and not pair.is_tie for pair in pairs),
             last=len(entries) - sum(pair.better == entry.layout and not pair.is_tie for pair in pairs),
-            to_leader=None if entry is entries[0] else difference(entry.score, entries[0].score),
+            to_leader=None if entry is entries[0] else _apart(entry, entries[0], family),
             safety=safety(layouts[entry.layout], run.campaign),
         )
         for entry in entries
     )
-    return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded))
+    in_place = tuple(each.layout for each in entries if _has_family(each, entries, family))
+    return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place)
+
+
+def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int]) -> bool:
+    return any(are_in_place(family, entry.layout, other.layout) for other in entries if other is not entry)
+
+
+def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
+    apart = difference(one.score, other.score)
+    return widened(apart) if are_in_place(family, one.layout, other.layout) else apart
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
@@ -302,9 +316,9 @@ def _why(found: Mapping[str, Measured | str], *, is_mix: bool) -> str:
     return "; ".join(in_groups(whys, between=" ")) if is_mix else whys[0][1]
 
 
-def _pairs(entries: Sequence[Entry], effect: float) -> tuple[Pair, ...]:
+def _pairs(entries: Sequence[Entry], effect: float, family: Mapping[str, int]) -> tuple[Pair, ...]:
     both = list(itertools.combinations(entries, 2))
-    differences = [difference(better.score, worse.score) for better, worse in both]
+    differences = [_apart(better, worse, family) for better, worse in both]
     return tuple(
         Pair(better.layout, worse.layout, apart, decision)
         for (better, worse), apart, decision in zip(both, differences, decide(differences, effect), strict=True)

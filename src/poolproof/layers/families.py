@@ -1,0 +1,33 @@
+"""Which layouts of a campaign are measured in place: one pool becomes one layout after the other."""
+
+from collections.abc import Mapping, Sequence
+
+from poolproof.layers.adapt import can_become, core_of
+from poolproof.layers.base import Node
+from poolproof.layers.tree import devices
+
+
+def families(nodes: Mapping[str, Node], names: Sequence[str]) -> list[list[str]]:
+    """Group consecutive layouts into families in which each layout can be changed in place into the next one.
+
+    The layouts of a family differ only in a pool's log and cache devices, or in the leaf devices of its mirrors. A
+    detached device is never attached again within a family.
+    """
+    found: list[list[str]] = []
+    for name in names:
+        if found and _can_follow(nodes, found[-1], name):
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return found
+
+
+def _can_follow(nodes: Mapping[str, Node], family: Sequence[str], name: str) -> bool:
+    before, after = core_of(nodes[family[-1]]), core_of(nodes[name])
+    given_up = {device for member in family for device in devices(core_of(nodes[member]))} - set(devices(before))
+    if not given_up.isdisjoint(devices(nodes[name])):
+        return False
+    if before != after:
+        return can_become(before, after)
+    # the same layout twice, with nothing to add, means that the user wants two builds
+    return any(nodes[member] != after for member in (name, *family) if core_of(nodes[member]) == after)

@@ -1,0 +1,51 @@
+"""Differences between layouts that became each other in place include a margin, and the output says so."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.presentation.terminal.compared import print_comparison
+from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.loading import LoadedRun, load_run
+
+from .making import CAMPAIGN, Values, changed, make_run
+
+HEAD, _, REST = CAMPAIGN.partition("layouts:\n")
+_, _, TAIL = REST.partition("workloads:")
+ORDERS = {
+    "in place": ("plain: zfs mirror a b", "log: zfs mirror a b log c", "anew: a | ext4"),
+    "anew": ("plain: zfs mirror a b", "anew: a | ext4", "log: zfs mirror a b log c"),
+}
+READS = Goal({"reads": 1.0})
+
+
+def run(path: Path, order: str, log: float = 1100.0) -> LoadedRun:
+    layouts = "".join(f"  {line}\n" for line in ORDERS[order])
+    record = changed(f"{HEAD}layouts:\n{layouts}workloads:{TAIL}")
+    levels = {"plain": 1000.0, "log": log, "anew": 500.0}
+    values: Values = {(name, "reads"): [level, level * 1.001, level * 1.002] for name, level in levels.items()}
+    return load_run(make_run(path, values, record=record))
+
+
+@pytest.mark.parametrize(
+    ("order", "log", "word"), [("in place", 1100, "undecided"), ("in place", 2000, "faster"), ("anew", 1100, "faster")]
+)
+def test_a_small_difference_within_a_family_decides_nothing(tmp_path: Path, order: str, log: float, word: str) -> None:
+    made = run(tmp_path / "r", order, log)
+    found = compare(Side(made, "plain"), Side(made, "log"), effect=0.02)
+    assert [cell.decision.word for cell in found.cells] == [word]
+    ranking = rank(made, READS, metric=None, effect=0.02)
+    assert len(ranking.best) == (1 if word == "faster" else 2)
+    assert ranking.ranked[-1].entry.layout == "anew" and ranking.ranked[-1].first == 3
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_margin_is_stated(tmp_path: Path, order: str) -> None:
+    made, out = run(tmp_path / "r", order), io.StringIO()
+    print_comparison(Console(file=out, width=200), compare(Side(made, "plain"), Side(made, "log"), effect=0.02))
+    print_ranking(Console(file=out, width=200), rank(made, READS, metric=None, effect=0.02))
+    assert out.getvalue().count("became each other in place") == (2 if order == "in place" else 0)
