@@ -1,7 +1,9 @@
 """The server's cache behind a network file system."""
 
-from poolproof.rules.model import Case, Findings, Rule, fio_doc, linux_source, notes, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, linux_source, notes
 from poolproof.rules.path import is_network
+
+_LARGE = 32 << 30  # more than the RAM that most file servers have free
 
 
 def _in_job(case: Case) -> Findings:
@@ -10,7 +12,10 @@ def _in_job(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads]
     writers = [job for job in case.jobs if job.writes and not job.reads]
     if readers:
-        yield suspects(
+        size = case.load.unique_bytes
+        is_large = all(job.direct for job in readers) and size is not None and size >= _LARGE
+        yield finding(
+            "notes" if is_large else "suspects",
             f"{case.who(readers)} reads from {case.target.file_system}: the server may answer from its RAM, and its "
             "disks "
             "are not counted here" + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
@@ -28,7 +33,8 @@ RULE = Rule(
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
     "reads from it if it can.",
-    shows="Before the run: the file system of the target is a network file system. A note if the jobs only write.",
+    shows="Before the run: the file system of the target is a network file system. A note if the jobs only write, or "
+    "read at least 32 GiB with direct=1.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(

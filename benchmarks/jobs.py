@@ -1,0 +1,119 @@
+"""Lint labelled jobs and print how the findings compare with the labels.
+
+    python -m benchmarks.jobs [FOLDER]
+
+FOLDER (by default benchmarks/labelled_jobs) contains two files with one job per line, in three columns with a `|`
+between them:
+
+    good.txt    where the job was seen | lint's options that describe the target | the job
+    traps.txt   the wanted findings    | the same                                | the job
+
+`\\n` in a job is a line break. An alarm is an error or a warning. `destroys-data` does not count as one: it warns about
+every write to a device that lint cannot look at. Exits with 1 if a goal is not reached.
+"""
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from poolproof.evidence.model import Evidence, Target
+from poolproof.foreign.audit.context import read_context, target_of
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.job_groups import JobFiles, Targets
+from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.sources import Source
+
+_FOLDER = Path(__file__).resolve().parent / "labelled_jobs"
+_SAFETY = "destroys-data"
+_MOST_ALARMS = 2
+_LEAST_FOUND = 0.95
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A target that only lint's options describe."""
+
+    known: Target | None
+
+    def target(self, _place: JobFiles) -> Target | None:
+        return self.known
+
+    def evidence(self, _places: Sequence[JobFiles]) -> Evidence | None:
+        return None
+
+    def written(self, _path: str) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class LintedJob:
+    """A labelled job and lint's findings. `label` is where the job was seen, or the wanted findings."""
+
+    label: str
+    text: str
+    found: tuple[Diagnostic, ...]
+
+    @property
+    def alarms(self) -> tuple[Diagnostic, ...]:
+        """The errors and warnings, without those about data on devices."""
+        return tuple(each for each in self.found if each.severity != "note" and each.rule != _SAFETY)
+
+    @property
+    def has_wanted(self) -> bool:
+        """True if one of the wanted findings was reported."""
+        return any(each.rule in self.label.split(",") for each in self.found)
+
+
+def linted(path: Path) -> list[LintedJob]:
+    """Lint every job in the file."""
+    lines = (line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
+    return [_linted(*line.split("|", 2)) for line in lines]
+
+
+def _linted(label: str, options: str, job: str) -> LintedJob:
+    words = shlex.split(options)
+    given = dict(zip((word.removeprefix("--") for word in words[::2]), words[1::2], strict=True))
+    context = read_context(
+        fs=given.get("fs"),
+        ram=given.get("ram"),
+        recordsize=given.get("recordsize"),
+        compression=given.get("compression"),
+        devices=[given["devices"]] if "devices" in given else (),
+    )
+    targets: Targets = _Described(target_of(context))
+    text = job.replace("\\n", "\n") + "\n"
+    return LintedJob(label, text, lint(Source("job", text), targets))
+
+
+def table(good: Sequence[LintedJob], traps: Sequence[LintedJob]) -> str:
+    """Return the confusion table in Markdown."""
+    alarmed, found = sum(bool(job.alarms) for job in good), sum(job.has_wanted for job in traps)
+    return "\n".join(
+        [
+            "| jobs | alarm or wanted finding | none | all |",
+            "|---|---:|---:|---:|",
+            f"| held up as good | {alarmed} | {len(good) - alarmed} | {len(good)} |",
+            f"| with a known mistake | {found} | {len(traps) - found} | {len(traps)} |",
+        ]
+    )
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Print the table and every wrong finding. Return 0 if the goals are reached, otherwise 1."""
+    folder = Path(arguments[0]) if arguments else _FOLDER
+    good, traps = linted(folder / "good.txt"), linted(folder / "traps.txt")
+    print(table(good, traps))
+    for job in good:
+        for alarm in job.alarms:
+            print(f"alarm: {job.label}: {alarm.rule}: {alarm.message}")
+    for job in traps:
+        if not job.has_wanted:
+            print(f"missed: {job.label}: {job.text.strip()!r}: {sorted({each.rule for each in job.found})}")
+    alarmed, found = sum(bool(job.alarms) for job in good), sum(job.has_wanted for job in traps)
+    return 0 if alarmed <= _MOST_ALARMS and found >= _LEAST_FOUND * len(traps) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

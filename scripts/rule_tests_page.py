@@ -1,0 +1,128 @@
+"""Print docs/rule-tests.md, generated from the rules and their examples in the tests."""
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.load.fio.load import job_of
+from poolproof.load.model import Load
+from poolproof.load.outcome import Outcome
+from poolproof.rules.catalogue import all_rules
+from poolproof.rules.model import Case, Rule
+from poolproof.units import format_duration, format_size
+from tests.unit.rules.examples import EXAMPLES
+
+_INTRO = """\
+# The rules, their sources and their tests
+
+Generated from `src/poolproof/rules/` and `tests/unit/rules/examples/` by `make docs`; do not edit.
+
+Each row is a test (`tests/unit/rules/test_rules.py`): the rule fires on the first case and is silent on the second, which
+differs only in what the rule checks. A case is a job, with what is known about its target, about jobs before it, and about
+the result. [rules.md](rules.md) describes the rules.
+"""
+_UNSAID = ("ram_bytes", "zfs", "file_system")
+
+
+def page() -> str:
+    """Return all rules with their sources and examples in Markdown."""
+    return "\n".join([_INTRO, *(_section(rule) for rule in all_rules())]).rstrip() + "\n"
+
+
+def _section(rule: Rule) -> str:
+    rows = [
+        f"| {example.effect} | {_case(example.case)} | {_case(example.near_miss)} |"
+        for example in EXAMPLES.get(rule.id, ())
+    ]
+    return "\n".join(
+        [
+            f"## {rule.id}",
+            "",
+            f"{'; '.join(rule.sources)}.",
+            "",
+            "| effect | fires on | silent on |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _case(case: Case) -> str:
+    """Return a case as a cell of a table."""
+    parts = [_jobs(case.load)]
+    if case.target is not None:
+        parts.append(f"on {_target(case.target)}")
+    parts += [f"after {_jobs(load)}" for load in case.earlier]
+    if case.drops_caches:
+        parts.append("caches dropped")
+    if not case.cold:
+        parts.append("with warm caches")
+    if case.outcome is not None:
+        parts.append(_result(case.outcome))
+    parts += _counted(case)
+    return ", ".join(parts).replace("|", "\\|")
+
+
+def _jobs(load: Load) -> str:
+    return " + ".join(
+        f"`{' '.join(f'{name}={value}' for name, value in job_of(part).options.items())}`" for part in load.parts
+    )
+
+
+def _target(target: Target) -> str:
+    said = [target.file_system or "an unknown file system"]
+    if target.zfs is not None:
+        said += _set_fields(target.zfs, ZfsFacts(), ())
+    return " ".join([*said, *_set_fields(target, Target(""), _UNSAID)])
+
+
+def _set_fields(value: Target | ZfsFacts, default: Target | ZfsFacts, unsaid: tuple[str, ...]) -> list[str]:
+    """Return the fields that differ from their defaults, as `name=value`."""
+    names = [field.name for field in fields(value) if field.name not in unsaid]
+    found = ((name, getattr(value, name)) for name in names if getattr(value, name) != getattr(default, name))
+    return [f"{name}={_short(each)}" for name, each in found]
+
+
+def _short(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) and not hasattr(value, "_fields") else str(value)
+
+
+def _result(outcome: Outcome) -> str:
+    said = [outcome.version]
+    for part in outcome.parts:
+        for name, direction in part.directions.items():
+            median = direction.clat.percentiles_ns.get(50.0) if direction.clat else None
+            said.append(
+                f"{name} {format_size(direction.io_bytes or 0)} in {format_duration((direction.runtime_ms or 0) / 1000)}"
+                + (f" with p50 {format_duration(median / 1e9)}" if median is not None else "")
+            )
+        if part.syncs:
+            said.append(f"{part.syncs} syncs")
+        if part.error:
+            said.append(f"error {part.error}")
+    return " ".join(said)
+
+
+def _counted(case: Case) -> list[str]:
+    evidence, account = case.evidence, case.evidence.account if case.evidence else None
+    if evidence is None:
+        return []
+    said = []
+    if account is not None:
+        said.append(
+            f"disks read {format_size(account.leaf_read_bytes)} and wrote {format_size(account.leaf_write_bytes)} "
+            f"({format_size(account.leaf_drained_write_bytes)} after the flush)"
+        )
+    said += [f"busy with {busy}" for busy in evidence.busy_with]
+    said += [f"{len(evidence.files)} checked files"] if evidence.files else []
+    said += ["counters of ZFS"] if evidence.zfs is not None else []
+    said += [f"{len(evidence.leaves)} disks counted"] if len(evidence.leaves) > 1 else []
+    return said
+
+
+if __name__ == "__main__":
+    print(page(), end="")
