@@ -6,6 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.unit.rules.examples import EXAMPLES
+
 from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import Load
@@ -13,16 +15,15 @@ from poolproof.load.outcome import Outcome
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Rule
 from poolproof.units import format_duration, format_size
-from tests.unit.rules.examples import EXAMPLES
 
 _INTRO = """\
 # The rules, their sources and their tests
 
 Generated from `src/poolproof/rules/` and `tests/unit/rules/examples/` by `make docs`; do not edit.
 
-Each row is a test (`tests/unit/rules/test_rules.py`): the rule fires on the first case and is silent on the second, which
-differs only in what the rule checks. A case is a job, with what is known about its target, about jobs before it, and about
-the result. [rules.md](rules.md) describes the rules.
+Each row is a test (`tests/unit/rules/test_rules.py`): the rule fires on the first case and is silent on the second,
+which differs only in what the rule checks. A case is a job, with what is known about its target, about jobs before it,
+and about the result. [rules.md](rules.md) describes the rules.
 """
 _UNSAID = ("ram_bytes", "zfs", "file_system")
 
@@ -96,8 +97,9 @@ def _result(outcome: Outcome) -> str:
     for part in outcome.parts:
         for name, direction in part.directions.items():
             median = direction.clat.percentiles_ns.get(50.0) if direction.clat else None
+            seconds = (direction.runtime_ms or 0) / 1000
             said.append(
-                f"{name} {format_size(direction.io_bytes or 0)} in {format_duration((direction.runtime_ms or 0) / 1000)}"
+                f"{name} {format_size(direction.io_bytes or 0)} in {format_duration(seconds)}"
                 + (f" with p50 {format_duration(median / 1e9)}" if median is not None else "")
             )
         if part.syncs:

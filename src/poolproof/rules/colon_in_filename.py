@@ -23,7 +23,7 @@ RULE = Rule(
     error="fio tests a different target than intended.",
     fix="write \\: for a colon that is part of the name (PCI addresses, by-path names)",
     sources=(
-        fio_source("3.42", "filesetup.c", "get_next_str, get_next_name"),
+        fio_source("3.42", "options.c", "get_next_str, str_filename_cb"),
         fio_doc("filename"),
     ),
     in_job=_in_job,

@@ -1,7 +1,7 @@
 """Disks whose I/O the kernel does not count."""
 
 from poolproof.rules.flow import uncounted
-from poolproof.rules.model import Case, Finding, Findings, Rule, fio_issue, notes
+from poolproof.rules.model import Case, Finding, Findings, Rule, fio_issue, linux_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -30,7 +30,7 @@ RULE = Rule(
     fix="run echo 1 > /sys/block/DISK/queue/iostats; for NVMe with multipath, use a newer kernel",
     sources=(
         "https://www.kernel.org/doc/html/latest/block/queue-sysfs.html (iostats)",
-        "the kernel's drivers/nvme/host/multipath.c, nvme_mpath_start_request()",
+        linux_source("6.12", "drivers/nvme/host/multipath.c", "nvme_mpath_start_request"),
         fio_issue(1890),
     ),
     in_job=_in_job,

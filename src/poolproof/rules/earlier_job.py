@@ -2,7 +2,7 @@
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import cold_reads
-from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.model import Case, Findings, Rule, fio_source, suspects
 from poolproof.rules.reported import bandwidth_bytes, parts
 from poolproof.rules.service_time import interval_ns, typical_ns
 
@@ -54,7 +54,7 @@ RULE = Rule(
     "or which it wrote without direct=1. If there are fio disk statistics or counters, they decide.",
     error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
-    sources=("fio-3.38 filesetup.c, extend_file", "measured case L01"),
+    sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),
     in_result=_in_result,
     prepare="rm -f trap; fio --rw=randwrite --norandommap --bs=4k --size=256m --end_fsync=1",
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --ioengine=libaio --iodepth=8",

@@ -57,8 +57,8 @@ RULE = Rule(
     fix="read the whole working set until l2_hits stops growing, then measure; or remove the cache device with `zpool "
     "remove`",
     sources=(
-        zfs_source("2.2.6", "include/sys/arc_impl.h", "L2ARC_WRITE_SIZE (8 MiB)"),
-        zfs_source("2.2.7", "include/sys/arc_impl.h", "L2ARC_WRITE_SIZE (32 MiB)"),
+        zfs_source("2.2.6", "module/zfs/arc.c", "L2ARC_WRITE_SIZE (8 MiB)"),
+        zfs_source("2.2.7", "module/zfs/arc.c", "L2ARC_WRITE_SIZE (32 MiB)"),
         zfs_source("2.3.0", "module/zfs/arc.c", "l2arc_write_size, l2arc_write_interval"),
         zfs_issue(10687),
     ),

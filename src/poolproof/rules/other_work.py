@@ -2,7 +2,7 @@
 
 from poolproof.evidence.model import OtherWork
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Findings, Rule, suspects
+from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
 from poolproof.units import format_rate
 
 _STEAL = 0.05
@@ -70,7 +70,11 @@ RULE = Rule(
     error="Rates too low, latencies too high; too high if the I/O of others hides a cache. Measured: two runs at once "
     "raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",
-    sources=("Linux Documentation/accounting/psi.rst", "man 5 proc (PID/stat, PID/io)"),
+    sources=(
+        linux_source("6.12", "kernel/sched/psi.c", "psi_show"),
+        "Linux Documentation/accounting/psi.rst",
+        "man 5 proc (PID/stat, PID/io)",
+    ),
     in_result=_in_result,
     cleared_by_byte_count=False,
     prepare="for i in $(seq 16); do (while :; do :; done) & done; trap 'kill $(jobs -p)' EXIT",

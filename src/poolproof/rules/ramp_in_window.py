@@ -35,7 +35,7 @@ RULE = Rule(
     sources=(
         "measured case L17",
         fio_source("3.42", "libfio.c", "reset_all_stats"),
-        fio_source("3.42", "fio_time.h", "in_ramp_time"),
+        fio_source("3.42", "time.c", "in_ramp_period"),
     ),
     in_result=_in_result,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=2000 --time_based --ramp_time=2 --runtime=2",

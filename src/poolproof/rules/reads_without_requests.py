@@ -1,7 +1,7 @@
 """Random reads for which the disks did no work of their own."""
 
 from poolproof.rules.coverage import random_reads
-from poolproof.rules.model import Case, Findings, Rule, fill, finding, zfs_issue
+from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue, zfs_source
 from poolproof.rules.proof import OF_READS
 from poolproof.units import format_count
 
@@ -30,8 +30,8 @@ RULE = Rule(
     fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata, so that "
     "each read reaches the disks; leave fadvise_hint at its default and do not use mmap",
     sources=(
-        "the kernel's block/blk-merge.c, blk_account_io_merge_bio()",
-        "OpenZFS module/zfs/arc.c, arc_read()",
+        linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),
+        zfs_source("2.3.0", "module/zfs/arc.c", "arc_read"),
         zfs_issue(6040),
     ),
     in_result=_in_result,

@@ -2,7 +2,7 @@
 
 from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
-from poolproof.rules.model import Case, Findings, Rule, finding, notes, suspects
+from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, notes, suspects
 from poolproof.units import format_count, format_duration, format_rate
 
 _REACHED = 0.7
@@ -71,6 +71,8 @@ RULE = Rule(
     "halves the IOPS and raises the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",
     sources=(
+        linux_source("6.12", "block/blk-throttle.c", "__blk_throtl_bio"),
+        linux_source("6.12", "kernel/sched/fair.c", "throttle_cfs_rq"),
         "Linux Documentation/admin-guide/cgroup-v2.rst (io.max, cpu.max)",
         "Linux Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
     ),

@@ -41,7 +41,7 @@ RULE = Rule(
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(
         fio_source("3.42", "io_u.c", "fill_io_buffer"),
-        zfs_source("2.3.0", "module/zfs/zio_compress.c", "zio_compress_zeroed_cb"),
+        zfs_source("2.3.0", "module/zfs/zio.c", "zio_write_compress"),
         fio_doc("zero_buffers"),
     ),
     in_job=_in_job,

@@ -91,6 +91,8 @@ _PITFALLS = {
 }
 """The numbers of the known pitfalls that the first rules are based on, by rule."""
 _ROOT = Path(__file__).parents[3]
+_CODE = re.compile(r"(?:fio|OpenZFS|Linux|mergerfs|QEMU|hdparm)[ -]\d[\w.]* [\w./-]+, [\w:]+")
+_OF_HARDWARE = {"disk-buffer", "memory-latency", "named-disk", "named-memory", "small-file"}
 
 _ALL = [(rule_id, number) for rule_id, examples in EXAMPLES.items() for number in range(len(examples))]
 
@@ -141,6 +143,21 @@ def test_a_rule_is_complete(each: Rule) -> None:
     for text in (each.wrong, each.shows, each.error):
         assert text.endswith((".", ")")), text
     assert re.match(r"[a-z]+ ", each.fix) and not each.fix.endswith("."), each.fix
+
+
+def test_a_rule_names_the_code_it_rests_on() -> None:
+    """Each rule names a release, a file and a function, except those that rest on data sheets and measurements."""
+    without = {each.id for each in all_rules() if not any(map(_CODE.match, each.sources))}
+    assert without <= _OF_HARDWARE
+
+
+def test_the_page_of_tests_has_every_rule_and_example() -> None:
+    page = runpy.run_path(str(_ROOT / "scripts" / "rule_tests_page.py"))["page"]()
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == [each.id for each in all_rules()]
+    rows = re.findall(r"^\| (?:fails|refutes|suspects|notes) \|", page, re.MULTILINE)
+    assert len(rows) == len(_ALL)
+    assert all(each.sources[0] in page for each in all_rules())
+    assert (_ROOT / "docs" / "rule-tests.md").read_text(encoding="utf-8").startswith(page[:300]), "run: make docs"
 
 
 @pytest.mark.parametrize("each", all_rules(), ids=lambda each: each.id)
