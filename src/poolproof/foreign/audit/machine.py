@@ -7,26 +7,32 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.foreign.audit.context import Context
 from poolproof.load.fio.plain_lines import plain_lines
+from poolproof.load.model import Load
 from poolproof.units import format_size, parse_size
 
 _FREE_HEADER = re.compile(r"^\s*total\s+used\s+free\b")
 _FREE = re.compile(r"^\s*Mem:\s+(?P<total>\d{1,15}(?:\.\d+)?)(?P<unit>[KMGT]?)i?B?\s")
 _MEMINFO = re.compile(r"^\s*MemTotal:\s+(?P<kb>\d{1,15}) kB")
-_ZFS_GET = re.compile(r"^\s*\S+\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
-_MOUNT = re.compile(r"\btype btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
+_ZFS_GET = re.compile(r"^\s*(?P<where>\S+)\s+compression\s+(?P<value>off|on|lz4|lzjb|zle|zstd\S*|gzip\S*)\s+\S+")
+_MOUNT = re.compile(r"\bon (?P<where>/\S*) type btrfs \([^)]*\bcompress(?:-force)?=(?P<value>zstd|lzo|zlib)")
 _OFF = "off"
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Facts about the machine. Unknown facts are None. `words` says where each fact was found."""
+    """Facts about the machine. Unknown facts are None. `words` quotes where each fact is.
+
+    `where`: the dataset or mount point to which the file system and the compression apply.
+    """
 
     ram_bytes: int | None = None
     file_system: str | None = None
     compression: str | None = None
+    where: str = ""
     words: tuple[str, ...] = ()
 
 
@@ -38,7 +44,7 @@ def find_machine(text: str) -> Machine:
     """Return the facts that programs printed. If a program's outputs differ, the fact is unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
-    stores: dict[tuple[str, str], int] = {}
+    stores: dict[tuple[str, str, str], int] = {}
     unit = "K"
     for number, line in numbered:
         if match := _MEMINFO.match(line):
@@ -47,17 +53,19 @@ def find_machine(text: str) -> Machine:
             unit = match["unit"] or _bare_unit(match["total"])
             memories.setdefault(int(float(match["total"]) * parse_size(f"1{unit}")), number)
         elif match := _ZFS_GET.match(line):
-            stores.setdefault(("zfs", match["value"]), number)
+            stores.setdefault(("zfs", match["value"], match["where"]), number)
         elif match := _MOUNT.search(line):
-            stores.setdefault(("btrfs", match["value"]), number)
+            stores.setdefault(("btrfs", match["value"], match["where"]), number)
     machine = UNKNOWN
     if len(memories) == 1:
         size, line_number = next(iter(memories.items()))
         machine = replace(machine, ram_bytes=size, words=(f"line {line_number}: RAM is {format_size(size)}",))
     if len(stores) == 1:
-        (file_system, value), line_number = next(iter(stores.items()))
+        (file_system, value, where), line_number = next(iter(stores.items()))
         words = f"line {line_number}: compression is {value} on {file_system}"
-        machine = replace(machine, file_system=file_system, compression=value, words=(*machine.words, words))
+        machine = replace(
+            machine, file_system=file_system, compression=value, where=where, words=(*machine.words, words)
+        )
     return machine
 
 
@@ -68,6 +76,25 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 def _bare_unit(total: str) -> str:
     """Return the unit of `free` if it prints none: KiB, or MiB with -m. No server has less than 1,000,000 KiB."""
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
+
+
+def for_load(machine: Machine, load: Load, *, is_on_device: bool) -> Machine:
+    """Return the facts that apply to a load.
+
+    The file system applies if a path of the load is below the mount point, or contains the name of the dataset or its
+    pool. If another program than fio shows no path, the file system is assumed to be the one that the text describes.
+    """
+    paths = [extent.file for part in load.parts for extent in part.extents if extent.file.startswith("/")]
+    names = {machine.where.rpartition("/")[2], machine.where.partition("/")[0]} - {""}
+    is_below = any(
+        path.startswith(f"{machine.where}/") if machine.where.startswith("/") else names & set(path.split("/"))
+        for path in paths
+        if not path.startswith("/dev/")
+    )
+    if is_below or (not paths and load.generator != DEFAULT_GENERATOR and not is_on_device):
+        return machine
+    kept = tuple(words for words in machine.words if "RAM" in words)
+    return replace(machine, file_system=None, compression=None, words=kept)
 
 
 def with_machine(target: Target | None, machine: Machine) -> Target | None:

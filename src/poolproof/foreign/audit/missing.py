@@ -164,7 +164,7 @@ def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
     target = case.target
     has_ceiling = target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s)
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
-    if context.file_system is not None:
+    if context.file_system is not None or (target and target.file_system):
         del unknown["the file system"]
     if context.ram_bytes is not None or (target and target.ram_bytes):
         del unknown["RAM"]

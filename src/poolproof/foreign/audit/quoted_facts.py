@@ -23,7 +23,8 @@ _LAID_OUT = re.compile(
 )
 _MEMORY = re.compile(
     r"\b(?:(?:primo)?ram[ -]?(?:disks?|drives?)|(?:on|in|from|uses?|a|my|the) tmpfs|/dev/shm/\S+|ramfs"
-    r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc"
+    r"|(?:in|from|by|hits?) (?:zfs )?(?:the )?arc|arc hits?"
+    r"|fits? (?:entirely |completely )?(?:in|into) (?:the )?(?:arc|ram|memory)|(?:fully|entirely|completely) cached"
     r"|(?:in|from|by|hits?|through|via) (?:the )?(?:guest |host |os |linux )?page[ -]?cache"
     r"|(?:served|comes?|coming|cached) (?:from|by|in) (?:the )?(?:ram|memory|cache))\b",
     re.IGNORECASE,

@@ -13,7 +13,7 @@ from poolproof.foreign.audit.formats.catalogue import find_foreign
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, known_of, with_machine
+from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, for_load, known_of, with_machine
 from poolproof.foreign.audit.memory_paths import memory_of
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
@@ -141,11 +141,12 @@ def judge_result(
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
     load = _foreign_load(foreign, found) if foreign else load_of(jobs)
+    machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     case = Case(
         load=load,
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(context, statement, surroundings.machine, memory_of(load)),
+        target=_target(context, statement, machine, memory_of(load)),
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )
@@ -155,7 +156,7 @@ def judge_result(
     # Quoted rates cannot show that writes reached every disk, because the layout's write amplification is unknown.
     if judgement.verdict == "sound" and any(job.write is not None for job in found.result.parts):
         judgement = replace(judgement, verdict="unproven")
-    known = (*_known(context, statement, counters), *known_of(context, surroundings.machine))
+    known = (*_known(context, statement, counters), *known_of(context, machine))
     return Judged(found, case, judgement, known, _is_assumed(found, surroundings), foreign)
 
 
@@ -187,11 +188,12 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
     found, case, judgement, foreign = judged.found, judged.case, judged.judgement, judged.foreign
     reported = [job.name for job in found.result.parts if job.name and not job.name.startswith("group ")]
     given = [job.name for job in found.made.jobs] if found.made else []
+    names = ", ".join(dict.fromkeys(reported or given))
     return Audited(
         source=source,
         line=found.line,
         last_line=found.last_line,
-        job=", ".join(dict.fromkeys(reported or given)),
+        job=names if foreign is None or names == foreign.program else f"{foreign.program}: {names}",
         command=foreign.command or None if foreign else _command(found.made),
         figures=metrics_of(found.result),
         verdict=judgement.verdict,

@@ -313,6 +313,19 @@ def test_zeros_on_a_compressing_target_are_refuted_for_dd_and_sysbench() -> None
         assert any("compression is lz4" in fact for fact in audited.known)
 
 
+def test_facts_about_a_dataset_do_not_apply_to_another_target() -> None:
+    zfs_get = "NAME  PROPERTY  VALUE  SOURCE\ntank  compression  lz4  local\n"
+    job = "fio --name=a --filename={} --rw=randread --bs=4k --size=10g --direct=1 --runtime=60 --time_based\n"
+    line = "  read: IOPS=250, BW=1000KiB/s (1024kB/s)(58.6MiB/60001msec)\n"
+    (device,) = _audit(zfs_get + job.format("/dev/nvme0n1") + line)
+    (other,) = _audit(zfs_get + job.format("/mnt/ext4/f") + line)
+    (dataset,) = _audit(zfs_get + job.format("/tank/f") + line)
+    assert not device.known and not other.known and dataset.known
+    assert all(each.verdict == "unproven" for each in (device, other))
+    *_, disk = _audit(zfs_get + HDPARM)
+    assert (disk.verdict, disk.job) == ("unproven", "hdparm: buffered disk reads")
+
+
 def test_dd_without_a_sync_is_suspect_and_with_one_is_not() -> None:
     command = "dd if=/dev/urandom of=/mnt/test bs=1M count=1024{}\n1024+0 records in\n1024+0 records out\n"
     (unsynced,) = _audit(command.format("") + GNU)

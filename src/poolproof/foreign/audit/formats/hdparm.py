@@ -41,6 +41,7 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
         outcome_of("hdparm", name, {"read": figures}),
         (part,),
         missing=("more than 3 s of the start of the disk, where a hard disk is fastest",) if not is_cached else (),
+        is_on_device=True,
         measures_memory=_CACHED if is_cached else "",
     )
 

@@ -27,6 +27,7 @@ class ForeignResult:
     of the test files, if the program prints it. `missing`: what the format does not show. `just_written`: a sentence
     about the earlier command of the text that wrote the file that this one reads. `measures_memory`: why the value is
     the speed of memory by definition; empty for all others.
+    `is_on_device`: True if the program reads a block device, not files.
     """
 
     program: str
@@ -40,6 +41,7 @@ class ForeignResult:
     missing: tuple[str, ...] = ()
     just_written: str = ""
     measures_memory: str = ""
+    is_on_device: bool = False
 
     @property
     def generator(self) -> str:

@@ -30,7 +30,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, outcome: PartOutcome, part: LoadPart) -> ForeignResult:
-    return ForeignResult("pveperf", line, line, Outcome("pveperf", (outcome,)), (part,), missing=_MISSING)
+    whole = Outcome("pveperf", (outcome,))
+    return ForeignResult("pveperf", line, line, whole, (part,), missing=_MISSING, is_on_device=part.reads)
 
 
 READER = Reader(
