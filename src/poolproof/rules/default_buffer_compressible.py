@@ -39,7 +39,7 @@ def _in_job(case: Case) -> Findings:
                 f"{case.who(jobs)} fills its buffers with one pattern, on a target with "
                 f"compression={case.target.compression}: a record shrinks to a small fraction of its size",
                 weight=75,
-                fix="remove buffer_pattern and verify_pattern, and set refill_buffers=1",
+                fix="remove buffer_pattern and verify_pattern: refill_buffers does not override them",
             )
             return
         yield suspects(

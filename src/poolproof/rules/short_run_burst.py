@@ -7,6 +7,7 @@ from poolproof.rules.path import may_end_in_ram
 from poolproof.units import format_size
 
 _LONG_S = 60.0
+_WHEN_TIMED = "set ramp_time=15 and runtime=60; or set steadystate=iops_slope:1% with ss_dur=60"
 
 
 def _in_job(case: Case) -> Findings:
@@ -21,6 +22,7 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} writes only briefly and without a ramp{buffered}: write buffers, the open ZFS "
             "transaction group and a drive's fast cache absorb the first seconds",
             weight=25,
+            fix=_WHEN_TIMED if all(job.time_based for job in jobs) else "",
         )
 
 

@@ -195,3 +195,9 @@ def test_an_unknown_rule_names_the_nearest() -> None:
 def test_the_page_is_generated_from_the_rules() -> None:
     page = runpy.run_path(str(_ROOT / "scripts" / "rules_page.py"))["page"]
     assert (_ROOT / "docs" / "rules.md").read_text(encoding="utf-8") == page(), "run: make docs"
+
+
+def test_the_advice_on_a_burst_is_not_what_the_job_has() -> None:
+    for example in EXAMPLES["short-run-burst"]:
+        for finding in rule("short-run-burst").check_job(example.case):
+            assert ("time_based=1" in finding.fix) != all(job.time_based for job in example.case.jobs)
