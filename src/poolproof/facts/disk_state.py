@@ -1,4 +1,4 @@
-"""What slows a disk down without any program asking for it: a narrow link, a missing member, a volume in a cloud."""
+"""Conditions that slow a disk down: a narrow link, a missing member of an array, a volume in a cloud."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -230,7 +230,7 @@ class _Conductor:
                 check_space()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the file system that the layout's images can fill. If it is nearly full, the fio that runs is ended."""
+        """Watch the file system that the layout's images can fill. End fio if it is nearly full."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

@@ -1,4 +1,4 @@
-"""Space on the host's own file systems: what a layout's images can take is checked before, and watched during a run."""
+"""Space on the host's own file systems, which is checked before a run and watched during it."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ FREE = 'stat --file-system --format="%a %S" -- "$1"'
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
-"""What a run leaves free: for its logs, and for the other programs of the host."""
+"""The space that a run leaves free for its logs and for the host's other programs."""
 
 _LEAST_BYTES = 64 * 1024**2
 _LIMIT_S = 20.0
@@ -26,7 +26,7 @@ _METADATA_BYTES = 64 * 1024**2
 
 
 def free_bytes(host: Host, directory: str) -> int | None:
-    """Return the free space of the directory's file system in bytes; None if the host does not tell."""
+    """Return the free space of the directory's file system in bytes; None if it is unknown."""
     try:
         printed = host.run(["sh", "-c", FREE, "sh", directory], timeout_s=_LIMIT_S, check=False).stdout.split()
     except CommandError:

@@ -1,4 +1,4 @@
-"""Whether the disks made as many commits durable as fio counted: flushes against syncs."""
+"""A comparison of the disks' flushes with the syncs that fio counted."""
 
 from dataclasses import dataclass
 

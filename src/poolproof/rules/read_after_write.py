@@ -38,7 +38,8 @@ RULE = Rule(
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
     "only clean pages: those of a write without a sync are still dirty.",
     shows="In a job file or script: a buffered read of a file that an earlier job or command wrote without a sync (or "
-    "with invalidate=0), and no command between them that drops the caches. Files of twice RAM are left out.",
+    "with invalidate=0), and no command between them that drops the caches. Files of at least twice the RAM are "
+    "left out.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
     "read, or read with direct=1",

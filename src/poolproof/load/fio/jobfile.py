@@ -42,7 +42,7 @@ class Problem:
 
     `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
     have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
-    `runs`: fio accepts the text, but reads it differently than it looks.
+    `runs`: fio accepts the text, but it does not mean what it seems to.
     """
 
     line: int

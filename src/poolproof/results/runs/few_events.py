@@ -1,4 +1,4 @@
-"""Whether a percentile has enough events: ten I/Os or syncs in each trial must be slower than it.
+"""The events that a percentile needs: in each trial, ten I/Os or syncs must be slower than it.
 
 With fewer, the percentile depends on the slowest few events alone. It is then not precise enough to be ranked, compared
 or claimed, however well the trials agree, and it has no interval.
@@ -29,7 +29,7 @@ class FewEvents:
 
     @property
     def sentence(self) -> str:
-        """Return what is missing and what would do: `112 syncs in a trial; p99 of fsync needs 1,000: 18 s at …`."""
+        """Return what is missing: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
         noun = "sync" if metric_of(self.metric).of == "syncs" else "I/O"
         time = "" if self.needed_s is None else f": {format_duration(self.needed_s)} at this rate"
         needs = f"the {metric_of(self.metric).title} needs {self.needed:,} {noun}s"
