@@ -183,7 +183,7 @@ def _options(
 
 
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the options that fio reads within a word after a single dash, if no long option fits.
+    """Return the options that fio reads inside one word after a single dash, if no long option fits.
 
     None if it reads none, or if it stops without running the job.
 
