@@ -40,7 +40,8 @@ class StoppingRule:
     `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
     cover the truth. A trial lasts from `min_s` to `max_s` seconds, but at least three write-back cycles of the layout.
     `turnover_s` is the length of a write-back cycle; 0 for reads. A cell has `trials_min` to `trials_max` trials.
-    `steady` names the criterion for a steady rate.
+    `steady` names the criterion for a steady rate. `ignored` has the names of reasons that are not tested
+    (`benchmarks/ablation.py`).
 
     Raises a ValueError that names the value if a value is out of range.
     """
@@ -53,6 +54,7 @@ class StoppingRule:
     turnover_s: float = 0.0
     trials_min: int = 2
     trials_max: int = 6
+    ignored: frozenset[str] = frozenset()
 
     TURNS = 3
 

@@ -84,13 +84,13 @@ def estimate_window(
     mean = math.fsum(values) / len(values)
     if mean <= 0:
         return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", "nothing was read or written"),))
-    cut = warm_up(values, rule.until)
+    cut = 0 if "warm-up" in rule.ignored else warm_up(values, rule.until)
     is_late = cut > _MOST_WARM_UP * len(values)
-    window, cycle = _window(values, 0 if is_late else cut, interval_s, rule.until)
+    window, cycle = _window(values, 0 if is_late else cut, interval_s, rule)
     if math.fsum(window.values) <= 0:
         sentence = f"nothing was read or written after {cut * interval_s:.3g} s"
         return WindowEstimate(mean, None, 0.0, unsteady=(NotConverged("idle", sentence),))
-    reason, events = _unsteady(window, interval_s, rule.until)
+    reason, events = _unsteady(window, interval_s, rule)
     unsteady = tuple(each for each in (cycle, reason) if each)
     if is_late and not unsteady:
         unsteady = (NotConverged("warm-up", f"the trial was still warming up after {cut * interval_s:.3g} s"),)
@@ -120,7 +120,7 @@ def estimate_window(
 
 
 def _window(
-    values: Sequence[float], start: int, interval_s: float, until: float
+    values: Sequence[float], start: int, interval_s: float, rule: StoppingRule
 ) -> tuple[_Window, NotConverged | None]:
     """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
@@ -128,7 +128,7 @@ def _window(
     reason is None if the samples are not periodic or contain enough periods.
     """
     rest = values[start:]
-    samples = period(rest, until)
+    samples = None if "periodic" in rule.ignored else period(rest, rule.until)
     if samples is None:
         return _Window(values[:start], rest, rest), None
     count = len(rest) // samples
@@ -141,21 +141,22 @@ def _window(
     return window, NotConverged("periodic", sentence)
 
 
-def _unsteady(window: _Window, interval_s: float, until: float) -> tuple[NotConverged | None, float]:
+def _unsteady(window: _Window, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
     """Return why the window is not stationary, and how many bursts or speed changes its mean contains.
 
     The reason is None if the window is stationary, and the number is ∞ if there are no bursts or speed changes. A step,
     bursts and two speeds look alike, so only the first one found is reported.
     """
+    until = rule.until
     changing = change(window.flat, until, len(window.head) + len(window.flat))
-    if changing is not None:
-        return _changing(changing, len(window.flat) * interval_s), math.inf
+    if changing is not None and (reason := _changing(changing, len(window.flat) * interval_s)).name not in rule.ignored:
+        return reason, math.inf
     burst = bursts((*window.head, *window.flat), len(window.head), until)
-    if burst is not None:
+    if burst is not None and "burst" not in rule.ignored:
         few = burst.episodes < LEAST_EFFECTIVE
         return _few_bursts(burst, burst.samples * interval_s) if few else None, burst.episodes
     split = modes(window.flat, until)
-    if split is not None:
+    if split is not None and "bimodal" not in rule.ignored:
         return _two_speeds(split) if split.changes < LEAST_EFFECTIVE else None, split.changes
     return None, math.inf
 
