@@ -1,12 +1,13 @@
 # `make demo` and `make test` set up what they need.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-lab fuzz bench bench-peer bench-grid docs lock
+.PHONY: help setup demo test test-all test-lab faults fuzz bench bench-peer bench-grid docs lock
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 4 minutes)"
 	@echo "make test    set up, then run all tests except the slow ones (as root; at most 10 minutes)"
 	@echo "make test-all  set up, then run all tests except the lab tests (as root; at most 25 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
+	@echo "make faults  inject 200 faults into runs and print what they left (as root; at least 30 minutes)"
 	@echo "make fuzz    look for inputs that cause a traceback (one minute; make fuzz SECONDS=600: ten minutes)"
 	@echo "make bench   measure what poolproof itself costs"
 	@echo "make bench-peer  measure the same twelve cells with bench-fio and with poolproof (as root; at least 20 minutes)"
@@ -30,6 +31,10 @@ test-all:
 
 test-lab:
 	@scripts/test-lab
+
+faults:
+	@scripts/setup test
+	@.venv/bin/python -m tests.faults
 
 fuzz:
 	@scripts/setup test
