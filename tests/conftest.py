@@ -3,7 +3,6 @@
 Each test process has its own locks, because the tests start runs side by side.
 """
 
-import atexit
 import os
 import shutil
 import tempfile
@@ -15,4 +14,7 @@ settings.load_profile("poolproof")
 
 _locks = tempfile.mkdtemp(prefix="poolproof-locks-")
 os.environ["POOLPROOF_LOCKS"] = _locks
-atexit.register(shutil.rmtree, _locks, ignore_errors=True)
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_locks, ignore_errors=True)
