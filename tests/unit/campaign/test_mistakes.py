@@ -301,8 +301,8 @@ def test_a_confidence_with_too_many_nines_is_always_and_refused(confidence: str)
 @pytest.mark.parametrize(
     ("measure", "least", "hint"),
     [
-        ("until: 0.5%", "±0.92%", "1%"),
-        ("until: 1%, confidence: 99%", "±1.2%", "1.3%"),
+        ("until: 0.5%", "±0.88%", "0.9%"),
+        ("until: 1%, confidence: 99%", "±1.2%", "1.2%"),
         ("until: 0.7%, confidence: 50%", "±0.78%", "0.8%"),
     ],
 )

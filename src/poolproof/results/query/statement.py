@@ -5,9 +5,13 @@ contain a `copy` or an `insert`, and some functions run SQL from a string. So ev
 harmless is rejected.
 """
 
+import contextlib
 import json
 import math
 import re
+import select
+import signal
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +27,8 @@ MOST_VALUES = 2_000_000
 """The largest result of a query, in rows times columns. It takes about 200 MB."""
 
 _LONGEST_S = 600.0
+_INTERRUPT_EVERY_S = 0.05
+_JOIN_S = 5.0
 _ROWS_AT_ONCE = 2048
 _MOST_ROWS = 1000
 _WIDEST = 60
@@ -69,22 +75,67 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
     """
     import duckdb
 
-    timer = threading.Timer(_LONGEST_S, connection.interrupt)
-    timer.start()
+    with _interrupted_in_time(connection) as limits:
+        try:
+            relation = connection.sql(sql)
+            for name, kind in zip(relation.columns, relation.types, strict=True):
+                if "TIME ZONE" in str(kind):
+                    fix = f"write ({name})::timestamp; the views' times are UTC"
+                    raise UsageError(f"the column {name} has a time zone", fix)
+            rows = _fetched(connection.execute(sql), MOST_VALUES // max(1, len(relation.columns)))
+            return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), rows)
+        except duckdb.InterruptException:
+            if limits.has_signal:
+                raise Interrupted("interrupted", "") from None
+            raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None
+        except (KeyboardInterrupt, RuntimeError):  # DuckDB raises a RuntimeError when a signal stops it
+            raise Interrupted("interrupted", "") from None
+
+
+class _Limits:
+    """Interrupts a query from another thread, after a signal or when its time is over.
+
+    While DuckDB computes, it holds the main thread, in which alone Python runs its signal handlers. DuckDB does check
+    for signals, but about once in thirty attempts the query went on. So the thread waits for the byte that Python's C
+    code writes to a file descriptor as soon as a signal arrives.
+    """
+
+    def __init__(self, connection: "DuckDBPyConnection") -> None:
+        self.has_signal = False
+        self._connection = connection
+        self._arrived, self._wakeup = socket.socketpair()
+        self._wakeup.setblocking(False)
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._in_main = threading.current_thread() is threading.main_thread()
+        self._old = signal.set_wakeup_fd(self._wakeup.fileno()) if self._in_main else -1
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop waiting, and restore the file descriptor for signals."""
+        self._is_over.set()
+        if self._in_main:
+            signal.set_wakeup_fd(self._old)
+        self._wakeup.close()
+        self._thread.join(_JOIN_S)
+        self._arrived.close()
+
+    def _wait(self) -> None:
+        ready, _, _ = select.select([self._arrived], [], [], _LONGEST_S)
+        self.has_signal = bool(ready) and not self._is_over.is_set()
+        while not self._is_over.wait(
+            _INTERRUPT_EVERY_S
+        ):  # DuckDB forgets an interrupt that comes between two statements
+            self._connection.interrupt()
+
+
+@contextlib.contextmanager
+def _interrupted_in_time(connection: "DuckDBPyConnection") -> Iterator[_Limits]:
+    limits = _Limits(connection)
     try:
-        relation = connection.sql(sql)
-        for name, kind in zip(relation.columns, relation.types, strict=True):
-            if "TIME ZONE" in str(kind):
-                fix = f"write ({name})::timestamp; the views' times are UTC"
-                raise UsageError(f"the column {name} has a time zone", fix)
-        rows = _fetched(connection.execute(sql), MOST_VALUES // max(1, len(relation.columns)))
-        return QueryResult(tuple(relation.columns), tuple(map(str, relation.types)), rows)
-    except duckdb.InterruptException:
-        raise RunError(f"the query took longer than {_LONGEST_S:.0f} s", "add a where clause or a limit") from None
-    except (KeyboardInterrupt, RuntimeError):  # DuckDB raises a RuntimeError when a signal stops it
-        raise Interrupted("interrupted", "") from None
+        yield limits
     finally:
-        timer.cancel()
+        limits.close()
 
 
 def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any, ...]]:
