@@ -7,9 +7,9 @@ from itertools import dropwhile
 
 from poolproof.foreign.lint.jobfiles import has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.loops import loop_values, runs_of
+from poolproof.foreign.lint.loops import arrays_in, loop_values, runs_of
 from poolproof.foreign.lint.model import JobSection, Run, Surroundings, Unit, WrittenOption
-from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
+from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
 from poolproof.load.fio.jobfile import Problem
@@ -21,6 +21,8 @@ _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a vari
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
+_FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
+_OPTIONS = re.compile(r"[A-Za-z_]\w*\+?=\s*-")
 _DECLARING = ("export", "local", "readonly", "declare", "typeset")
 _SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
 _MAX_PASSES = 3
@@ -69,6 +71,8 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
     """Yield the fio calls in a word that is a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
+        return
+    if _OPTIONS.match(word.text):  # OPTIONS="--filename=/mnt/fio-1 --size=1g" may name a file that looks like fio
         return
     for unit in _of_commands(
         read_script(word.text, variables, start=word.verbatim or 0, line=word.line), variables, depth + 1
@@ -122,17 +126,23 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
 
 
 def _known_variables(text: str) -> dict[str, str]:
-    """Return the variables that have a known value: the script assigns exactly one literal value to each."""
+    """Return the variables that have a known value: the script assigns exactly one literal value to each.
+
+    A variable that the script sets to anything else, and an argument of a function, does not get its default in
+    `${NAME:-default}`.
+    """
     known: dict[str, str] = {}
+    values: dict[str, set[str | None]] = {}
     for _ in range(_MAX_PASSES):
-        values: dict[str, set[str | None]] = {}
+        values = {}
         for name, value in _assigned(read_script(text, known)):
             values.setdefault(name, set()).add(value)
         found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
         if found == known:
             break
         known = found
-    return known
+    without_default = [*values, *("123456789" if _FUNCTION.search(text) else "")]
+    return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **arrays_in(text, known)}
 
 
 def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:

@@ -4,13 +4,34 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 
-from poolproof.foreign.lint.shell_words import Script
+from poolproof.foreign.lint.shell_words import Script, read_script
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
+_SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
 _ALL_OF = re.compile(r"\$\{(?P<name>\w+)\[[@*]\]\}")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
+_SPECIAL = re.compile(r"[\s$]")
+_COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
 _MOST_VALUES = 16
 _MOST_RUNS = 32
+
+
+def arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the elements of each array that the script sets exactly once, by the name `ARRAY[@]`.
+
+    Elements are separated by blanks. Arrays with elements that contain blanks or unknown variables are left out, and so
+    are arrays that the script sets several times or appends to.
+    """
+    found: dict[str, str] = {}
+    again: set[str] = set()
+    for each in _SET_ARRAY.finditer(text):
+        elements = read_script(_COMMENT.sub("", each["values"]).replace("\n", " "), variables).commands
+        words = [word.text for command in elements for word in command]
+        name = f"{each['name']}[@]"
+        if name in found or each["more"] or any(not word or _SPECIAL.search(word) for word in words):
+            again.add(name)
+        found[name] = " ".join(words)
+    return {name: value for name, value in found.items() if name not in again}
 
 
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:

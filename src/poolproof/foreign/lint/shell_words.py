@@ -1,8 +1,9 @@
 """Split a shell script into simple commands, and each command into words with their positions.
 
 Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
-operators, redirections and here-documents. A variable is replaced by its value if the value is known; otherwise it is
-left as written. Every text can be read: an unclosed quote extends to the end of the text.
+operators, redirections and here-documents. A variable is replaced by its value if the value is known, and by its
+default in `${NAME:-default}`; otherwise it is left as written. Every text can be read: an unclosed quote extends to the
+end of the text.
 """
 
 import re
@@ -13,6 +14,8 @@ _OPERATORS = ";&|()<>\n"
 _BLANKS = " \t\r"
 _PLAIN = re.compile(r"[^ \t\r;&|()<>\n'\"\\$`]+")
 _NAME = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<plain>[A-Za-z_]\w*))")
+_ALL_OF = re.compile(r"\"?\$\{(?P<array>\w+\[[@*]\])\}\"?")
+_DEFAULT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*|\d):?-(?P<quote>\"?)(?P<value>[^${}`\"'()*?]*)(?P=quote)\}")
 _HERE = re.compile(r"<<(?P<tabs>-?)[ \t]*(?P<quote>['\"\\]?)(?P<mark>[\w.-]+)['\"]?")
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 _REDIRECTION = re.compile(r"[<>&|]+")
@@ -52,6 +55,11 @@ class Script:
 
     commands: list[list[ShellWord]] = field(default_factory=list)
     documents: list[HereDocument] = field(default_factory=list)
+
+
+def key_without_default(name: str) -> str:
+    """Return the key that marks a variable as set to an unknown value, so that `${NAME:-default}` stays as written."""
+    return f"{name}:-"
 
 
 def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line: int = 1) -> Script:
@@ -146,8 +154,12 @@ class _Reader:
         is_verbatim = len(raw) > 1 and raw[0] == raw[-1] and raw[0] in "'\"" and raw[1:-1] == text
         start = self._start + begin
         word = ShellWord(text, start, self._start + self._place, line, start + 1 if is_verbatim else None)
+        array = _ALL_OF.fullmatch(raw)
+        elements = self._variables.get(array["array"].replace("*", "@")) if array else None
         if self._drops_next:
             self._drops_next = False
+        elif elements is not None:
+            self._command += [replace(word, text=piece, verbatim=None, is_split=True) for piece in elements.split()]
         elif _NAME.fullmatch(raw) and raw != text:
             pieces = text.split()
             self._command += [replace(word, text=piece, is_split=len(pieces) > 1) for piece in pieces]
@@ -192,6 +204,12 @@ class _Reader:
         if named is not None:
             self._place = named.end()
             return self._variables.get(named["braced"] or named["plain"], named[0])
+        default = _DEFAULT.match(self._text, self._place)
+        if default is not None and (
+            default["name"] in self._variables or key_without_default(default["name"]) not in self._variables
+        ):
+            self._place = default.end()
+            return self._variables.get(default["name"], default["value"])
         begin, line = self._start + self._place, self._line
         raw = self._take(self._end_of_expansion())
         opening = "$(" if raw.startswith("$(") else "`"

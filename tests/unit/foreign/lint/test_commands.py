@@ -131,3 +131,29 @@ def test_calls_that_need_no_job_name(call: str) -> None:
 
 def test_a_call_whose_options_are_unknown_may_have_a_name() -> None:
     assert not [each for each in _said('fio --rw=read "$@"\n') if each[1] == "error"]
+
+
+def test_a_default_is_the_value_of_a_variable_that_the_script_does_not_set() -> None:
+    call = "fio --name=a --filename=f --rw=randread --bs=4k --size=9g --direct=1 --iodepth="
+    for depth in ("${QD:-32}", "${QD-32}", '"${QD:-32}"', "${1:-32}"):
+        assert "iodepth-with-sync-engine" in _rules(f"{call}{depth}\n"), depth
+    assert "iodepth-with-sync-engine" in _rules(f'QD="${{QD:-32}}"\n{call}$QD\n')
+    for before in ("QD=$(nproc)\n", "read QD\n", "QD=1\n", "QD=1\nQD=4\n"):
+        assert "iodepth-with-sync-engine" not in _rules(f"{before}{call}${{QD:-32}}\n"), before
+    assert "iodepth-with-sync-engine" not in _rules(f"run() {{ {call}${{1:-32}}; }}\nrun 1\n")
+
+
+def test_options_in_an_array() -> None:
+    array = "ARGS=(\n  --ioengine=psync  # one at a time\n  --iodepth=32 --direct=1\n)\n"
+    call = 'fio "${ARGS[@]}" --name=a --filename=f --rw=randread --bs=4k --size=9g\n'
+    assert _rules(array + call) == {"iodepth-with-sync-engine"}
+    assert _rules(array + call.replace('"', "").replace("@", "*")) == {"iodepth-with-sync-engine"}
+    for more in ("ARGS+=(--iodepth=1)\n", "ARGS=(--iodepth=1)\n"):
+        assert "unknown-variable" in _rules(array + more + call), more
+    assert "unknown-variable" in _rules("ARGS=(--ioengine=psync $MORE)\n" + call)
+
+
+def test_a_file_whose_name_looks_like_fio() -> None:
+    options = 'OPTIONS="--filename=/mnt/fio-10g --size=9g --filename /mnt/fio-10g --size 9g"\n'
+    assert _rules(options + "fio $OPTIONS --name=a --rw=write --bs=1m --end_fsync=1\n") == set()
+    assert _unsynced("COMMAND='fio --name=a --rw=write --size=9g'\nssh host \"$COMMAND\"\n")
