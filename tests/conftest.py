@@ -6,6 +6,7 @@ Each test process has its own locks, because the tests start runs side by side.
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 from hypothesis import settings
 
@@ -13,6 +14,7 @@ settings.register_profile("poolproof", deadline=None, derandomize=bool(os.enviro
 settings.load_profile("poolproof")
 
 _locks = tempfile.mkdtemp(prefix="poolproof-locks-")
+Path(_locks).chmod(0o1777)  # as /run/lock: some tests run poolproof as another user
 os.environ["POOLPROOF_LOCKS"] = _locks
 
 

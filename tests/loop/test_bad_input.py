@@ -44,7 +44,7 @@ _MISTAKES = {
     "unknown model": Mistake("file: 256M", "emulate: floppy, size: 256M", _CAMPAIGN, "floppy", "hdd-7200"),
     "unknown key": Mistake("measure:", "mesure:", _CAMPAIGN, "did you mean `measure`", "workloads"),
     "a device used twice": Mistake("a | ext4", "btrfs raid1 a a", _CAMPAIGN, "a", ""),
-    "unknown engine": Mistake("rw: randread", "rw: randread, ioengine: floppy", _FIO, "floppy", "--enghelp"),
+    "unknown engine": Mistake("rw: randread", "rw: randread, ioengine: floppy", _CAMPAIGN, "floppy", "libaio"),
     "an option for poolproof to set": Mistake("rw: randread", "rw: read, directory: /srv", _CAMPAIGN, "directory", ""),
     "a device too small for its layer": Mistake("a | ext4", "a | xfs", _HOST, "256 MiB", "300M"),
     "larger than the target": Mistake("size: 16m", "size: 8g", _CAMPAIGN, "8 GiB", "size"),

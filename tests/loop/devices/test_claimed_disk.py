@@ -20,7 +20,9 @@ pytestmark = pytest.mark.parallel
 
 def test_only_the_signatures_of_the_run_are_wiped(site: Site) -> None:
     with created(Device("stand-in", LoopFile(256 << 20)), site) as volume:
-        disk = BlockFacts(Path(volume.path).name, volume.path, 256 << 20, "disk", serial="SN-0001", signatures=())
+        number = HOST.run(["lsblk", "-dno", "MAJ:MIN", volume.path], timeout_s=60).stdout.strip()
+        name = Path(volume.path).name
+        disk = BlockFacts(name, volume.path, 256 << 20, "disk", number=number, serial="SN-0001", signatures=())
         facts = DeviceFacts(loops=(0,), disks=(disk,), permitted=frozenset({"SN-0001"}))
         (plan,) = plan_devices((Device("d", Disk("SN-0001")),), site, facts)
         journal = Journal(Path(site.state_dir) / "claim.journal")
