@@ -1,16 +1,18 @@
 """This machine as a host, and the function that connects to a host by its name."""
 
 import contextlib
+import errno
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from poolproof import process
 from poolproof.hosts.base import FileMissing, Host, Tick, text_of
 
 _READ_BYTES = 65536
+_LARGEST_BYTES = 256 * 1024**2
 
 
 _BOOT_S = time.time() - time.monotonic()
@@ -36,7 +38,7 @@ class LocalHost:
 
     def read(self, path: str) -> str:
         try:
-            return Path(path).read_text(encoding="utf-8", errors="replace")
+            return _content(path)
         except OSError as error:
             raise FileMissing(f"cannot read {path}: {error.strerror}") from None
 
@@ -69,6 +71,20 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
         for file in files:
             if file is not None:
                 os.close(file)
+
+
+def _content(path: str) -> str:
+    """Return the text of a regular file. Opening or reading a FIFO could wait without a limit.
+
+    Raises an OSError if it is another kind of file, too large, or cannot be read.
+    """
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        content = file.read(_LARGEST_BYTES + 1)
+    if len(content) > _LARGEST_BYTES:
+        raise OSError(errno.EFBIG, "it is too large")
+    return process.decoded(content)
 
 
 def _open(path: str) -> int | None:

@@ -43,6 +43,11 @@ for place do
     [ -O "$place" ] || { echo "$place belongs to another user"; exit 1; }
 done
 """
+# The directory of a file may be reached through links down to the run's directory, but not below it.
+_IS_REAL = """
+parent=${1%/*}
+[ ! -d "$parent" ] || [ "$(realpath -- "$parent")" = "$(realpath -- "$2")${parent#"$2"}" ]
+"""
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,20 @@ def check_places(owned: Owned, host: Host) -> None:
 def refusal(undo: Undo, owned: Owned) -> str | None:
     """Return why the undo must not be performed; None if everything in it belongs to the run."""
     return next(_faults(undo, owned), None)
+
+
+def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
+    """Return why a file or tree of the undo is not where its path says: a directory in the path is a symbolic link.
+
+    None if there is no such link. Raises a CommandError if the host does not answer.
+    """
+    match undo:
+        case UndoTree(path) | UndoDaemon(path) | UndoArcLimit(path) | UndoVdevs(note=path) | UndoClaim(note=path):
+            place = next((place for place in owned.places if path.startswith(f"{place}/")), "/")
+            argv = ("sh", "-c", _IS_REAL, "sh", path, place)
+            is_real = path in owned.places or host.run(argv, timeout_s=_LIMIT_S, check=False).returncode == 0
+            return None if is_real else f"{path} leads to another directory through a symbolic link"
+    return None
 
 
 def _faults(undo: Undo, owned: Owned) -> Iterator[str]:

@@ -17,7 +17,7 @@ from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
-from poolproof.provision.owned import Owned, refusal
+from poolproof.provision.owned import Owned, link_to, refusal
 from poolproof.provision.removal import Removal, removal_of
 from poolproof.steps import Holds, Undo, UndoDaemon, UndoPrograms, UndoTree, in_background
 
@@ -215,10 +215,14 @@ def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:
     except HostError as error:
         return error.message
     try:
+        if (reason := link_to(undo, owned, host)) is not None:
+            return f"not performed: {reason}"
         return undo_one(undo, host)
     except HostUnreachable as error:
         if not change.host:
             raise
+        return error.message
+    except CommandError as error:
         return error.message
 
 

@@ -198,3 +198,48 @@ def test_a_forged_tree_and_a_forged_daemon_harm_nobody(tmp_path: Path) -> None:
             assert stranger.poll() is None
         finally:
             stranger.kill()
+
+
+def _state_with_a_link(tmp_path: Path) -> tuple[Path, Path]:
+    """A state directory with a link to another directory, which has a file; as an unpacked archive can have."""
+    state, precious = tmp_path.resolve() / f"poolproof-{LABEL}", tmp_path / "precious"
+    for folder in (state, precious / "inner"):
+        folder.mkdir(parents=True)
+    (precious / "inner" / "note").write_text(f"{NAME} 1 2 id\n")
+    (state / "link").symlink_to(precious)
+    return state, precious / "inner" / "note"
+
+
+@pytest.mark.parametrize(
+    "undo",
+    [
+        {"kind": "tree", "path": "{}/link/inner"},
+        {"kind": "tree", "path": "{}/link/inner/note"},
+        {"kind": "tree", "path": f"{{}}/link/inner/../inner/poolproof-{LABEL}-x"},
+        {"kind": "tree", "path": f"{{}}/link/poolproof-{LABEL}-x"},
+        {"kind": "vdevs", "pool": NAME, "vdevs": [["/dev/null"]], "note": "{}/link/inner/note"},
+        {"kind": "arc", "note": "{}/link/inner/note"},
+        {"kind": "daemon", "pidfile": "{}/link/inner/note", "marker": "{}/x"},
+    ],
+)
+def test_nothing_is_removed_through_a_link_in_the_state_directory(tmp_path: Path, undo: dict[str, Any]) -> None:
+    state, note = _state_with_a_link(tmp_path)
+    own = note.parent.parent / f"poolproof-{LABEL}-x"
+    own.mkdir()
+    journal = journal_of(tmp_path / "journal.jsonl", json.loads(json.dumps(undo).replace("{}", str(state))))
+    (left,) = undo_all(journal, LocalHost(), Owned(LABEL, (str(state),)))
+    assert left.reason.startswith("not performed: ")
+    assert note.exists()
+    assert own.is_dir()
+
+
+@pytest.mark.timeout(20)
+def test_a_fifo_as_a_pidfile_or_note_does_not_stop_the_clean_up(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for undo in (
+        {"kind": "daemon", "pidfile": str(fifo), "marker": f"{tmp_path}/x"},
+        {"kind": "arc", "note": str(fifo)},
+    ):
+        journal = journal_of(tmp_path / "journal.jsonl", undo)
+        assert undo_all(journal, LocalHost(), Owned(LABEL, (str(tmp_path),))) == ()
