@@ -213,8 +213,9 @@ def markdown(of: Sequence[Trial]) -> Iterator[str]:
         requests = format_count(done.requests) + (f" + {format_count(done.merged)} merged" if done.merged else "")
         at_end, drained = (done.read, done.read) if trial.case.load.reads else done.write
         for verdict, metrics in verdicts.items():
+            layout = trial.layout.replace("|", "\\|")  # otherwise Markdown would end the cell there
             cells = (
-                f"`{trial.layout}`", f"`{trial.workload}`", ", ".join(metrics), f"`{verdict}`", format_count(trial.ios),
+                f"`{layout}`", f"`{trial.workload}`", ", ".join(metrics), f"`{verdict}`", format_count(trial.ios),
                 requests, format_size(trial.ios * trial.bs), format_size(at_end), format_size(drained),
             )  # fmt: skip
             yield f"| {' | '.join(cells)} |"

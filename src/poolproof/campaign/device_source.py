@@ -18,7 +18,7 @@ _MOST_BYTES = 1 << 60
 def read_device(name: Scalar, value: Node) -> Device:
     """Read a device of a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
     if not is_name(name.text):
-        raise name.spot.mistake(f"`{name.text}` cannot name a device", f"use {NAME_RULE}")
+        raise name.spot.mistake(f"`{name.text}` is not a valid device name", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):
         return Device(name.text, _from_table(name.text, value), str(name.spot))
     if isinstance(value, Scalar) and not value.is_nothing:

@@ -57,7 +57,7 @@ def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
         CampaignError: the name or the expression has a mistake.
     """
     if not is_name(name):
-        raise spot.mistake(f"`{name}` cannot name a layout", f"use {NAME_RULE}")
+        raise spot.mistake(f"`{name}` is not a valid layout name", f"use {NAME_RULE}")
     variants = expand(parse_expression(text, str(spot)))
     return tuple(Layout(matrix_name(name, each.varies), each.expression, each.varies) for each in variants)
 

@@ -72,7 +72,7 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
 def check_family(name: str, spot: Spot) -> None:
     """Raise a CampaignError if the name is not a valid name for a workload."""
     if not is_name(name) or name == "global":
-        raise spot.mistake(f"`{name}` cannot name a workload", f"use {NAME_RULE}; `global` is reserved by fio")
+        raise spot.mistake(f"`{name}` is not a valid workload name", f"use {NAME_RULE}; `global` is reserved by fio")
 
 
 def known_preset(name: str, spot: Spot) -> str:
@@ -95,7 +95,7 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return the request. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
+    """Return `request`. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
@@ -208,7 +208,7 @@ def _job_sections(value: Node, preset: str | None) -> tuple[tuple[str, OptionVal
     for section, _ in table.entries:
         name = section.text
         if not is_name(name) or name == "global":
-            raise section.spot.mistake(f"`{name[:60]}` cannot name a job section", f"use {NAME_RULE}")
+            raise section.spot.mistake(f"`{name[:60]}` is not a valid name for a job section", f"use {NAME_RULE}")
         known = [job.name for job in PRESETS[preset].jobs] if preset else [name]
         if name not in known:
             message = f"preset `{preset}` has no section `{name}`{did_you_mean(name, known)}"

@@ -144,7 +144,7 @@ def _name(table: YamlMapping, origin: str) -> str:
         return slug(re.sub(r"\.ya?ml$", "", Path(origin).name)) or "campaign"
     if not is_name(name):
         hint = f"use {NAME_RULE}; write name: {slug(name) or 'my-campaign'}"
-        raise table.spot_of("name").mistake(f"`{name[:60]}` cannot name a campaign", hint)
+        raise table.spot_of("name").mistake(f"`{name[:60]}` is not a valid campaign name", hint)
     return name
 
 

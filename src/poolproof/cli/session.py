@@ -37,7 +37,7 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
 
 def resume(path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool) -> None:
     """Continue an interrupted run and print its results. `on` is another address of the run's host, and with
-    `share_host`, other runs may be going on it."""
+    `share_host`, other runs may be in progress on it."""
     end_in_order()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on) as session:

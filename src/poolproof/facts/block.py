@@ -63,7 +63,7 @@ class BlockFacts:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk whatever its slot, most readable first."""
+        """All names that identify this disk regardless of its slot, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 

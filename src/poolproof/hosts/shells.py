@@ -180,7 +180,7 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Let the shell exit by itself, so that background processes started by its commands keep running."""
+        """Let the shell exit on its own, so that background processes started by its commands keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()

@@ -1,6 +1,6 @@
 """The values that a load generator measured, with units in their names.
 
-A value that the source does not contain is None. Missing values are never guessed or replaced by 0.
+A value that the source does not contain is None. Missing values are never guessed or replaced with 0.
 """
 
 from collections.abc import Mapping

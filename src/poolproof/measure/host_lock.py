@@ -35,14 +35,14 @@ def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
 def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
     """Hold the locks of a run on this machine while the context lasts.
 
-    Raises a HostError if another run is going and `share` is false, if another run uses one of `uses`, or if the locks
-    cannot be opened.
+    Raises a HostError if another run is in progress and `share` is false, if another run uses one of `uses`, or if the
+    locks cannot be opened.
     """
     with contextlib.ExitStack() as held:
         host = held.enter_context(_opened("host"))
         if not share and not _take(host, fcntl.LOCK_EX):
             raise HostError(
-                f"another run of poolproof is going on on this machine{_holder(host)}, and would change the results",
+                f"another poolproof run is in progress on this machine{_holder(host)} and would change the results",
                 "wait for it to end; if both may share the machine: --share-host",
             )
         fcntl.flock(host, fcntl.LOCK_SH)
@@ -50,7 +50,7 @@ def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
         for use in sorted(uses):
             lock = held.enter_context(_opened(hashlib.sha256(use.encode()).hexdigest()[:_NAME_DIGITS]))
             if not _take(lock, fcntl.LOCK_EX):
-                raise HostError(f"another run of poolproof uses {use}{_holder(lock)}", "wait for it to end")
+                raise HostError(f"another poolproof run uses {use}{_holder(lock)}", "wait for it to end")
             _sign(lock)
         yield
 
@@ -66,7 +66,7 @@ def _opened(name: str) -> IO[bytes]:
         handle = folder.open_file(file, os.O_RDWR | create, _EVERYONE)
     except OSError as error:
         why = error.strerror if isinstance(error, FileRefused) else f"cannot be opened: {error.strerror}"
-        hint = f"ls -l {place / file}; remove it if no run is going"
+        hint = f"ls -l {place / file}; remove it if no run is in progress"
         raise HostError(f"the lock {place / file}: {why}", hint) from None
     if create:
         os.fchmod(handle, _EVERYONE)  # another user locks it later

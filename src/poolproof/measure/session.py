@@ -48,7 +48,7 @@ class RunRequest:
     """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
 
     `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards. With
-    `share_host`, other runs may be going on this machine.
+    `share_host`, other runs may be in progress on this machine.
     """
 
     campaign: Campaign
@@ -213,7 +213,8 @@ def measure_run(
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
     """Hold the locks of this machine while the context lasts, if the session measures this machine.
 
-    Raises a HostError if another run is going. With `share`, only if it uses one of the same disks or directories.
+    Raises a HostError if another run is in progress. With `share`, only if it uses one of the same disks or
+        directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()

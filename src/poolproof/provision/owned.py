@@ -68,7 +68,7 @@ def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
     if not ok:
         raise RunError(
             f"{where} names the label {label[:40]!r} and the directories {state_dir[:200]!r} and {ram_dir[:200]!r}, "
-            "which are not those of a run of poolproof; nothing is removed",
+            "which are not those of a poolproof run; nothing is removed",
             "a label has eight hexadecimal digits, and both directories end with /poolproof-LABEL",
         )
     return Owned(label, (state_dir, ram_dir))
@@ -165,7 +165,7 @@ def _inside(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:
 
 def _named(name: str, owned: Owned) -> Iterator[str]:
     if not (_NAME.fullmatch(name) and name.startswith(f"poolproof-{owned.label}-")):
-        yield f"{name!r} is not a name of this run, which begins with poolproof-{owned.label}-"
+        yield f"{name!r} does not belong to this run, whose names begin with poolproof-{owned.label}-"
 
 
 def _devices(paths: Iterable[str]) -> Iterator[str]:

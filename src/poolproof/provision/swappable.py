@@ -1,4 +1,4 @@
-"""Refuses a directory that another user could replace by a link while a run writes to it."""
+"""Refuses a directory that another user could replace with a link while a run writes to it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def check_not_swappable(host: Host, path: str) -> None:
         who = replacer(folder, int(printed[0]))
         if who is not None:
             message = (
-                f"{who} could replace {folder.path} by a link during the run, and the run would then write elsewhere"
+                f"{who} could replace {folder.path} with a link during the run, and the run would then write elsewhere"
             )
             fix = f"run poolproof as {folder.owner_name}" if who.startswith("the user") else f"chmod go-w {folder.path}"
             hint = f"{fix}, or use a directory that only you can change: ls -ld {folder.path}"

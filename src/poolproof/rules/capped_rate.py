@@ -47,7 +47,7 @@ RULE = Rule(
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
     "all layouts look equal and perfectly steady.",
     shows="In a result: rate or rate_iops is set, and 90 % of it was reached. Only the verdict of rates changes. Such "
-    "a rate is not compared or ranked. In other people's results it is a note.",
+    "a rate is not compared or ranked. In other people's results, this is reported as a note.",
     error="Too low: it is the limit. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate and rate_iops to measure the speed",
     sources=(fio_doc("rate, rate_iops"), fio_source("3.42", "backend.c", "usec_for_io")),

@@ -50,7 +50,7 @@ def _message(size: int, disks: int) -> str:
 
 
 RULE = Rule(
-    title="The buffer of the disk answers",
+    title="Reads from the disk's own buffer",
     wrong="A hard disk has 16 to 512 MiB of RAM and reads whole tracks into it. Random reads of a small area need no "
     "seek after the first pass. The kernel counts them like any other request.",
     shows="Before a run: random reads of at most 16 MiB per rotational disk are suspect; up to 256 MiB, a time_based "

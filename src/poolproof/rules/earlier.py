@@ -64,7 +64,7 @@ def skips_blocks(part: LoadPart) -> bool:
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:
-    """True if the earlier job covers every extent of this job that has the same scale."""
+    """True if the earlier job covers every extent of this job. If the scales differ, the ends are not compared."""
     return all(
         any(
             other.file == extent.file

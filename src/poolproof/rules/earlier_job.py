@@ -1,4 +1,4 @@
-"""A file that an earlier job of the same text wrote only in part or through memory."""
+"""A file that an earlier job of the same text wrote only in part or through the page cache."""
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import cold_reads
@@ -50,8 +50,8 @@ RULE = Rule(
     wrong="If a write job is ended by its runtime, or picks blocks without a map, parts of its file remain unwritten, "
     "because fio reserves the full size first. A file that was just written through the page cache is still in "
     "RAM.",
-    shows="In a text with several jobs: a job reads a file of which an earlier job of the text wrote less than 95 %, "
-    "or which it wrote without direct=1. If there are fio disk statistics or counters, they decide.",
+    shows="In a text with several jobs: a job reads a file that an earlier job in the text wrote without "
+    "direct=1 or only in part (less than 95 %). If there are fio disk statistics or counters, they decide.",
     error="Too high. Seen: 63 % of the file written, and the rest read as zeros.",
     fix="fill the whole file first, with a job without runtime (rw=write bs=1m end_fsync=1), and drop the caches",
     sources=(fio_source("3.38", "filesetup.c", "extend_file"), "measured case L01"),

@@ -17,8 +17,8 @@ def _in_job(case: Case) -> Findings:
         signs.append(f"its free space is {zfs.fragmentation_percent} % fragmented")
     if signs:
         yield notes(
-            f"the pool is {' and '.join(signs)}: ZFS searches for small free pieces and may gang blocks, so writes are "
-            "slower than on a pool with free space",
+            f"the pool is {' and '.join(signs)}: ZFS searches for small free pieces and may use gang blocks, so writes "
+            "are slower than on a pool with free space",
             weight=45,
         )
 

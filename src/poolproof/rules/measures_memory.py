@@ -10,7 +10,7 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A measurement of memory",
-    wrong="Some programs print a value of memory next to a value of the disk. `hdparm -T` (Timing cached reads) reads "
+    wrong="Some programs print the speed of memory next to that of the disk. `hdparm -T` (Timing cached reads) reads "
     "the same 2 MiB from the page cache. `dd if=/dev/zero of=/dev/null` involves no disk at all.",
     shows="In a text: a line `Timing cached reads` of hdparm, or dd from /dev/zero or /dev/urandom to /dev/null.",
     error="Too high for a disk: it is the speed of RAM.",

@@ -49,11 +49,11 @@ def _blocks(part: ReportedDirection, depth: int) -> bool:
 
 RULE = Rule(
     title="Random reads faster than flash",
-    wrong="A random read from flash takes 20 µs or more, because the flash page itself takes that long. A share of "
+    wrong="A random read from flash takes 20 µs or more, because reading the flash page takes that long. A share of "
     "much faster reads came from memory, even if the median looks like that of a disk.",
     shows="In a result without counters: at least 10 % of the random reads took less than 5 µs, or at least 30 % took "
     "less than 10 µs. The limit of 10 µs does not apply if the text mentions Optane or persistent memory.",
-    error="Too high. Seen: 84,100 random reads/s at depth 1, of which 80 % took 7 µs and 20 % took 25 µs.",
+    error="Too high. Seen: 84,100 random reads/s at depth 1: 80 % took 7 µs and 20 % took 25 µs.",
     fix="use direct=1, a file of twice RAM, and counters: run the job with poolproof",
     sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
     in_result=each_part(_in_part),

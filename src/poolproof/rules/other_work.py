@@ -54,8 +54,8 @@ def _disks(case: Case, others: OtherWork) -> Findings:
         return
     yield suspects(
         f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
-        f"{format_rate(others.write_bytes / others.seconds)} while fio ran. On the same disks this slows fio down, and "
-        "it can hide a cache: the counters of a disk do not show which program moved the bytes",
+        f"{format_rate(others.write_bytes / others.seconds)} while fio ran. If these are the same disks, this slows "
+        "fio down and can hide a cache: the counters of a disk do not show which program moved the bytes",
         weight=74,
     )
 

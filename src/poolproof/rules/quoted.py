@@ -12,7 +12,7 @@ class Quoted:
     `memory`: a sentence that names RAM as the target or the cache, with its line.
     `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
     `unfilled`: which earlier job of the text created the file and wrote only a part of it.
-    `just_written`: which earlier job of the text wrote the file through memory.
+    `just_written`: which earlier job in the text wrote the file through the page cache.
     `measures_memory`: why the value is the speed of memory by definition.
     `hard_disks`: the line that names hard disks as the target, and `hard_disk_count` their number, 0 if unknown.
     """

@@ -19,8 +19,9 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="The disks read less than fio did",
     wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents: the result measures RAM.",
-    shows="In the counters: the disks read less than 85 % of what fio read. Under 50 % is proof; 85 to 95 % is a note. "
-    "If the target compresses and the job's data is compressible, proportionally fewer bytes are expected.",
+    shows="In the counters: the disks read less than 85 % of what fio read. Under 50 % is proof; 85 to 95 % is "
+    "reported as a note. If the target compresses and the job's data is compressible, proportionally fewer bytes are "
+    "expected.",
     error="Too high, by a factor of 2 to more than 100. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio "
     "read.",
     fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then use direct=1; or set "

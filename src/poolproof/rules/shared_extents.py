@@ -26,7 +26,7 @@ RULE = Rule(
     "read of any part seeks within a small area, and the disk's own cache may answer.",
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
-    error="Too high, by as much as the memory of the disk is faster than its medium.",
+    error="Too high, by up to the ratio of the speeds of the disk's memory and its medium.",
     fix="write the file anew (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap"), "man 8 filefrag"),
     in_result=_in_result,

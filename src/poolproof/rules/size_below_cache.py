@@ -41,7 +41,7 @@ def _in_job(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads and may_end_in_ram(job, case.target)]
     if case.cold and readers and unique is not None and unique < 2 * cache_bytes:
         yield suspects(
-            f"{case.who(readers)} reads {format_size(unique)} through memory, and {name} is "
+            f"{case.who(readers)} reads {format_size(unique)} through a cache, and {name} is "
             f"{format_size(cache_bytes)}: reads of cached data do not reach the disks",
             weight=60,
             fix=_fix(case, readers[0], cache_bytes, name),

@@ -10,7 +10,7 @@ def _in_job(case: Case) -> Findings:
     if jobs:
         yield suspects(
             f"{case.who(jobs)} sets thinktime and a queue depth of {jobs[0].queue_each}, but fio lets all I/Os finish "
-            f"before it thinks, every {_blocks(jobs[0])} I/Os: at most {_blocks(jobs[0])} are in flight",
+            f"before it waits, every {_blocks(jobs[0])} I/Os: at most {_blocks(jobs[0])} are in flight",
             weight=62,
         )
 

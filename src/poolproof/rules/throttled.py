@@ -66,7 +66,7 @@ RULE = Rule(
     "delays the requests before the disk sees them, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached 70 "
     "% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
-    "time. A limit that was not reached, and processors that slowed down because of heat, are notes.",
+    "time. A limit that was not reached, and processors that slowed down because of heat, are reported as notes.",
     error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without; a quota of 20 % of a processor "
     "halves the IOPS and raises the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",

@@ -22,7 +22,7 @@ def _in_result(case: Case) -> Findings:
     rate = found.fio_write_bytes / (found.window_s + flush_s)
     yield suspects(
         f"after fio had ended, {slowest.device} took {format_duration(flush_s)} to empty its own buffer, but got "
-        f"no more data. Over that time too, the writes are {format_rate(rate)}",
+        f"no more data. With that time included, the write rate is {format_rate(rate)}",
         weight=73,
         metrics=_RATES,
     )

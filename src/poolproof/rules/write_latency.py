@@ -32,7 +32,7 @@ RULE = Rule(
     "takes, or the wait for memory, but nothing about a disk. If the job also reads, its percentiles mix both.",
     shows="In a result with counters: writes with direct=0 and without O_SYNC. Only the latencies of reads and writes "
     "are affected.",
-    error="Too low. Measured: a p99 of 9.28 µs, where the sync that wrote the data took 553 µs.",
+    error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
     sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),
     in_result=_in_result,

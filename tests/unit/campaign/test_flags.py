@@ -66,7 +66,7 @@ def test_a_metric_can_be_set() -> None:
     [
         ("a", "--device a: expected NAME=SOURCE", "--device NAME=file:16G"),
         ("a=", "--device a=: ", "file:16G"),
-        ("=file:8G", "--device =file:8G: `` cannot name a device", "letters"),
+        ("=file:8G", "--device =file:8G: `` is not a valid device name", "letters"),
         ("a=fil:8G", "--device a=fil:8G: ", "file:16G"),
         ("a=emulate:nvme", "--device a=emulate:nvme: an emulated disk needs a size", "size: 16G"),
     ],

@@ -32,10 +32,10 @@ def test_a_second_run_is_refused_until_the_first_one_dies() -> None:
         try:
             assert other.stdout is not None
             assert other.stdout.readline() == b"held\n"
-            with pytest.raises(HostError, match=f"another run of poolproof is going on.*process {other.pid}") as caught:
+            with pytest.raises(HostError, match=f"another poolproof run is in progress.*process {other.pid}") as caught:
                 host_locked((), share=False).__enter__()
             assert "--share-host" in caught.value.hint
-            with pytest.raises(HostError, match=f"another run of poolproof uses the disk a .process {other.pid}"):
+            with pytest.raises(HostError, match=f"another poolproof run uses the disk a .process {other.pid}"):
                 host_locked({"the disk a"}, share=True).__enter__()
             with host_locked({"the disk b"}, share=True):
                 pass
@@ -48,7 +48,7 @@ def test_a_second_run_is_refused_until_the_first_one_dies() -> None:
 
 def test_a_run_that_does_not_share_is_refused_while_others_share() -> None:
     with host_locked({"the disk a"}, share=True):
-        with pytest.raises(HostError, match="is going on"):
+        with pytest.raises(HostError, match="is in progress"):
             host_locked({"the disk b"}, share=False).__enter__()
         with host_locked({"the disk b"}, share=True):
             pass

@@ -27,7 +27,7 @@ def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path) -> None:
     inner = tmp_path / "open" / "data"
     inner.mkdir(parents=True)
     inner.parent.chmod(0o777)
-    with pytest.raises(HostError, match=r"every user could replace .*/open by a link") as caught:
+    with pytest.raises(HostError, match=r"every user could replace .*/open with a link") as caught:
         check_not_swappable(LocalHost(), str(inner))
     assert "ls -ld" in caught.value.hint
     inner.parent.chmod(0o1777)
@@ -39,5 +39,5 @@ def test_a_directory_inside_one_of_another_user_is_refused(tmp_path: Path) -> No
     inner = tmp_path / "bob" / "data"
     inner.mkdir(parents=True)
     os.chown(inner.parent, 65534, 65534)
-    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob by a link"):
+    with pytest.raises(HostError, match=r"the user \w+ could replace .*/bob with a link"):
         check_not_swappable(LocalHost(), str(inner))

@@ -22,7 +22,7 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True)
 class _File:
-    """The known facts about a file: which part is missing, and which job wrote it through memory; empty if none."""
+    """The known facts about a file: which part is missing, and which job wrote it to the page cache; empty if none."""
 
     unfilled: str = ""
     in_memory: str = ""
@@ -69,7 +69,9 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
     """Return what is known about a file of the part after it ran."""
     if not part.writes or part.reads:
         return known if known is not None and not is_new else _File()
-    in_memory = "" if part.direct or part.trims else f"the job in line {found.line} wrote the file through memory"
+    in_memory = (
+        "" if part.direct or part.trims else f"the job in line {found.line} wrote the file through the page cache"
+    )
     covered = _covered(part, found.result)
     if known is not None and not known.unfilled and not is_new:
         return _File(in_memory=in_memory)

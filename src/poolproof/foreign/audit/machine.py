@@ -82,7 +82,7 @@ def for_load(machine: Machine, load: Load, *, is_on_device: bool) -> Machine:
     """Return the facts that apply to a load.
 
     The file system applies if a path of the load is below the mount point, or contains the name of the dataset or its
-    pool. If another program than fio shows no path, the file system is assumed to be the one that the text describes.
+    pool. If a program other than fio shows no path, the file system is assumed to be the one that the text describes.
     """
     paths = [extent.file for part in load.parts for extent in part.extents if extent.file.startswith("/")]
     names = {machine.where.rpartition("/")[2], machine.where.partition("/")[0]} - {""}

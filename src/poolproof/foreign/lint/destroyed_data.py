@@ -1,6 +1,6 @@
 """Find jobs that overwrite block devices, and say what is on these devices.
 
-fio itself refuses only a device that the mount table names. It writes to swap, to members of arrays and pools, to
+fio itself refuses only a device that the mount table lists. It writes to swap, to members of arrays and pools, to
 devices under LVM or LUKS, and to file systems that are not mounted. Source: fio 3.33 filesetup.c (setup_files) and
 lib/mountcheck.c (device_is_mounted).
 """
@@ -28,7 +28,7 @@ _HARMLESS = re.compile(
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _FIX = (
-    "use filename= or directory= on a file system to measure that, or --readonly, with which fio refuses to write; "
+    "use filename= or directory= on a file system to measure that, or --readonly, so that fio refuses to write; "
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
 )
 

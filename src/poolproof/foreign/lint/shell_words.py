@@ -1,7 +1,7 @@
 """Split a shell script into simple commands, and each command into words with their positions.
 
 Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
-operators, redirections and here-documents. A variable is replaced by its value if the value is known, and by its
+operators, redirections and here-documents. A variable is replaced with its value if the value is known, or with its
 default in `${NAME:-default}`; otherwise it is left as written. Every text can be read: an unclosed quote extends to the
 end of the text.
 """

@@ -11,7 +11,7 @@ from dataclasses import replace
 from poolproof.load.fio.job import Job, Jobs
 
 UNKNOWN = re.compile(r"\$\{[^}]*\}?|\$\([^)]*\)?|\$[A-Za-z_]\w*|\$[@*#?0-9]|`[^`]*`?")
-"""Matches a variable or a command substitution that was not replaced by its value, in a script or a job file."""
+"""Matches a variable or a command substitution that was not replaced with its value, in a script or a job file."""
 
 _NEVER_CHECKED = frozenset({"filename_format", "exec_prerun", "exec_postrun", "description", "name"})
 _VALUES: Mapping[str, tuple[str, ...]] = {

@@ -24,7 +24,7 @@ if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 
 @dataclass(frozen=True)
 class WrittenDevice:
-    """A path that a job writes to, as a host knows it.
+    """A path that a job writes to, as seen from a host.
 
     `exists` is False if there is nothing at the path. `is_block` is True for a block device. `found` is what is on the
     device, as the end of a sentence (`is mounted at /`); empty if nothing was found.

@@ -30,7 +30,7 @@ REFUSED: Mapping[str, str] = {
     "exec_prerun": _STARTS,
     "exec_postrun": _STARTS,
     "allow_mounted_write": "permits writes to a mounted device",
-    "profile": "replaces the workload by a built-in one, which may name other files",
+    "profile": "replaces the workload with a built-in one, which may name other files",
     "donorname": "names a file outside the layout",
     "ioscheduler": _MACHINE,
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _MACHINE),

@@ -29,8 +29,8 @@ from poolproof.units import format_number_of
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
 HOLDS_FOR = (
-    "This holds for this machine, these builds of the layouts and the days of the runs. How much builds and days "
-    "differ was not measured."
+    "This applies to this machine, these builds of the layouts and the days of the runs. How much results differ "
+    "between builds and between days was not measured."
 )
 """What an answer holds for."""
 
@@ -158,8 +158,8 @@ def _repeat(cells: Sequence[ComparedCell]) -> Iterator[Text]:
 
 
 def in_place_text(names: str) -> str:
-    """Return the note on layouts that became each other in place."""
-    text = f"{names} became each other in place: the second is measured later, on an older pool."
+    """Return the note on layouts that were converted into each other in place."""
+    text = f"{names} were converted into each other in place: the second is measured later, on an older pool."
     return f"{text} Equal layouts differed by up to {per_cent_whole(MARGIN)}, so the intervals include that."
 
 

@@ -50,7 +50,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print the ranking of each workload of a campaign without a goal. Each holds with 95 % confidence by itself."""
+    """Print the ranking of each workload of a campaign without a goal. Each has its own 95 % confidence."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
@@ -58,7 +58,7 @@ def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> N
             print_ranking(console, each)
             console.print()
     names = ", ".join(f"--goal {name}" for name in list(rankings)[:2])
-    text = f"The campaign has no goal, so each workload is ranked by itself ({names} for one of them, "
+    text = f"The campaign has no goal, so each workload has its own ranking ({names} for only one, "
     console.print(Text(f"{text}--weights A=2,B=1 for a mix).", style=QUIET))
 
 

@@ -177,7 +177,8 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
-            title = f"{cell.workload} on {cell.layout}: too few events to rank, compare or claim its {_title(cell)}"
+            place = f"{cell.workload} on {cell.layout}"
+            title = f"{place}: too few events for rankings, comparisons or claims by {_title(cell)}"
             yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
 
 

@@ -103,7 +103,8 @@ class Comparison:
     `only_a` has the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
     layouts are compared, the layout name in all keys is empty.
 
-    `in_place`: the two layouts became each other in place, so the differences include a margin (`in_place.MARGIN`).
+    `in_place`: the two layouts were converted into each other in place, so the differences include a margin
+    (`in_place.MARGIN`).
     """
 
     a: Side
@@ -154,7 +155,7 @@ def compare(
 
 
 def _are_in_place(a: Side, b: Side) -> bool:
-    """True if A and B are two layouts of the same run that became each other in place."""
+    """True if A and B are two layouts of the same run that were converted into each other in place."""
     if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
         return False
     return are_in_place(family_of(a.run), a.layout, b.layout)

@@ -1,4 +1,4 @@
-"""Comparisons of layouts that became each other in place (log and cache devices, attach and detach).
+"""Comparisons of layouts that were converted into each other in place (log and cache devices, attach and detach).
 
 Such layouts share one pool, which is older under the second layout than under the first, and they are measured one
 after the other. Neither is part of the variance between trials. Random reads on a pool with and without a log device,
@@ -21,7 +21,7 @@ MARGIN = 0.16
 
 
 def family_of(run: LoadedRun) -> Mapping[str, int]:
-    """Return the number of each layout's family. Layouts with the same number became each other in place.
+    """Return the number of each layout's family. Layouts with the same number were converted into each other in place.
 
     Empty if this version can't read a layout expression.
     """
@@ -35,7 +35,7 @@ def family_of(run: LoadedRun) -> Mapping[str, int]:
 
 
 def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
-    """True if the two layouts became each other in place."""
+    """True if the two layouts were converted into each other in place."""
     return one in family and family[one] == family.get(other)
 
 

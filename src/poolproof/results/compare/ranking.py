@@ -207,7 +207,7 @@ class Ranking:
     """A ranking of a run's layouts. `metrics` has the metric of each workload.
 
     `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has
-    the layouts that became others of the ranking in place; differences between them include a margin.
+    the layouts that were converted into others of the ranking in place; differences between them include a margin.
     """
 
     run: LoadedRun
@@ -278,7 +278,7 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
-    """Return the ranking of each workload by itself, or the reason why the workload has none, by workload.
+    """Return each workload's own ranking, or the reason why the workload has none, by workload.
 
     Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
     """

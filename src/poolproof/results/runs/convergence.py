@@ -154,7 +154,7 @@ def convergence_of(
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
     """Return how long fio would run in a trial with a fixed time, in seconds.
 
-    For a workload that ends by itself, this is the longest time that one of these trials took.
+    For a workload that ends on its own, this is the longest time that one of these trials took.
     """
     own_s = [trial.seconds.get("fio", 0.0) for trial in trials if trial.settling is None and trial.figures]
     longest = [trial.settling.most_s for trial in trials if trial.settling is not None]

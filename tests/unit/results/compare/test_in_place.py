@@ -1,4 +1,4 @@
-"""Differences between layouts that became each other in place include a margin, and the output says so."""
+"""Differences between layouts that were converted into each other in place include a margin, and the output says so."""
 
 import io
 from pathlib import Path
@@ -48,4 +48,4 @@ def test_the_margin_is_stated(tmp_path: Path, order: str) -> None:
     made, out = run(tmp_path / "r", order), io.StringIO()
     print_comparison(Console(file=out, width=200), compare(Side(made, "plain"), Side(made, "log"), effect=0.02))
     print_ranking(Console(file=out, width=200), rank(made, READS, metric=None, effect=0.02))
-    assert out.getvalue().count("became each other in place") == (2 if order == "in place" else 0)
+    assert out.getvalue().count("were converted into each other in place") == (2 if order == "in place" else 0)

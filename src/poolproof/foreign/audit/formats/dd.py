@@ -62,7 +62,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if result is not None:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
-            written[near.target] = f"dd in line {near.line} wrote this file through memory"
+            written[near.target] = f"dd in line {near.line} wrote this file through the page cache"
         command = None
 
 
