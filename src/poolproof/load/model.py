@@ -51,6 +51,9 @@ class LoadPart:
     write has new data. `compress_percentage` is the share of each buffer that is meant to be compressible; None if not
     set. `repeats_pattern`: every buffer is filled with one short pattern.
 
+    `averages_runs`: the generator prints the mean rate and the mean latency of several runs. Their product can be more
+    than `queue` I/Os in flight.
+
     `source` is the part in the generator's format, for the generator itself and for rules about its options.
     """
 
@@ -92,6 +95,7 @@ class LoadPart:
     rate_limited: bool = False
     thinks: bool = False
     measures_latency: bool = True
+    averages_runs: bool = False
     source: object | None = field(default=None, compare=False, repr=False)
 
     @property

@@ -16,7 +16,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
     job = case.job_named(reported.name)
     queue, in_flight = _queue(case, job, reported), _in_flight(directions)
     pauses = job is not None and (job.rate_limited or job.thinks or job.syncs or job.is_mixed)
-    if queue is None or in_flight is None:
+    if queue is None or in_flight is None or (job is not None and job.averages_runs):
         return None
     if in_flight > 1.1 * queue:
         return finding(

@@ -257,6 +257,10 @@ VALUES: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
         "1073741824字节（1.1 GB，1.0 GiB）已复制，2.5 s，429 MB/s\n",
         [("mixed", _RATE, 1073741824 / 2.5)],
     ),
+    "dd in Chinese before 2015": (
+        "记录了1024+0 的读入\n记录了1024+0 的写出\n1073741824字节(1.1 GB)已复制，2.5 秒，429 MB/秒\n",
+        [("mixed", _RATE, 1073741824 / 2.5)],
+    ),
     "dd of busybox": (
         "1073741824 bytes (1.0GB) copied, 5.678000 seconds, 180.3MB/s\n",
         [("mixed", _RATE, 1073741824 / 5.678)],
@@ -356,9 +360,65 @@ def test_data_sheets_and_tables_are_no_results(text: str) -> None:
     assert _audit(text) == ()
 
 
-def test_mixed_values_of_crystaldiskmark_are_left_out() -> None:
+def test_mixed_values_of_crystaldiskmark_are_one_result_of_both_directions() -> None:
     mixed = "[Mix] Read 70%/Write 30%\n  SEQ    1MiB (Q=  8, T= 1):  3000.0 MB/s [   2861.0 IOPS] <  2795.11 us>\n"
-    assert len(_audit(CRYSTAL_8 + mixed)) == len(_audit(CRYSTAL_8))
+    found = _audit(CRYSTAL_8 + mixed)
+    assert len(found) == len(_audit(CRYSTAL_8)) + 1
+    values = found[-1].figures.directions["mixed"]
+    assert (values.bandwidth_bytes, values.iops, found[-1].verdict) == (3000.0e6, 2861.0, "unproven")
+
+
+def test_the_means_of_several_runs_of_kdiskmark_may_exceed_the_depth() -> None:
+    text = KDISKMARK.format(rate="2.328", iops="582.2", us="1713.00")
+    text = text.replace("[  61500.0 IOPS] <  8300.00 us>", "[  61500.0 IOPS] < 11900.00 us>")
+    assert {each.verdict for each in _audit(text)} == {"unproven"}
+    assert "littles-law" in _doubts(_audit(CRYSTAL_8.replace("2452.66 us", "3452.66 us"))[0])
+
+
+def test_buffer_cache_reads_of_an_old_hdparm_are_memory() -> None:
+    memory, disk = _audit(
+        "/dev/hda:\n Timing buffer-cache reads:   256 MB in  0.80 seconds =320.00 MB/sec\n"
+        " Timing buffered disk reads:  90 MB in  3.00 seconds = 30.00 MB/sec\n"
+    )
+    assert (memory.verdict, disk.verdict) == ("refuted", "unproven")
+    assert memory.figures.directions["read"].bandwidth_bytes == 320 * MIB
+
+
+def test_lines_of_dd_below_one_command_belong_to_it() -> None:
+    command = "for i in 1 2 3; do dd if=/mnt/file of=/dev/null bs=1M iflag=direct 2>&1 | tail -n1; done\n"
+    assert [list(each.figures.directions) for each in _audit(command + GNU + GNU)] == [["read"], ["read"]]
+    *_, other = _audit(f"{command}{GNU}and on the old server:\n{GNU}")
+    assert list(other.figures.directions) == ["mixed"]
+
+
+def test_a_sysbench_without_its_header_has_the_options_of_its_command() -> None:
+    moved = "Read 0b  Written 1Gb  Total transferred 1Gb  (100.00Mb/sec)\n...\n"
+    command = "# sysbench --test=fileio --file-test-mode={} --file-total-size=4G run\n...\n"
+    first, second = _audit(command.format("seqwr") + moved + command.format("rndwr") + moved)
+    assert (first.job, second.job) == ("sysbench fileio: sequential write", "sysbench fileio: random write")
+    assert first.figures.directions["write"].bandwidth_bytes == 100 * MIB
+
+
+def test_summaries_of_dbench_may_have_the_name_of_the_storage_before_them() -> None:
+    found = _audit("NVMe (local): Random Read/Write IOPS: 210k/180k. BW: 2000MiB/s / 900MiB/s\n")
+    assert [values.iops for each in found for values in each.figures.directions.values() if values.iops] == [
+        210e3, 180e3,
+    ]  # fmt: skip
+
+
+def test_the_header_of_elbencho_may_follow_a_log_prefix() -> None:
+    table = ELBENCHO.split("\n", 1)[1]
+    (write, read) = _audit(f"12:00:01 - DEBUG - bench - ssh [a@b] stdout: {table}")
+    assert (write.figures.directions["write"].iops, read.figures.directions["read"].iops) == (219, 624)
+
+
+def test_elbencho_counts_the_files_of_braces_and_of_directories() -> None:
+    table = ELBENCHO.split("\n", 1)[1].replace("2497", "40000").replace("       10240\n", "      164000\n")
+    few, braces, folders = (
+        _audit(f"$ elbencho -r -b 4M -t 16 --direct -s 1g {files}\n{table}")[1]
+        for files in ("/mnt/f", "/mnt/f{1..64}", "-n 2 -N 4 /mnt")
+    )
+    assert "small-file" in _doubts(few) and not _doubts(braces) and not _doubts(folders)
 
 
 @pytest.mark.parametrize("path", ["/dev/shm/x", "/dev/ram0", "/dev/zram1"])
@@ -394,6 +454,11 @@ def test_bonnie_below_twice_the_ram_is_suspect() -> None:
     assert any("size-below-cache" in _doubts(each) for each in _audit(free + BONNIE))
     assert not any("size-below-cache" in _doubts(each) for each in _audit(free + BONNIE.replace("16G", "64G")))
     assert any("size-below-cache" in _doubts(each) for each in _audit(BONNIE, ram="16G"))
+
+
+def test_the_csv_line_below_the_table_of_bonnie_is_the_same_result() -> None:
+    assert len(_audit(BONNIE + "\n" + BONNIE_CSV)) == len(_audit(BONNIE))
+    assert len(_audit(BONNIE + "\n" + BONNIE_CSV.replace("123456", "223456"))) == 2 * len(_audit(BONNIE))
 
 
 def test_random_writes_of_a_named_hard_disk_are_suspect_but_never_refuted() -> None:

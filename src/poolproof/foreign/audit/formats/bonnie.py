@@ -1,4 +1,7 @@
-"""bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values."""
+"""bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
+
+bonnie++ prints both. A line that repeats the values of the table above it is not another result.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +28,7 @@ _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     unit: str | None = None
-    since = 0
+    since, table = 0, dict[str, float | None]()
     for line_number, line in numbered:
         if match := _HEADER.match(line):
             unit, since = match["unit"], line_number
@@ -35,9 +38,9 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
             rates = {_NAMES[at]: _rate(cell[0], units[_NAMES[at]]) for at, cell in zip(order, cells, strict=False)}
             yield from _results(line_number, rates, _size(match["size"]))
-            unit = None
+            unit, table = None, rates
         elif "," in line and (match := _CSV.match(line)):
-            yield from _csv(line_number, match)
+            yield from _csv(line_number, match, table)
 
 
 def _rate(text: str, unit: str) -> float | None:
@@ -57,8 +60,11 @@ def _size(text: str) -> int | None:
         return None
 
 
-def _csv(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
-    """Yield the results of a line of comma-separated values, in the format of 1.03 or of 1.9x and 2.00."""
+def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:
+    """Yield the results of a line of comma-separated values, in the format of 1.03 or of 1.9x and 2.00.
+
+    Yields nothing if the line repeats the values of the `table` before it.
+    """
     fields = match["rest"].split(",")
     size_at, first = (3, 5) if match["format"] else (1, 2)  # name, concurrency, seed, size, chunk; or name, size
     is_short = len(fields) < (first + 2 * len(_NAMES) if match["format"] else _OLD_FIELDS)
@@ -70,7 +76,8 @@ def _csv(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
         return
     rates = {name: _rate(cell, "K") if cell else None for name, cell in zip(_NAMES, cells[::2], strict=True)}
     rates["seeks"] = number(cells[10]) if cells[10] else None
-    yield from _results(line, rates, _size(fields[size_at].partition(":")[0]))
+    if not table or any(rates[name] != rate for name, rate in table.items()):
+        yield from _results(line, rates, _size(fields[size_at].partition(":")[0]))
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:

@@ -1,4 +1,7 @@
-"""dbench's summary of fio: `Random Read/Write IOPS: 27.9k/27.9k. BW: 110MiB/s / 87.2MiB/s` and the lines below it."""
+"""dbench's summary of fio: `Random Read/Write IOPS: 27.9k/27.9k. BW: 110MiB/s / 87.2MiB/s` and the lines below it.
+
+In a comparison, people put the name of the storage before a line: `Longhorn: Random Read/Write IOPS: ...`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,15 +11,16 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
+_LABEL = r"^[\s#*>-]*(?:\w[\w ().,/+-]{0,40}:\s+)?"
 _IOPS = re.compile(
-    r"^[\s#*>-]*Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?"
+    rf"{_LABEL}Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\.?"
     r"(?:\s*BW:\s*(?P<read_bw>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write_bw>[\d.]+\s?[KMG]i?B)/s)?"
 )
-_LATENCY = re.compile(r"^[\s#*>-]*Average Latency \(usec\) Read/Write:\s*(?P<read>[\d.]*)\s?/\s?(?P<write>[\d.]*)\s*$")
+_LATENCY = re.compile(rf"{_LABEL}Average Latency \(usec\) Read/Write:\s*(?P<read>[\d.]*)\s?/\s?(?P<write>[\d.]*)\s*$")
 _SEQUENTIAL = re.compile(
-    r"^[\s#*>-]*Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
+    rf"{_LABEL}Sequential Read/Write:\s*(?P<read>[\d.]+\s?[KMG]i?B)/s\s?/\s?(?P<write>[\d.]+\s?[KMG]i?B)/s"
 )
-_MIXED = re.compile(r"^[\s#*>-]*Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
+_MIXED = re.compile(rf"{_LABEL}Mixed Random Read/Write IOPS:\s*(?P<read>[\d.]+k?)\s?/\s?(?P<write>[\d.]+k?)\s*$")
 _SCRIPT = {"ioengine": "libaio", "direct": "1", "gtod_reduce": "1"}
 _MISSING = ("whether the script's FIO_DIRECT was changed from 1, the size of the file, bytes and run time",)
 

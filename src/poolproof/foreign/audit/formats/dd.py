@@ -1,4 +1,7 @@
-"""dd's last line, as GNU, busybox, FreeBSD and macOS print it, in several languages, with the command above it."""
+"""dd's last line, as GNU, busybox, FreeBSD and macOS print it, in several languages, with the command above it.
+
+If several results follow one command with only dd's own lines between them, the command ran in a loop.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,12 +17,12 @@ _GNU = re.compile(
     r"^\s*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
     r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
     r"[,\uff0c\u3001]\s*(?P<seconds>\d[\d.,]*(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?[,\uff0c\u3001]\s*"
-    r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/s"
+    r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/[^\W\d_]{1,3}"
 )
 _BSD = re.compile(
     r"^\s*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*) secs \(\d+(?:\.\d+)? bytes/sec\)"
 )
-_RECORDS = re.compile(r"^\s*\d+\+\d+ ")
+_RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?dd\s+(?P<words>(?:\S+=\S+\s*)+.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _DROPPED = re.compile(r"drop_caches|zpool export|umount|reboot")
@@ -48,13 +51,16 @@ class _Command:
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     command: _Command | None = None
+    has_ended = False
     written: dict[str, str] = {}
     for at, (line_number, line) in enumerate(numbered):
         if _DROPPED.search(line):
             written.clear()
         if found := _command(line_number, line):
-            command = found
+            command, has_ended = found, False
         match = _GNU.match(line) or _BSD.match(line)
+        if has_ended and command and not (match or found) and line.strip() and not _RECORDS.match(line):
+            command = None
         if match is None or _is_progress(numbered, at):
             continue
         near = command if command is not None and line_number - command.line <= _NEAR else None
@@ -63,7 +69,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             written[near.target] = f"dd in line {near.line} wrote this file through the page cache"
-        command = None
+        has_ended = True
 
 
 def _command(line_number: int, line: str) -> _Command | None:

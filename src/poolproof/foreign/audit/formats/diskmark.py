@@ -1,4 +1,7 @@
-"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency."""
+"""CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency.
+
+A line under `[Mix]` has one value for reads and writes together.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -42,7 +45,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         old = _OLD.match(line) if program and not match else None  # a data sheet has such lines too
         kind = side if match else old["side"].lower() if old else ""
         found = match or old
-        if found is None or kind not in ("read", "write"):
+        if found is None or kind not in ("read", "write", "mix"):
             continue
         size, is_zero = _size(numbered, at)
         result = _result(program or "CrystalDiskMark", line_number, found, kind)
@@ -75,8 +78,8 @@ def _result(program: str, line: int, found: re.Match[str], kind: str) -> Foreign
     figures = values(bandwidth_bytes=rate * 1e6, iops=iops or rate * 1e6 / block, mean_ns=mean_ns)
     part = LoadPart(
         name,
-        reads=kind == "read",
-        writes=kind == "write",
+        reads=kind != "write",
+        writes=kind != "read",
         is_random=is_random,
         block_bytes=block,
         max_block_bytes=block,
@@ -84,9 +87,10 @@ def _result(program: str, line: int, found: re.Match[str], kind: str) -> Foreign
         depth=depth,
         queue=depth * threads,
         direct=program == "CrystalDiskMark",
-        syncs=kind == "write",
+        syncs=kind != "read",
+        averages_runs=program == "KDiskMark",
     )
-    outcome = outcome_of(program, name, {kind: figures})
+    outcome = outcome_of(program, name, {"mixed" if kind == "mix" else kind: figures})
     return ForeignResult(program, line, line, outcome, (part,), missing=_MISSING[program])
 
 

@@ -1,5 +1,6 @@
 """elbencho's table: a phase per operation, with values when the first and the last thread were done."""
 
+import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -12,13 +13,16 @@ from poolproof.load.model import LoadPart
 from poolproof.units import parse_size
 
 _COMMAND = re.compile(r"\belbencho[\"']?\s+(?P<words>.*-.*)$")
-_HEADER = re.compile(r"^\s*OPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
+_HEADER = re.compile(r"\bOPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
 _ROW = re.compile(
     r"^\s*(?P<operation>[A-Z]{2,12})?\s+(?P<name>[A-Z][\w ./%]*?)\s*:\s+(?P<first>\S+)\s+(?P<last>\S+)\s*$"
 )
 _LATENCY = re.compile(r"^\s*IO latency\s*:\s*\[.*\bavg=(?P<mean>\S+?)\s")
 _END = re.compile(r"^\s*---\s*$")
 _LONGEST_COMMAND = 4000
+_TAKE_PATHS = ("--csvfile", "--livecsv", "--resfile", "--jsonfile", "--livejson", "--treefile", "--hostsfile", "-c")
+_RANGE, _LIST = re.compile(r"\{(\d{1,6})\.\.(\d{1,6})\}"), re.compile(r"\{([^{}.]*,[^{}]*)\}")
+_MOST_FILES = 1_000_000
 _KINDS = {"WRITE": "write", "READ": "read", "RWMIX": "write"}
 
 
@@ -36,7 +40,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
         if (match := _COMMAND.search(line)) and len(line) <= _LONGEST_COMMAND:
             command, command_line = f"elbencho {match['words'].strip()}", line_number
-        if _HEADER.match(line):
+        if _HEADER.search(line):
             is_table = True
         elif is_table and (match := _ROW.match(line)):
             if match["operation"]:
@@ -78,7 +82,7 @@ def _finished(phase: _Phase | None, command: str, command_line: int) -> Iterator
         parts,
         command,
         command_line or None,
-        size_bytes=_size(_options(command).get("size")) if command else None,
+        size_bytes=_bytes_of_files(command) if command else None,
         missing=missing,
     )
 
@@ -94,7 +98,7 @@ def _part(kind: str, command: str) -> LoadPart:
         is_random="rand" in options,
         block_bytes=block,
         max_block_bytes=block,
-        extents=file_of(_size(options.get("size"))),
+        extents=file_of(_bytes_of_files(command)),
         clones=threads,
         depth=depth,
         queue=threads * depth,
@@ -108,11 +112,39 @@ def _part(kind: str, command: str) -> LoadPart:
 _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "size", "-n": "dirs", "-N": "files"}
 
 
-def _options(command: str) -> dict[str, str]:
+def _bytes_of_files(command: str) -> int | None:
+    """Return the size of all files of a command in bytes: files × `--size`; None if the command has no size.
+
+    With `-n` and `-N`, each thread has that many directories with that many files. Otherwise every path is one file,
+    and the shell expands braces in paths.
+    """
+    options = _options(command)
+    size = _size(options.get("size"))
+    if size is None:
+        return None
+    if "dirs" in options or "files" in options:
+        return size * math.prod(_count(options.get(name)) for name in ("dirs", "files", "threads"))
+    words = _words(command)
+    pairs = zip(["", *words], words, strict=False)
+    paths = [word for before, word in pairs if "/" in word and not word.startswith("-") and before not in _TAKE_PATHS]
+    return size * max(1, sum(_expanded(path) for path in paths))
+
+
+def _expanded(path: str) -> int:
+    """Return the number of paths that the shell makes from `path{1..8}` or `path{a,b}`; 1 without braces."""
+    ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
+    return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
+
+
+def _words(command: str) -> list[str]:
     try:
-        words = shlex.split(command)[1:]
+        return shlex.split(command)[1:]
     except ValueError:
-        words = command.split()[1:]
+        return command.split()[1:]
+
+
+def _options(command: str) -> dict[str, str]:
+    words = _words(command)
     found: dict[str, str] = {}
     for word, after in zip(words, [*words[1:], ""], strict=True):
         name, equals, value = word.partition("=")

@@ -1,4 +1,7 @@
-"""hdparm -t and -T. `Timing cached reads` is by definition the speed of RAM and the bus, not of a disk."""
+"""hdparm -t and -T. `Timing cached reads` is by definition the speed of RAM and the bus, not of a disk.
+
+Releases before 5.4 print `buffer-cache reads` instead, with another block size.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,8 +12,9 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
 _TIMING = re.compile(
-    r"^\s*Timing (?P<what>cached|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+(?P<mb>\d+(?:\.\d+)?) MB in "
-    r"\s*(?P<seconds>\d+(?:\.\d+)?) seconds\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
+    r"^\s*Timing (?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+"
+    r"(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) seconds"
+    r"\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
 _CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: it measures RAM"
@@ -24,7 +28,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 def _result(line: int, match: re.Match[str]) -> ForeignResult:
     moved, lasted = number(match["mb"]), number(match["seconds"])
-    is_cached = "cached" in match["what"]
+    is_cached = "cache" in match["what"]
     name = f"{match['what']} reads"
     figures = values(
         io_bytes=whole(None if moved is None else moved * MIB),

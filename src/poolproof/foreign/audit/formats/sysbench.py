@@ -1,4 +1,7 @@
-"""sysbench fileio of 0.4, 0.5, 1.0 and 1.1. sysbench writes zeros, so a compressing target stores almost nothing."""
+"""sysbench fileio of 0.4, 0.5, 1.0 and 1.1. sysbench writes zeros, so a compressing target stores almost nothing.
+
+People often cut off the lines that repeat the options, so the command line above the values is read too.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +16,8 @@ from poolproof.load.outcome import Direction
 _SIZE = re.compile(r"^\s*(?P<size>\d+(?:\.\d+)?\s?[KMGT]i?[Bb]) total file size")
 _BLOCK = re.compile(r"^\s*Block size (?P<block>\d+(?:\.\d+)?\s?[KMG]?i?[Bb])")
 _TEST = re.compile(
-    r"^\s*Doing (?P<test>(?:random|sequential|combined) (?:read|write|r/w|rewrite|\(mmap\))?[\w/ ]*?) ?test"
+    r"^\s*Doing (?P<test>(?:random|sequential|combined) (?:read|write|r/w|rewrite|\(mmap\))?[\w/ ]*?) ?"
+    r"(?:\(creation\) )?test"
 )
 _THREADS = re.compile(r"^\s*Number of threads:\s*(?P<threads>\d{1,6})")
 _FLAGS = re.compile(r"^\s*Extra file open flags:\s*(?P<flags>.*)$")
@@ -28,6 +32,16 @@ _THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)
 _NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
 _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
 _START = re.compile(r"^\s*(?:\$|#|>)?\s*sysbench\b|Running the test with following options")
+_COMMAND = re.compile(r"\bsysbench\s+(?P<words>(?:\S+\s+){0,40}?)run\b")
+_OPTION = re.compile(r"--(?P<name>file-[a-z-]+|(?:num-)?threads)[= ](?P<value>[\w.]+)")
+_OPTIONS = {
+    "file-total-size": "size", "file-block-size": "block", "num-threads": "threads", "threads": "threads",
+    "file-extra-flags": "flags", "file-fsync-freq": "every",
+}  # fmt: skip
+_TESTS = {
+    "seqwr": "sequential write", "seqrewr": "sequential rewrite", "seqrd": "sequential read", "rndrd": "random read",
+    "rndwr": "random write", "rndrw": "random r/w",
+}  # fmt: skip
 
 
 @dataclass
@@ -87,11 +101,15 @@ def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    run = _Run()
+    run, given = _Run(), dict[str, str]()
     patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
     for line_number, line in numbered:
-        if _START.search(line):
-            run = _Run()
+        command = _given(line)
+        if command or _START.search(line):
+            if run.line and (found := run.finished(None)):
+                yield found
+            given = command or given
+            run = _Run(options=dict(given))
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
@@ -102,9 +120,23 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             run.last_line = line_number
             if found := run.finished(number(match["seconds"])):
                 yield found
-            run = _Run(options=run.options)
+            run, given = _Run(options=run.options), {}
     if run.line and (found := run.finished(None)):
         yield found
+
+
+def _given(line: str) -> dict[str, str]:
+    """Return the options of a sysbench command that runs a test of files; empty if the line has none."""
+    match = _COMMAND.search(line)
+    if match is None or "file" not in match["words"]:
+        return {}
+    options = {option["name"]: option["value"] for option in _OPTION.finditer(match["words"])}
+    found = {_OPTIONS[name]: value for name, value in options.items() if name in _OPTIONS}
+    if not found.get("every", "").isdecimal() or found["every"] == "0":
+        found.pop("every", None)
+    if test := _TESTS.get(options.get("file-test-mode", "")):
+        found["test"] = test
+    return found
 
 
 def _read(run: _Run, line: str) -> bool:
