@@ -19,7 +19,7 @@ from poolproof.files.writing import append_line, make_folder, open_lock, sync_fo
 from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.results.runs.files import decode, write_together
+from poolproof.results.runs.files import check_numbers, decode, write_together
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
@@ -161,7 +161,9 @@ class RunDirectory:
         load, report = (read_text(file, root=self.root) for file in files)
         outcome = next(reversed(generator.outcomes(report)), None)
         try:
-            decoded = msgspec.json.decode(read_regular(evidence, root=self.root), type=TrialEvidence)
+            text = read_regular(evidence, root=self.root)
+            check_numbers(text)
+            decoded = msgspec.json.decode(text, type=TrialEvidence)
             return generator.read_back(load), outcome, decoded
         except (msgspec.DecodeError, RecursionError) as error:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None

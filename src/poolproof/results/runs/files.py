@@ -1,5 +1,6 @@
-"""Write the files of a trial together, and decode JSON after checking its schema."""
+"""Write the files of a trial together, and decode JSON after checking its schema and its numbers."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,9 @@ from poolproof.files.writing import write_output
 from poolproof.version import __version__
 
 Value = TypeVar("Value")
+
+_LARGEST = 1e24  # no machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow
+_MAYBE_LARGE = re.compile(rb"\d{20}|[eE]\+?\d\d")
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
@@ -40,6 +44,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
     try:
         found = msgspec.json.decode(text, type=_Stamp).schema
         if found == schema:
+            check_numbers(text)
             return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
         raise RunError(f"{where} is damaged: {error}", "restore it from a backup, or run the campaign again") from None
@@ -52,3 +57,24 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         f"{where} was written by an older poolproof (schema {found}; this version reads schema {schema})",
         "run the campaign again with this version",
     )
+
+
+def check_numbers(text: bytes) -> None:
+    """Raise a msgspec.ValidationError if the JSON contains a number that no machine can have measured, such as 1e308.
+
+    Calculations with it would overflow. Raises a DecodeError or a RecursionError if the text is not JSON.
+    """
+    if _MAYBE_LARGE.search(text):  # the exact check takes longer
+        _check(msgspec.json.decode(text))
+
+
+def _check(value: object) -> None:
+    match value:
+        case dict():
+            for each in value.values():
+                _check(each)
+        case list():
+            for each in value:
+                _check(each)
+        case int() | float() if not -_LARGEST <= value <= _LARGEST:
+            raise msgspec.ValidationError("a number in it is larger than 1e24")

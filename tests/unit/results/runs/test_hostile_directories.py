@@ -1,5 +1,6 @@
 """Run directories from strangers: every command answers with an exit code, in bounded time, and follows no link."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -113,3 +114,36 @@ def test_cells_that_are_a_link_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="it is a symbolic link, not a directory"):
         run.trial_directory("one", "reads", 4)
     assert list(elsewhere.iterdir()) == []
+
+
+_TEXTS = ('"\\u001b]0;x\\u0007\\u202eb"', '"\\ud800"', '"../../../x"', '"--help"', '"a\\nb"', '""', "null", "[]", "{}")
+_NUMBERS = ("1e308", "-1e308", "1e400", "NaN", "Infinity", "-1", "5e-324", "9" * 400, str(2**63), "true")
+
+
+@pytest.mark.parametrize("raw", [*_TEXTS, *_NUMBERS])
+def test_a_hostile_value_in_any_key_is_refused_or_shown(tmp_path: Path, poolproof: Command, raw: str) -> None:
+    """The value replaces each key of a trial in turn, so that the lines of trials.jsonl have one such value each."""
+    run = make_run(tmp_path / "runs" / "a", _VALUES)
+    path = run / "trials.jsonl"
+    line = json.loads(path.read_text().splitlines()[0])
+    holes = [(line, key) for key in line] + [(line["figures"], key) for key in line["figures"]]
+    for place, key in holes:
+        kept, place[key] = place[key], "HOLE"
+        damaged = json.dumps(line).replace('"HOLE"', raw)
+        place[key] = kept
+        path.write_text(f"{damaged}\n{json.dumps({**line, 'number': 2})}\n")
+        code, out, err = poolproof("export", str(run), "--csv")
+        assert code in (0, _DAMAGED), (key, raw, err)
+        assert "bug in poolproof" not in err
+        assert not any(ord(character) < 32 and character not in "\r\n\t" for character in out + err), (key, out, err)
+    for words in (("show", str(run), "--json"), ("rank", str(run)), ("compare", str(run), str(run))):
+        code, _, err = poolproof(*words)
+        assert code in (0, 2, _DAMAGED), (words, raw, err)
+
+
+def test_a_number_that_no_machine_measured_is_named(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "a", _VALUES)
+    path = run / "trials.jsonl"
+    path.write_text(path.read_text().replace('"iops":1.1', '"iops":1e308'))
+    with pytest.raises(RunError, match=r"trials.jsonl, line 2 is damaged: a number in it is larger than 1e24"):
+        RunDirectory.open(run).trials()
