@@ -61,6 +61,7 @@ def command(
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
     """Write the results to a new run directory. Files that can't be read are reported, and the exit code is then 8."""
     from poolproof.foreign.importing.run import import_results
+    from poolproof.units import format_number_of
 
     gc.disable()  # thousands of values are created, and all of them live until the process ends
     done = import_results([Path(source) for source in sources], out, context, layout_from=layout_from)
@@ -70,7 +71,8 @@ def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: 
         typer.echo(f"poolproof: skipped {unread.source}: {unread.why}", err=True)
     left_out = [{"source": unread.source, "why": unread.why} for unread in done.unread]
     answer = {"run": str(done.path), "trials": len(done.trials), "layouts": list(layouts), "left_out": left_out}
-    counts = f"{len(done.trials)} results, {len(layouts)} layouts, {len(workloads)} workloads"
+    counted = {"result": done.trials, "layout": layouts, "workload": workloads}
+    counts = ", ".join(format_number_of(len(found), noun) for noun, found in counted.items())
     print_answer(answer, f"{counts}: {done.path}\n  poolproof show {done.path}", as_json=as_json)
     if done.unread:
         raise typer.Exit(FioError.exit_code)

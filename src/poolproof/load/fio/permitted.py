@@ -120,7 +120,7 @@ def refusal(option: str, value: str) -> tuple[str, str] | None:
     shown = f"`{option}={value[:80]}`"
     if _REPLACED.search(value) and option != "description":
         return (
-            f"{shown}: fio would replace the variable, so that poolproof could not check the value",
+            f"{shown}: fio would replace the variable, so poolproof could not check the value",
             "write the value",
         )
     pattern, expected = GRAMMARS.get(option, (_NUMBERS, "a number or one of fio's words"))

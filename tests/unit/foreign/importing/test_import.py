@@ -235,3 +235,10 @@ def test_show_reads_it_and_resume_refuses(tmp_path: Path) -> None:
     assert sorted(cell["layout"] for cell in shown["cells"]) == ["hdd", "ssd"]
     refused = CliRunner().invoke(app_for(), ["resume", str(tmp_path / "run")])
     assert isinstance(refused.exception, RunError)
+
+
+def test_the_command_counts_what_it_saved(tmp_path: Path) -> None:
+    _write(tmp_path / "in" / "ssd" / "a.json")
+    _write(tmp_path / "in" / "hdd" / "a.json")
+    saved = CliRunner().invoke(app_for(), ["audit", str(tmp_path / "in"), "--save", str(tmp_path / "run")])
+    assert saved.stdout.startswith("2 results, 2 layouts, 1 workload: ")
