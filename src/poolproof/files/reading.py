@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+import msgspec
+
 from poolproof.files.folder import FileRefused, Folder, folder_of
 
 MIB = 1024**2
@@ -11,6 +13,9 @@ LARGEST_BYTES = 256 * MIB
 
 LARGEST_RECORD_BYTES = 16 * MIB
 """The largest run.json and campaign.yaml that are read."""
+
+NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises if a text is not the expected JSON: it is damaged, not valid UTF-8, or nested too deeply."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:

@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from poolproof.errors import BuildError, HostError, UsageError
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.disks import LabDisk
 from poolproof.lab.labs import Image, is_running, lab_folder, last_words, owned_by_lab, public_key
@@ -136,7 +137,7 @@ def kvm_result() -> KvmResult | None:
     """Return the saved result for the running kernel; None if there is none."""
     try:
         result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *NOT_THE_JSON):
         return None
     return result if result.kernel == os.uname().release else None
 

@@ -18,6 +18,7 @@ import msgspec
 
 from poolproof import process
 from poolproof.errors import HostError, UsageError
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import Owned
@@ -234,14 +235,14 @@ def _is_orphan(folder: Path, lab: Lab | None) -> bool:
     starter = folder / "starter"
     try:
         return not msgspec.json.decode(starter.read_bytes(), type=OwnerProcess).is_alive
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *NOT_THE_JSON):
         return True
 
 
 def _read(folder: Path) -> Lab | None:
     try:
         return Lab(folder, msgspec.json.decode((folder / "lab.json").read_bytes(), type=LabRecord))
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *NOT_THE_JSON):
         return None
 
 

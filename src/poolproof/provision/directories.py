@@ -19,6 +19,7 @@ from poolproof.devices.model import Site
 from poolproof.errors import CommandError, HostError, PoolproofError
 from poolproof.facts.block import LoopFacts, loop_facts
 from poolproof.facts.machine import Machine, mark_of
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.results.runs.directory import RunDirectory
@@ -79,7 +80,7 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
     """Return the owner of a state directory; None if `owner.json` is missing, damaged or has another schema."""
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
-    except msgspec.DecodeError:
+    except NOT_THE_JSON:
         return None
     return owner if owner.schema == SCHEMA else None
 

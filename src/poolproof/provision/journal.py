@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from poolproof.errors import RunError
-from poolproof.files.reading import whole_lines
+from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
 from poolproof.provision.old_undos import OldCommand
 from poolproof.steps import Step, Undo
@@ -86,7 +86,7 @@ def _lines(path: Path) -> list[Change | Undone]:
     for number, text in enumerate(_texts(path), start=1):
         try:
             lines.append(_DECODER.decode(text))
-        except (msgspec.DecodeError, RecursionError) as error:
+        except NOT_THE_JSON as error:
             raise RunError(
                 f"{path}, line {number}, is damaged: {error}",
                 "read the file: devices and mount points in it may still be in use (check with losetup -a and mount)",

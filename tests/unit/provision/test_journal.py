@@ -63,3 +63,11 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"rubbish\n" + path.read_bytes())
     with pytest.raises(RunError, match="line 1, is damaged"):
         Journal(path)
+
+
+def test_a_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    Journal(path).record(step(0))
+    path.write_bytes(path.read_bytes().replace(b"change 0", b"change \xff"))
+    with pytest.raises(RunError, match="line 1, is damaged"):
+        Journal(path)

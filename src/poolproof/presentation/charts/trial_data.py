@@ -14,7 +14,7 @@ import msgspec
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account
 from poolproof.files.folder import Folder
-from poolproof.files.reading import whole_lines
+from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 
@@ -153,7 +153,7 @@ def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
     try:
         for line in whole_lines(path, root=root):
             found.append(decoder.decode(line))
-    except (OSError, msgspec.DecodeError, RecursionError):
+    except (OSError, *NOT_THE_JSON):
         pass
     return found
 

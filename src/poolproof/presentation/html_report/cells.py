@@ -10,6 +10,7 @@ import msgspec
 
 from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
@@ -162,7 +163,7 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
     for trial in cell.trials:
         try:
             levels = msgspec.json.decode(run.trial_file(trial, "evidence.json"), type=_Evidence).levels
-        except (OSError, msgspec.DecodeError, RecursionError):
+        except (OSError, *NOT_THE_JSON):
             continue
         between = sorted(
             (level for level in levels if level.layer not in (FIO, DEVICE, BELOW)), key=lambda level: level.depth

@@ -10,7 +10,7 @@ import msgspec
 
 from poolproof.campaign.calibration import all_cells
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.files.reading import read_end
+from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
@@ -196,7 +196,7 @@ def _last_step(journal: Path) -> str:
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
-    except (OSError, msgspec.DecodeError, RecursionError):
+    except (OSError, *NOT_THE_JSON):
         return ""
     return line.title if line.line == "change" else "cleaning up"
 

@@ -14,7 +14,7 @@ import msgspec
 
 from poolproof.errors import RunError
 from poolproof.files.folder import Folder
-from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_regular, read_text, whole_lines
+from poolproof.files.reading import LARGEST_RECORD_BYTES, NOT_THE_JSON, is_regular, read_regular, read_text, whole_lines
 from poolproof.files.writing import append_line, make_folder, open_lock, sync_folder, write_output
 from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
@@ -165,7 +165,7 @@ class RunDirectory:
             check_numbers(text)
             decoded = msgspec.json.decode(text, type=TrialEvidence)
             return generator.read_back(load), outcome, decoded
-        except (msgspec.DecodeError, RecursionError) as error:
+        except NOT_THE_JSON as error:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, layout: str, workload: str, number: int) -> Path:

@@ -9,6 +9,7 @@ import msgspec
 
 from poolproof.errors import RunError
 from poolproof.files.folder import Folder
+from poolproof.files.reading import NOT_THE_JSON
 from poolproof.files.writing import write_output
 from poolproof.version import __version__
 
@@ -46,7 +47,7 @@ def decode(text: bytes, kind: type[Value], schema: int, where: str) -> Value:
         if found == schema:
             check_numbers(text)
             return msgspec.json.decode(text, type=kind)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_THE_JSON as error:
         raise RunError(f"{where} is damaged: {error}", "restore it from a backup, or run the campaign again") from None
     if found > schema:
         raise RunError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from poolproof.files.reading import whole_lines
+from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import remove_file
 from poolproof.results.runs.directory import RunDirectory
 
@@ -77,7 +77,7 @@ class LiveNotes:
     def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
         """Return the lines of a trial that have been written so far."""
         found = []
-        with contextlib.suppress(OSError, msgspec.DecodeError, RecursionError):
+        with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):
                 line = msgspec.json.decode(text, type=LiveLine)
                 if line.key == key:

@@ -47,11 +47,15 @@ def _binary(path: Path) -> None:
     path.write_bytes(bytes(range(256)) * 64 + b"\n")
 
 
+def _not_utf8(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b"reads", b"r\xffads"))
+
+
 _PREPARED: tuple[tuple[str, Callable[[Path], None]], ...] = (
     *(
         (name, prepare)
         for name in ("run.json", "trials.jsonl")
-        for prepare in (_fifo, _linked, _huge, _nested, _binary)
+        for prepare in (_fifo, _linked, _huge, _nested, _binary, _not_utf8)
     ),
     ("run.json", _nested_campaign),
     ("campaign.yaml", _fifo),
