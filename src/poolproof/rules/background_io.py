@@ -31,7 +31,7 @@ def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: 
     rest = (flow.counted_bytes - size) / flow.expected_bytes
     hides = rest < flow.least and idle_s >= _WATCHED_S
     remain = f"{100 * max(rest, 0):.0f} % of the expected bytes"
-    doubt = f"without these bytes, only {remain} remain, so a cache may have answered"
+    doubt = f"without these bytes, only {remain} remain, so a cache may have been involved"
     yield finding(
         "suspects" if hides else "notes",
         f"the disks {verb} {format_rate(rate)} while fio was not running, which adds up to about {format_size(size)} "

@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """If seeks allow the rate, the result is not doubted, because the buffer then answered few reads."""
+    """If seeks allow the rate, the result is not doubted, because the buffer then served few reads."""
     found = _covered(case)
     if found is None or case.outcome is None or found[0] > _MAYBE * found[1]:
         return

@@ -9,8 +9,8 @@ from poolproof.units import format_duration
 def _in_job(case: Case) -> Findings:
     if case.target and case.target.in_guest and case.cold:
         yield notes(
-            "this is a virtual machine: the counters of its disks cannot show whether the hypervisor answered from its "
-            "own RAM",
+            "this is a virtual machine: the counters of its disks cannot show whether the hypervisor served "
+            "the I/O from its own RAM",
             weight=20,
         )
 
@@ -25,14 +25,14 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     return notes(
         f"the median random read took {format_duration(median_ns / 1e9)}, less than flash needs behind a hypervisor: "
-        "the hypervisor's cache may have answered it, where the guest's counters cannot see it",
+        "the hypervisor's cache may have served it, where the guest's counters cannot see it",
         weight=55,
     )
 
 
 RULE = Rule(
     title="The hypervisor's cache",
-    wrong="With cache=writeback, writethrough or unsafe, the hypervisor's page cache answers reads, and the guest's "
+    wrong="With cache=writeback, writethrough or unsafe, the hypervisor's page cache serves reads, and the guest's "
     "counters cannot show that.",
     shows="Before the run: the target is in a virtual machine. In a result: random direct reads in a virtual machine "
     "with a median below 40 µs. Otherwise, only a rate above what the disks can do reveals the cache "

@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Findings:
         if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
             yield suspects(
                 f"{format_count(iops)} random {part.kind}s/s, and {case.quoted.hard_disks}: a hard disk does a few "
-                "hundred, so a cache answered",
+                "hundred, so a cache was involved",
                 weight=74,
             )
             return
@@ -27,7 +27,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="More than the hard disks in the text can do",
     wrong="The text says that the data is on hard disks, but the random I/O is that of flash or RAM: the RAM of the "
-    "machine, of a NAS, or of a controller answered. A sentence is weaker than a counter, so it never refutes a "
+    "machine, of a NAS, or of a controller was involved. A sentence is weaker than a counter, so it never refutes a "
     "result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
     "no SSD, and the result has more than 1,500 random I/Os per second and disk.",

@@ -1,4 +1,4 @@
-"""The text says that memory is the target, or that memory answered."""
+"""The text says that memory is the target, or that memory served the I/O."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects
@@ -12,7 +12,9 @@ _MEMORY_RATE = 1e9
 def _in_result(case: Case) -> Findings:
     words = case.quoted.memory if case.quoted else ""
     if words and case.cold and not proves(case) and any(_is_like_memory(case, part) for part in parts(case.outcome)):
-        yield suspects(f"the text says that memory answered, and the values are typical of memory: {words}", weight=58)
+        yield suspects(
+            f"the text says that memory served the I/O, and the values are typical of memory: {words}", weight=58
+        )
 
 
 def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
@@ -26,8 +28,8 @@ def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
 
 RULE = Rule(
     title="The text mentions memory",
-    wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache answered. The "
-    "result is then not that of a disk. A sentence is weaker than a counter, so it never refutes a result.",
+    wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
+    "The result is then not that of a disk. A sentence is weaker than a counter, so it never refutes a result.",
     shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",

@@ -16,9 +16,8 @@ def _in_job(case: Case) -> Findings:
         is_large = all(job.direct for job in readers) and size is not None and size >= _LARGE
         yield finding(
             "notes" if is_large else "suspects",
-            f"{case.who(readers)} reads from {case.target.file_system}: the server may answer from its RAM, and its "
-            "disks "
-            "are not counted here" + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
+            f"{case.who(readers)} reads from {case.target.file_system}: the server may serve reads from RAM, and its "
+            "disks are not counted here" + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
             weight=55,
         )
     elif writers:

@@ -23,7 +23,7 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
     if ceiling and rate is not None and rate > _OVER * ceiling:
         yield refutes(
             f"the {kind} rate is {format_rate(rate)}, {rate / ceiling:.3g} times the {format_rate(ceiling)} that all "
-            "disks together can deliver: a cache answered",
+            "disks together can deliver: a cache was involved",
             weight=88,
         )
 
@@ -47,15 +47,15 @@ def _seeks(case: Case, target: Target) -> Findings:
         yield finding(
             "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects",
             f"{format_count(fastest)} random offsets/s read from {format_number_of(target.disks, 'rotational disk')} "
-            f"are {format_count(each)} per disk, but a rotational disk reaches 400/s at best: a cache answered",
+            f"are {format_count(each)} per disk, but a rotational disk reaches 400/s at best: a cache was involved",
             weight=86,
         )
 
 
 RULE = Rule(
     title="More than the disks can do",
-    wrong="The rate is higher than the links and disks can deliver. A cache answered, even if all counters agree: they "
-    "do not show the memory of a controller or a hypervisor.",
+    wrong="The rate is higher than the links and disks can deliver. A cache was involved, even if all counters agree: "
+    "they do not show the memory of a controller or a hypervisor.",
     shows="In a result: the rate is more than 1.05 times the ceilings of all disks together (HDD 560 MB/s, because "
     "drives with two actuators reach that; SATA 600 MB/s, SAS 4.8 GB/s over both ports, PCIe 3/4/5 ×4 3.94/7.88/15.75 "
     "GB/s), or more than 600 seeks/s per rotational disk. More than 1500 is proof.",

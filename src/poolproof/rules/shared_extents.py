@@ -14,7 +14,7 @@ def _in_result(case: Case) -> Findings:
         yield suspects(
             f"{format_size(shared)} of the {format_size(total)} in the test files are stored in the same place as "
             f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, "
-            "and a cache in the disk or below it may answer",
+            "and a cache in the disk or below it may serve them",
             weight=62,
             metrics=OF_READS,
         )
@@ -23,7 +23,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Shared extents",
     wrong="A file made of reflinks is as large as it says, but many of its parts are the same blocks of the disk. A "
-    "read of any part seeks within a small area, and the disk's own cache may answer.",
+    "read of any part seeks within a small area, and the disk's own cache may serve it.",
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
     error="Too high, by up to the ratio of the speeds of the disk's memory and its medium.",

@@ -89,7 +89,7 @@ RULE = Rule(
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
     "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
     "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
-    error="Too high for reads: the ARC answers.",
+    error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
     "otherwise treat the I/O as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
     sources=(
