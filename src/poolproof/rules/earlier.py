@@ -1,6 +1,6 @@
 """What earlier jobs did to the files of a job: earlier jobs of the same run, and earlier runs in the same text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -25,6 +25,13 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
     for part in before(case, job):
         if part.writes and files & {extent.file for extent in part.extents}:
             yield part
+
+
+def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
+    """Return the program that prepared one of the job's files, out of the prepared `paths`; None if none did."""
+    fio = fio_job(job)
+    names = (name if name.startswith("/") or not fio.directory else f"{fio.directory}/{name}" for name in fio.filenames)
+    return next((paths[name] for name in names if name in paths), None)
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:

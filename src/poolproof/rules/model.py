@@ -81,6 +81,8 @@ class Case:
     `quoted`: facts from the text around the result; None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
     `drops_caches`: the text drops the caches after the last of them.
+    `empty`, `zeros`: the files and devices that the text leaves without data, and those that it fills with zeros, each
+    with the program that does it.
     """
 
     load: Load
@@ -92,6 +94,8 @@ class Case:
     quoted: Quoted | None = None
     earlier: tuple[Load, ...] = ()
     drops_caches: bool = False
+    empty: Mapping[str, str] = field(default_factory=dict)
+    zeros: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def jobs(self) -> tuple[LoadPart, ...]:

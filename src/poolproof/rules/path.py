@@ -11,6 +11,8 @@ _FUSE = ("fuse", "mergerfs", "autotier")
 _PASSES_DIRECT_ON = ("fuse.mergerfs", "mergerfs", "fuse.autotier", "autotier")
 _RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _DAX = {"dax", "dax=always"}
+_HONOURS_DIRECT = (2, 3, 0)
+_PAGE = 4096
 _MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
 
@@ -55,7 +57,25 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
     """True if the engine can use the page cache, and the job's I/O is neither known nor expected to bypass it."""
-    return job.may_use_page_cache and not goes_past_ram(job, target) and not is_direct_on_unknown(job, target)
+    is_expected = is_direct_on_unknown(job, target) or is_direct_on_zfs(job, target)
+    return job.may_use_page_cache and not goes_past_ram(job, target) and not is_expected
+
+
+def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
+    """True if ZFS should honour the job's direct I/O: a dataset of release 2.3 or later without dedup.
+
+    Reads have to be whole pages, and writes whole records. ZFS may still use the ARC, such as for blocks that it
+    already holds, so that `goes_past_ram` is unknown.
+    """
+    zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
+    if target is None or zfs is None or release is None or not job.direct:
+        return False
+    if zfs.is_zvol or target.file_system == "zvol" or zfs.direct == "disabled":
+        return False
+    if release < _HONOURS_DIRECT or zfs.dedup not in (None, "off"):
+        return False
+    unit = (target.record_bytes or _PAGE) if job.writes else _PAGE
+    return job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:

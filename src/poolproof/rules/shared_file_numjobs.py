@@ -73,7 +73,7 @@ def _direct_in_step(case: Case) -> Findings:
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
     cache = "the cache of the drive" if on_device else "RAM, if direct=1 is not honoured here,"
     yield finding(
-        "notes" if on_device else "suspects",
+        "notes" if on_device or all(job.writes_are_synchronous and not job.reads for job in jobs) else "suspects",
         f"{clones} jobs {did} the same bytes of one {'device' if on_device else 'file'} and start at the same offset: "
         f"{cache} can serve all but one of them, so the sum may be too high by a factor of up to {clones}",
         weight=80,

@@ -1,5 +1,6 @@
 """An SSD whose blocks were trimmed and not written since."""
 
+from poolproof.rules.earlier import prepared_by, was_filled
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects, zfs_issue
 
 
@@ -14,6 +15,15 @@ def _in_job(case: Case) -> Findings:
             "erasing first, and reads without accessing its flash",
             weight=35,
         )
+
+    for job in case.jobs:
+        program = prepared_by(job, case.empty)
+        if program == "blkdiscard" and job.writes and not was_filled(case, job):
+            yield notes(
+                f"{case.who([job])} writes to a device that `blkdiscard` has just trimmed: until it has been filled "
+                "once, an SSD writes without erasing first",
+                weight=35,
+            )
 
 
 def _in_result(case: Case) -> Findings:
@@ -31,8 +41,8 @@ RULE = Rule(
     title="A fresh or trimmed SSD",
     wrong="Until a trimmed SSD is filled, it returns zeros without accessing its flash and has free blocks for each "
     "write.",
-    shows="Before the run: the disks were trimmed and have not been filled since. The counters include reads of "
-    "trimmed blocks, so they do not show the effect.",
+    shows="Before the run: the disks were trimmed and have not been filled since, or the script trimmed the device "
+    "with blkdiscard. The counters include reads of trimmed blocks, so they do not show the effect.",
     error="Too high. Observed: 2083 MB/s fresh, 581 MB/s in use.",
     fix="write the whole device (or the whole file) twice sequentially, then write at random until the rate is steady",
     sources=(

@@ -1,7 +1,7 @@
 """Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import skips_blocks, was_filled, writers_of
+from poolproof.rules.earlier import prepared_by, skips_blocks, was_filled, writers_of
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import cold_reads, compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
@@ -29,6 +29,7 @@ def _in_job(case: Case) -> Findings:
     empty, total = _never_written(case)
     if not case.files and case.cold:
         yield from _after_partial_writes(case)
+        yield from _after_other_commands(case)
     if empty and case.load.reads:
         yield suspects(
             f"{format_size(empty)} of the {format_size(total)} to read was never written: the file system returns "
@@ -58,6 +59,18 @@ def _after_partial_writes(case: Case) -> Findings:
             "and reads of the rest return zeros without reading a disk",
             weight=70,
         )
+
+
+def _after_other_commands(case: Case) -> Findings:
+    """Yield a finding if another command of the same script made the file or device without writing data to it."""
+    for job in case.jobs:
+        program = prepared_by(job, case.empty)
+        if program and job.reads and job.may_use_page_cache and not was_filled(case, job):
+            yield suspects(
+                f"{case.who([job])} reads what `{program}` left without data: reads return zeros and do not reach the "
+                "medium",
+                weight=85,
+            )
 
 
 def _rate_to_finish(part: LoadPart) -> float | None:
@@ -113,8 +126,9 @@ RULE = Rule(
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
     "read.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
-    "wrote at random with norandommap, or with a runtime that ends it before it has written the file at 500 MB/s. In "
-    "the counters: too few reads, although direct=1 bypassed RAM.",
+    "wrote at random with norandommap, or with a runtime that ends it before it has written the file at 500 MB/s; or a "
+    "read of what truncate, fallocate or blkdiscard left without data. In the counters: too few reads, although "
+    "direct=1 bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

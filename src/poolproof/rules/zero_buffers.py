@@ -1,8 +1,9 @@
 """Writes that contain only zeros."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import prepared_by, was_filled
 from poolproof.rules.flow import compresses, lost_writes
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, zfs_source
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, suspects, zfs_source
 
 
 def _writers(case: Case) -> list[LoadPart]:
@@ -20,6 +21,12 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} writes only zeros, which {shrinks if compresses(case) else others}",
             weight=75,
         )
+    for job in case.jobs:
+        program = prepared_by(job, case.zeros)
+        if program and job.reads and compresses(case) and not was_filled(case, job):
+            yield suspects(
+                f"{case.who([job])} reads zeros from `{program}`, of which this target stores almost nothing"
+            )
 
 
 def _in_result(case: Case) -> Findings:
@@ -35,8 +42,8 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="Only zeros are written",
     wrong="Zeros compress to almost nothing, and ZFS, thin volumes and some drives do not store them at all.",
-    shows="In a job: zero_buffers or buffer_pattern=0. In the counters: after the flush, the disks have written less "
-    "than fio.",
+    shows="In a job: zero_buffers or buffer_pattern=0; or, on a compressing target, a read of a file that the script "
+    "filled with dd from /dev/zero. In the counters: after the flush, the disks have written less than fio.",
     error="Too high. Measured: by a factor of 250 with lz4; with zstd on btrfs, 256 MiB became 8 MiB.",
     fix="use refill_buffers=1 instead of zero_buffers or buffer_pattern=0",
     sources=(

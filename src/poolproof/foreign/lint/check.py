@@ -34,7 +34,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
-    runs, history = source.runs, History(source.text)
+    runs, history = source.runs, History(source.text, source.prepared)
     found: dict[_Place, list[_Found]] = {}
     for number, run in enumerate(runs):
         for unit in run.units:

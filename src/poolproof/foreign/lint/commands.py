@@ -31,7 +31,7 @@ _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "ti
 
 def runs_in(text: str, surroundings: Surroundings) -> tuple[Run, ...]:
     """Return the fio calls in each run of the script's loops; a single run if it has no loops over known values."""
-    known = _known_variables(text)
+    known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
     if not used:
@@ -41,7 +41,7 @@ def runs_in(text: str, surroundings: Surroundings) -> tuple[Run, ...]:
 
 def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
     """Return the fio calls in the script that can be checked, and the job files in the script's here-documents."""
-    return _units(text, surroundings, _known_variables(text))
+    return _units(text, surroundings, known_variables(text))
 
 
 def _units(text: str, surroundings: Surroundings, variables: Mapping[str, str]) -> tuple[Unit, ...]:
@@ -125,7 +125,7 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
     return tuple(sections)
 
 
-def _known_variables(text: str) -> dict[str, str]:
+def known_variables(text: str) -> dict[str, str]:
     """Return the variables that have a known value: the script assigns exactly one literal value to each.
 
     A variable that the script sets to anything else, and an argument of a function, does not get its default in

@@ -1,9 +1,11 @@
 """What ran before a fio call in the same text: its loads, and whether the caches were dropped since."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from poolproof.foreign.lint.model import Unit
+from poolproof.foreign.lint.prepared_files import PreparedFile
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 
@@ -13,16 +15,23 @@ _MOST_LOADS = 64
 
 @dataclass(frozen=True)
 class Before:
-    """The loads that ran before a call, oldest first. `drops_caches`: the caches were dropped after the last write."""
+    """The loads that ran before a call, oldest first. `drops_caches`: the caches were dropped after the last write.
+
+    `empty`, `zeros`: the files and devices without data, and those that contain only zeros, each with the program that
+    prepared it.
+    """
 
     loads: tuple[Load, ...] = ()
     drops_caches: bool = False
+    empty: Mapping[str, str] = field(default_factory=dict)
+    zeros: Mapping[str, str] = field(default_factory=dict)
 
 
 class History:
     """Collects the loads of the fio calls of a text, in the order in which they run."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
+        self._prepared = prepared
         self._drops = [number for number, line in enumerate(text.splitlines(), 1) if _DROPS.search(line)]
         self._loads: list[Load] = []
         self._last_write = 0
@@ -30,7 +39,11 @@ class History:
     def before(self, unit: Unit) -> Before:
         """Return what ran before this call."""
         dropped = any(self._last_write <= line <= unit.line for line in self._drops)
-        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped)
+        last = {each.path: each for each in self._prepared if each.line <= unit.line}.values()
+        empty, zeros = (
+            {each.path: each.command for each in last if each.state == state} for state in ("empty", "zeros")
+        )
+        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, empty, zeros)
 
     def add(self, unit: Unit) -> None:
         """Add a call that has run."""

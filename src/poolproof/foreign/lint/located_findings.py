@@ -41,6 +41,8 @@ def locate_findings(
                 target=group.target,
                 earlier=before.loads,
                 drops_caches=before.drops_caches,
+                empty=before.empty,
+                zeros=before.zeros,
             )
             for filled in possible
         ]

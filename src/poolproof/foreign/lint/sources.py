@@ -12,6 +12,7 @@ from typing import Literal
 from poolproof.errors import UsageError
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.model import Run, Surroundings, Unit
+from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
@@ -70,6 +71,13 @@ class Source:
         if self.kind == "job file":
             return (Run({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
+
+    @property
+    def prepared(self) -> tuple[PreparedFile, ...]:
+        """Return the files and devices that other commands of a script prepare, in order."""
+        if self.kind == "job file":
+            return ()
+        return prepared_files(self.text, commands.known_variables(self.text))
 
 
 def read_sources(

@@ -147,8 +147,22 @@ def _joined_to(option: Given) -> re.Match[str] | None:
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio; None if no fio is followed by an option or a job file."""
-    return next((at for at, word in enumerate(words) if _PROGRAM.match(word) and _is_call(words[at + 1 :])), None)
+    """Return the index of the word that runs fio; None if no fio is followed by an option or a job file.
+
+    In `kubectl exec fio -- fio --name=a` and `docker run --name fio --rm fio --name=a`, the last one runs. The value
+    of an option of fio (`--name fio`) does not.
+    """
+    programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
+    places = [at for at in programs if _is_call(words[at + 1 :])]
+    return next((at for at in reversed(places) if at == places[0] or not _takes_next(words[at - 1])), None)
+
+
+def _takes_next(word: str) -> bool:
+    """True if the word is an option of fio whose value is the next word."""
+    if word in ("-", "--") or not word.startswith("-") or "=" in word:
+        return False
+    name = resolve(word.lstrip("-"), _NAMES)
+    return name is not None and name not in _SWITCHES
 
 
 def _options(

@@ -157,3 +157,16 @@ def test_a_file_whose_name_looks_like_fio() -> None:
     options = 'OPTIONS="--filename=/mnt/fio-10g --size=9g --filename /mnt/fio-10g --size 9g"\n'
     assert _rules(options + "fio $OPTIONS --name=a --rw=write --bs=1m --end_fsync=1\n") == set()
     assert _unsynced("COMMAND='fio --name=a --rw=write --size=9g'\nssh host \"$COMMAND\"\n")
+
+
+def test_a_pod_or_a_container_with_the_name_fio() -> None:
+    call = "fio --name=a --rw=write --bs=1m --size=9g"
+    for before in ("kubectl exec -it fio -- ", "kubectl exec fio -c main -- ", "docker run --rm fio ",
+                   "docker run --name fio --rm image ", "podman run --name fio --rm example.org/"):  # fmt: skip
+        assert _said(f"{before}{call}\n") == _said(f"{call}\n"), before
+    for name in (
+        "--name fio --rw=write",
+        "--name=fio --description fio --rw=write",
+        "--filename=/mnt/fio --name=a --rw=write",
+    ):
+        assert _unsynced(f"fio --size=9g --bs=1m {name} --direct=0\n") == [1], name

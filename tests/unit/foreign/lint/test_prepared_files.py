@@ -1,0 +1,80 @@
+"""What a script's other commands and the names of paths show about the files of a job."""
+
+import pytest
+
+from poolproof.foreign.lint.check import lint
+from poolproof.foreign.lint.model import Diagnostic
+from tests.unit.foreign.lint.making import flags, rules, source
+
+
+def _found(text: str, rule: str) -> list[Diagnostic]:
+    return [each for each in lint(source(text, "b.sh")) if each.rule == rule]
+
+
+_READS_ALL = "fio --name=r --rw=randread --bs=4k --direct=1 --filename="
+_FILLS = "fio --name=w --rw=write --bs=1m --direct=1 --size=9g --filename="
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "truncate -s 9G /mnt/f",
+        "sudo truncate --size=9G /mnt/f",
+        "fallocate -l 9G /mnt/f",
+        "F=/mnt/f\nfallocate -l 9G $F",
+        "dd if=/dev/zero of=/mnt/f bs=1M count=0 seek=9216",
+        "blkdiscard -f /mnt/f",
+    ],
+)
+def test_a_file_that_another_command_leaves_without_data(before: str) -> None:
+    read = f"{_READS_ALL}/mnt/f --size=9g\n"
+    assert _found(f"{before}\n{read}", "unwritten-read")
+    assert not _found(f"{before}\n{_FILLS}/mnt/f\n{read}", "unwritten-read")
+    assert not _found(f"{before}\n{read.replace('/mnt/f', '/mnt/g')}", "unwritten-read")
+    assert not _found(f"{before}\nrm -f /mnt/f\n{read}", "unwritten-read")
+    assert not _found(f"{read}{before}\n", "unwritten-read")
+
+
+def test_a_device_that_the_script_trims() -> None:
+    device = "/dev/nvme0n1"
+    write = f"fio --name=w --rw=randwrite --bs=4k --direct=1 --filename={device}\n"
+    fill = write.replace("randwrite --bs=4k", "write --bs=1m --loops=2")
+    assert _found(f"blkdiscard {device}\n{write}", "trimmed-ssd")
+    assert not _found(write, "trimmed-ssd")
+    assert _found(f"blkdiscard {device}\n{_READS_ALL}{device}\n", "unwritten-read")
+    assert not _found(f"blkdiscard {device}\n{fill}{_READS_ALL}{device}\n", "unwritten-read")
+
+
+def test_zeros_from_dd_on_a_file_system_that_compresses() -> None:
+    zeros = "dd if=/dev/zero of=/mnt/f bs=1M count=9216\n"
+    read = f"{_READS_ALL}/mnt/f --size=9g\n"
+    for compression, random, is_found in (("zstd", False, True), ("off", False, False), ("zstd", True, False)):
+        where = flags(fs="btrfs", compression=compression)
+        text = (zeros.replace("zero", "urandom") if random else zeros) + read
+        assert ("zero-buffers" in rules(text, where, "b.sh")) == is_found
+
+
+@pytest.mark.parametrize(("path", "is_ram"), [("/dev/shm/f", True), ("/dev/ram0", True), ("/dev/zram1", True),
+                                              ("/dev/sda", False), ("/mnt/dev/shm/f", False)])  # fmt: skip
+def test_a_path_whose_name_says_ram(path: str, is_ram: bool) -> None:
+    assert bool(_found(f"{_READS_ALL}{path} --size=1g\n", "volatile-target")) == is_ram
+    folder, _, name = path.rpartition("/")
+    assert bool(_found(f"{_READS_ALL}{name} --directory={folder} --size=1g\n", "volatile-target")) == is_ram
+
+
+def test_synchronous_writes_of_one_file_are_not_merged_in_ram() -> None:
+    write = "fio --name=w --rw=write --bs=4m --size=9g --numjobs=8 --direct=1 --filename=/mnt/f"
+    assert [each.severity for each in _found(f"{write}\n", "shared-file-numjobs")] == ["warning"]
+    assert [each.severity for each in _found(f"{write} --sync=1\n", "shared-file-numjobs")] == ["note"]
+
+
+@pytest.mark.parametrize(("options", "is_warm"), [
+    ("--rw=randread --bs=16k", False), ("--rw=randread --bs=2k", True), ("--rw=write --bs=16k", False),
+    ("--rw=randrw --bs=4k", True),
+])  # fmt: skip
+def test_direct_io_that_zfs_honours(options: str, is_warm: bool) -> None:
+    text = f"fio --name=a --directory=/tank --size=9g --direct=1 --ioengine=io_uring {options}\n"
+    warm = {"size-below-cache", "repeated-offsets", "invalidate-is-not-cold", "write-without-sync"}
+    new, old = (flags(fs=fs, ram="64G", recordsize="16k", compression="off") for fs in ("zfs-2.3", "zfs-2.2"))
+    assert bool(warm & rules(text, new, "b.sh")) == is_warm
+    assert warm & rules(text, old, "b.sh")
