@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. If the terminal is closed, the error is ignored so that a clean-up can go on."""
+    """Print a line on standard error. If the terminal is closed, the error is ignored, so a clean-up can continue."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 

@@ -107,7 +107,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         raise BuildError(
-            f"some changes could not be undone:\n{rows}", f"once nothing uses them any more: poolproof clean {run}"
+            f"some changes could not be undone:\n{rows}", f"when nothing uses them anymore: poolproof clean {run}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
+"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial during the run."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
