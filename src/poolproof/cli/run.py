@@ -19,7 +19,7 @@ def command(
     workload: Annotated[
         Texts, Option("--workload", "-w", metavar="WORKLOAD", help="A preset or fio options; repeatable.")
     ] = None,
-    baseline: Annotated[Text, Option(help="The layout with which the others are compared.")] = None,
+    baseline: Annotated[Text, Option(help="The layout to compare the others with.")] = None,
     time: Annotated[Text, Option(help="The duration of a trial, such as 10s.")] = None,
     until: Annotated[Text, Option(help="Measure until the margin of error is at most this, such as 3%.")] = None,
     confidence: Annotated[Text, Option(help="With --until: the confidence level, such as 95%.")] = None,

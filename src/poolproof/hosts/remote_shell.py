@@ -120,7 +120,7 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line with which the login shell starts the persistent shell. `through` is a sudo prefix."""
+    """Return the command line that makes the login shell start the persistent shell. `through` is a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 

@@ -46,7 +46,7 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 _RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
 
 COMMAND_LIMIT_S = 30.0
-"""Seconds for which a command is repeated until it succeeds, unless its kind of undo has another limit."""
+"""How many seconds a command is repeated until it succeeds, unless its kind of undo has another limit."""
 
 ONCE_S = 20.0
 """Seconds after which a single run of a command is ended, unless its kind of undo has another limit."""

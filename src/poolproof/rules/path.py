@@ -1,4 +1,4 @@
-"""Whether the bytes of a job bypass RAM or go through it."""
+"""Functions that tell if the bytes of a job bypass RAM or go through it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Random reads for which the disks did no work of their own."""
+"""Random reads that the disks did not serve one by one."""
 
 from poolproof.rules.coverage import random_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue, zfs_source

@@ -85,7 +85,7 @@ def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[st
     record = json.loads(path.read_text())
     change(record)
     path.write_text(json.dumps(record))
-    _refused(run, "not those of a run of poolproof")
+    _refused(run, "not those of a poolproof run")
 
 
 @as_root
