@@ -16,6 +16,7 @@ from poolproof.evidence.model import Account
 from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.model import Trial
 
 _DIGITS = 4
@@ -152,6 +153,7 @@ def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
     found: list[Line] = []
     try:
         for line in whole_lines(path, root=root):
+            check_numbers(line)
             found.append(decoder.decode(line))
     except (OSError, *NOT_THE_JSON):
         pass

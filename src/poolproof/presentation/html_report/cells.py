@@ -19,6 +19,7 @@ from poolproof.presentation.charts.model import CellChart, Row, TrialChart, char
 from poolproof.presentation.charts.trial_data import TrialData, short, trial_data
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
+from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict
@@ -162,7 +163,9 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
     """
     for trial in cell.trials:
         try:
-            levels = msgspec.json.decode(run.trial_file(trial, "evidence.json"), type=_Evidence).levels
+            text = run.trial_file(trial, "evidence.json")
+            check_numbers(text)
+            levels = msgspec.json.decode(text, type=_Evidence).levels
         except (OSError, *NOT_THE_JSON):
             continue
         between = sorted(

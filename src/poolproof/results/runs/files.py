@@ -16,6 +16,8 @@ from poolproof.version import __version__
 Value = TypeVar("Value")
 
 _LARGEST = 1e24  # no machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow
+_LONGEST_KEY = 24
+_TOO_LARGE = "a number in it is larger than 1e24"
 _MAYBE_LARGE = re.compile(rb"\d{20}|[eE]\+?\d\d")
 
 
@@ -72,10 +74,12 @@ def check_numbers(text: bytes) -> None:
 def _check(value: object) -> None:
     match value:
         case dict():
-            for each in value.values():
+            for key, each in value.items():
+                if len(key) > _LONGEST_KEY and key.isdecimal():  # the keys of a histogram are numbers
+                    raise msgspec.ValidationError(_TOO_LARGE)
                 _check(each)
         case list():
             for each in value:
                 _check(each)
         case int() | float() if not -_LARGEST <= value <= _LARGEST:
-            raise msgspec.ValidationError("a number in it is larger than 1e24")
+            raise msgspec.ValidationError(_TOO_LARGE)

@@ -16,6 +16,7 @@ import msgspec
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import remove_file
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import check_numbers
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class LiveNotes:
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):
+                check_numbers(text)
                 line = msgspec.json.decode(text, type=LiveLine)
                 if line.key == key:
                     found.append(line)
