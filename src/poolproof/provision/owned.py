@@ -44,7 +44,7 @@ for place do
 done
 """
 # The directory of a file may be reached through links down to the run's directory, but not below it.
-_IS_REAL = """
+IS_REAL = """
 parent=${1%/*}
 [ ! -d "$parent" ] || [ "$(realpath -- "$parent")" = "$(realpath -- "$2")${parent#"$2"}" ]
 """
@@ -105,7 +105,7 @@ def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
     match undo:
         case UndoTree(path) | UndoDaemon(path) | UndoArcLimit(path) | UndoVdevs(note=path) | UndoClaim(note=path):
             place = next((place for place in owned.places if path.startswith(f"{place}/")), "/")
-            argv = ("sh", "-c", _IS_REAL, "sh", path, place)
+            argv = ("sh", "-c", IS_REAL, "sh", path, place)
             is_real = path in owned.places or host.run(argv, timeout_s=_LIMIT_S, check=False).returncode == 0
             return None if is_real else f"{path} leads to another directory through a symbolic link"
     return None

@@ -26,6 +26,7 @@ from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
 from poolproof.measure.plan import BuildDirectories, RunPlan, make_plan
 from poolproof.process import CommandFailed, Completed
+from poolproof.provision import owned
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
 
@@ -42,8 +43,8 @@ measure: {time: 500ms, trials: 1}
 _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev/shm/poolproof-scripted")
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
-_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,))
-"""Questions about the rest of the machine, whose answer here is that there is nothing."""
+_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,), (owned.IS_REAL,))
+"""Questions that the record does not contain. Each answer is empty: there is nothing, or a path has no links."""
 
 Argv = tuple[str, ...]
 _Key = TypeVar("_Key")
