@@ -76,6 +76,9 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     # A quoted line may be only one of the two directions.
     quoted = {part.kind for part in parts(outcome)}
     complete = (not case.load.reads or "read" in quoted) and (not case.load.writes or "write" in quoted)
+    # A quotation may have only some of the jobs.
+    reported = {part.name for part in outcome.parts}
+    complete = complete and (case.quoted is None or not any(reported) or {job.name for job in case.jobs} <= reported)
     if asked and complete and moved is not None and moved < 0.95 * asked:
         yield suspects(
             f"the jobs request {format_size(asked)} in total, but fio moved only {format_size(moved)}",

@@ -24,6 +24,7 @@ from poolproof.load.fio.text import find_runs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _JOB_NAME = re.compile(r'\s*"jobname"\s*:')
+_START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # of run time, from the first report to the last
 
@@ -84,6 +85,7 @@ def _cached_job(name: str, options: tuple[tuple[str, str], ...]) -> Job:
 
 
 def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
+    numbered = _with_start(numbered)
     text = "\n".join(line for _, line in numbered)
     if '"fio version"' not in text:
         return [], numbered
@@ -102,6 +104,17 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
         result = _found_document(document.result, *lines, is_cut_off=document.is_cut_off)
         found.append(_with_part_lines(result, numbered[first : last + 1]) if _has_groups(result) else result)
     return found, [line for at, line in enumerate(numbered) if at not in inside]
+
+
+def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
+    """Return the lines with the start of a document before its first job, if only that start is not in the text."""
+    if any('"fio version"' in line for _, line in numbered):
+        return numbered
+    for at, (_, line) in enumerate(numbered):
+        before = numbered[at - 1] if at and _JOB_NAME.match(line) else None
+        if before is not None and before[1].strip() == "{":
+            return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *numbered[at:]]
+    return numbered
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:

@@ -8,17 +8,20 @@ a run starts a new run.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from poolproof.load.fio import text_lines as lines
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
+from poolproof.load.fio.printed_at import printed_at
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _NO_DIRECTION = ""
+_LONGEST_PRINTING = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class _JobDraft:
     part: PartOutcome
     pid: str = ""
     line: int = 0
+    printed: datetime | None = None
     directions: dict[str, Direction] = field(default_factory=dict)
     latest: str = _NO_DIRECTION
     kilo: int | None = None
@@ -180,9 +184,10 @@ class _Reader:
             return False
         part, pid = found
         has_totals = any(self._run.groups.values()) or bool(self._run.disks)
-        if part.name != _TOTAL and (has_totals or self._is_of_another_run(part)):
+        printed = printed_at(line)
+        if part.name != _TOTAL and (has_totals or self._is_of_another_run(part) or self._is_later(part, printed)):
             self.finish()
-        self._run.jobs.append(_JobDraft(part, pid))
+        self._run.jobs.append(_JobDraft(part, pid, printed=printed))
         return True
 
     def _is_of_another_run(self, part: PartOutcome) -> bool:
@@ -198,6 +203,17 @@ class _Reader:
         announced = {header.name for header in self._run.headers}
         is_merged = any(job.part.group == part.group and (job.part.clones > 1 or part.clones > 1) for job in before)
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
+
+    def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
+        """True if the current run has a job of the same name and group that fio printed more than a minute before.
+
+        fio prints all jobs of a run when the last of them ends, so clones have the same time.
+        """
+        return printed is not None and any(
+            job.printed is not None and printed - job.printed > _LONGEST_PRINTING
+            for job in self._run.jobs
+            if (job.part.name, job.part.group, job.part.host) == (part.name, part.group, part.host)
+        )
 
     def _values(self, line: str) -> bool:
         job = self._run.jobs[-1] if self._run.jobs else None

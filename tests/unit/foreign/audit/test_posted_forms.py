@@ -98,3 +98,45 @@ def test_values_inside_a_sentence_are_found(text: str) -> None:
 )
 def test_values_of_other_programs_are_ignored(text: str) -> None:
     assert audit_text("post", text, Context()) == ()
+
+
+def test_two_runs_of_the_same_jobs_with_words_between_them_are_two_results() -> None:
+    run = (
+        "4kR: (groupid=0, jobs=1): err= 0: pid=101: Mon May  2 10:{minute}:10 2016\n"
+        "  read : io=600000KB, bw=2000.0KB/s, iops={iops}, runt=300000msec\n"
+        "4kW: (groupid=0, jobs=1): err= 0: pid=102: Mon May  2 10:{minute}:10 2016\n"
+        "  write: io=900000KB, bw=3000.0KB/s, iops=750, runt=300000msec\n"
+    )
+    text = f"sync=standard\n{run.format(minute='05', iops=500)}\nsync=always\n{run.format(minute=16, iops=501)}"
+    found = audit_text("post", text, Context())
+    assert [each.figures.directions["read"].iops for each in found] == [500, 501]
+    clones = audit_text("post", run.format(minute="05", iops=500) * 2, Context())
+    assert [each.figures.directions["read"].iops for each in clones] == [1000]
+
+
+def test_a_quotation_of_one_of_two_jobs_does_not_show_that_bytes_are_missing() -> None:
+    text = (
+        "fio --directory=/data --rw=randread --size=64m --direct=1 --name=a --name=b\n"
+        "a: (groupid=0, jobs=1): err= 0: pid=15: Wed Jun 30 22:19:46 2021\n"
+        "  read: IOPS=64, BW=256KiB/s (262kB/s)(64.0MiB/256000msec)\n"
+    )
+    (found,) = audit_text("post", text, Context())
+    assert "work-done" not in {finding.rule for finding in found.findings}
+    (short,) = audit_text("post", text.replace(" --name=b", "").replace("64.0MiB/", "32.0MiB/"), Context())
+    assert "work-done" in {finding.rule for finding in short.findings}
+
+
+def test_json_without_its_start_is_read() -> None:
+    direction = '"io_bytes" : 409600000, "bw" : 40000, "iops" : {}, "runtime" : 10000, "total_ios" : 100000'
+    empty = '"io_bytes" : 0, "bw" : 0, "iops" : 0.0, "runtime" : 0, "total_ios" : 0'
+    job = (
+        '    {{\n      "jobname" : "{}",\n      "groupid" : 0,\n      "error" : 0,\n'
+        f'      "read" : {{{{\n        {direction}\n      }}}},\n'
+        f'      "write" : {{{{\n        {empty}\n      }}}}\n    }}}}'
+    )
+    text = (
+        f'        "0.00" : 0\n      }}\n    }},\n{job.format("one", 10000.5)},\n{job.format("two", 9999.5)}\n  ]\n}}\n'
+    )
+    (found,) = audit_text("post", text, Context())
+    assert found.job == "one, two"
+    assert found.figures.directions["read"].iops == 20000
