@@ -29,6 +29,8 @@ _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _JOINED = re.compile(r"(?P<number>\d+[a-z]*)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
+_DASHES = ("\u2013", "\u2014")
+_JOINED_DASHES = "".join(_DASHES)
 _MISSPELT = 0.7
 _EXITS = frozenset({"help", "version", "cmdhelp", "enghelp", "cpuclock-test", "crctest", "memcpytest", "server"})
 _NUMBER = re.compile(r"^-\d")
@@ -174,7 +176,11 @@ def _options(
         first, word = at, arguments[at]
         at += 1
         if not word.startswith("-") or word == "-" or _NUMBER.match(word):
-            files.append(word)
+            if word.startswith(_DASHES):
+                dash = f"{word} begins with a typographic dash: fio takes it for the name of a job file"
+                problems.append(Problem(lines[first], dash, fix=f"type two hyphens: --{word.lstrip(_JOINED_DASHES)}"))
+            else:
+                files.append(word)
             continue
         written, equals, value = word.lstrip("-").partition("=")
         name = resolve(written, _NAMES)
@@ -250,5 +256,5 @@ def _fio_arguments(words: Sequence[str]) -> list[str] | None:
 def _is_call(words: Sequence[str]) -> bool:
     if len(words) == 1 and _JOB_FILE.search(words[0]):
         return True
-    names = (word.lstrip("-").partition("=")[0] for word in words if word.startswith("-"))
+    names = (word.lstrip(f"-{_JOINED_DASHES}").partition("=")[0] for word in words if word.startswith(("-", *_DASHES)))
     return any(name in ALIASES or resolve(name, _NAMES) is not None for name in names)

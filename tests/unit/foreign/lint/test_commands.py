@@ -170,3 +170,11 @@ def test_a_pod_or_a_container_with_the_name_fio() -> None:
         "--filename=/mnt/fio --name=a --rw=write",
     ):
         assert _unsynced(f"fio --size=9g --bs=1m {name} --direct=0\n") == [1], name
+
+
+def test_a_dash_of_a_word_processor_is_no_hyphen() -> None:
+    for dash in ("\u2013", "\u2014"):
+        (found,) = lint(source(f"fio {dash}name=a {dash}rw=read\n", "b.sh"))[:1]
+        assert (found.severity, found.rule, found.fix) == ("error", "refused-by-fio", "type two hyphens: --name=a")
+    assert _unsynced("fio --name=a --rw=write --size=9g --description='a \u2013 b'\n") == [1]
+    assert _rules("fio --name=a --description='\u2013 b' --rw=read --bs=1m --size=9g --direct=1\n") == set()
