@@ -80,7 +80,7 @@ def test_every_export_has_the_mark(run: LoadedRun) -> None:
 
 
 def test_the_report_and_json_have_the_mark(run: LoadedRun) -> None:
-    assert {cell.layout: result_text(cell, "iops").endswith("emulated disks") for cell in run.cells} == {
+    assert {cell.layout: result_text(cell, "iops").endswith(", emulated") for cell in run.cells} == {
         "one": False,
         "pair": True,
     }

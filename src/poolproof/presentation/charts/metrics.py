@@ -55,7 +55,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
     result = cell.result(metric)
     if result.interval is None:
         return "no result"
-    emulated = ", emulated disks" if cell.emulated else ""
+    emulated = ", emulated" if cell.emulated else ""
     if not cell.is_unsettled:
         return interval_text(result.interval, metric) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))

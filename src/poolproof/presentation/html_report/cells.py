@@ -69,7 +69,7 @@ def cell_rows(
 
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
     other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
-    sentence of each reason why the result is unsettled; None if the result is settled.
+    sentence of each reason why the result is unsettled; absent if the result is settled.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -82,13 +82,13 @@ def cell_rows(
             "c": None if tile.depth is None else heat_colour(tile.depth),
             "i": tile.ink,
             "f": _result_text(cell),
-            "u": _why_unsettled(cell),
             "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.trials],
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
             "levels": _levels(run, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
             "o": [_other_verdict(other, finding_number) for other in cell.other_verdicts],
+            **_reasons_unsettled(cell),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
@@ -104,10 +104,10 @@ def is_unsettled(cell: Cell) -> bool:
     return cell.is_unsettled and cell.figure is not None
 
 
-def _why_unsettled(cell: Cell) -> list[list[str]] | None:
+def _reasons_unsettled(cell: Cell) -> dict[str, list[list[str]]]:
     if not is_unsettled(cell) or cell.settling is None:
-        return None
-    return [[each.name, each.sentence] for each in cell.settling.reasons]
+        return {}
+    return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:
