@@ -67,9 +67,8 @@ def test_the_texts_themselves() -> None:
     }
     union = {line: verdict for (file, line), verdict in verdicts.items() if file == "001"}
     assert len(union) == 16
-    assert set(union.values()) <= {"suspect", "refuted"}
-    assert {line for line, verdict in union.items() if verdict == "refuted"} == {85, 121, 198, 438}
+    assert set(union.values()) == {"suspect"}, "the limit of the disks is known from a sentence, and that never refutes"
     assert [verdict for (file, _), verdict in verdicts.items() if file == "000"] == ["unproven"] * 3
     assert [verdict for (file, _), verdict in verdicts.items() if file == "003"] == ["unproven"] * 10
     zvol = [verdict for (file, _), verdict in verdicts.items() if file == "004"]
-    assert zvol == ["refuted", "refuted", "refuted", "sound", "unproven"]
+    assert zvol == ["suspect", "suspect", "refuted", "sound", "unproven"]
