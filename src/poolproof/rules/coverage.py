@@ -117,7 +117,21 @@ def _requests(case: Case, kind: Kind) -> int | None:
         return None if (found.leaf_read_bytes if reads else found.leaf_write_bytes) else 0
     merged = sum((leaf.read_merges if reads else leaf.write_merges) or 0 for leaf in case.leaves)
     flushes = 0 if reads else sum(leaf.flush_ios or 0 for leaf in case.leaves)
+    if not reads and _commits_by_request(case):
+        flushes = 0
     return max(requests + merged - flushes, 0)
+
+
+def _commits_by_request(case: Case) -> bool:
+    """True if each flush belongs to a write request: direct writes with O_SYNC or O_DSYNC have FUA set.
+
+    The kernel then counts one request for the write and its flush (Linux, block/blk-flush.c: blk_account_io_done counts
+    the request that contains the flush). An fsync, however, sends a request of its own without data.
+    """
+    writing = [job for _, job in _of(case, "write")]
+    return all(
+        job is not None and job.writes_are_synchronous and goes_past_ram(job, case.target) is True for job in writing
+    )
 
 
 def reads_reach_disks(case: Case) -> bool:

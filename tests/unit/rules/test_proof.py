@@ -213,3 +213,13 @@ def test_one_p99_over_reads_of_a_disk_and_writes_to_ram_is_suspect() -> None:
     outcome = said(read=direction(64 * MIB, 2.0), write=direction(64 * MIB, 2.0))
     options = jobs("rw=randrw bs=4k size=64g end_fsync=1 time_based=1 runtime=2")
     assert _verdicts(Case(options, outcome, evidence, EXT4), "p99", "read_iops") == ("suspect", "sound")
+
+
+@pytest.mark.parametrize(("options", "verdict"), [("direct=1 sync=1", "sound"), ("direct=0 fdatasync=1", "unproven")])
+def test_the_flush_of_a_synchronous_direct_write_is_no_request_of_its_own(options: str, verdict: Verdict) -> None:
+    disk = leaf(write_bytes=576 * 16 * KIB, write_ios=576, drained_write_bytes=576 * 16 * KIB, flush_ios=576)
+    moved = 576 * 16 * KIB
+    evidence = Evidence(account(write=(moved, moved, moved)), (disk,))
+    outcome = said(write=direction(moved, 4.0, 16 * KIB))
+    job = jobs(f"rw=randwrite bs=16k size=64m time_based=1 runtime=4 {options}")
+    assert judge(Case(job, outcome, evidence, replace(EXT4, write_through=False)), "iops").verdict == verdict
