@@ -68,7 +68,7 @@ def test_a_trial_ends_when_its_result_is_precise(shared_testbed: Testbed) -> Non
         numbers = [trial["number"] for trial in trials if trial["workload"] == name]
         assert numbers == list(range(1, len(numbers) + 1)) and 2 <= len(numbers) <= 6
     for trial in trials:
-        assert judged(trial) == "sound", trial["findings"]
+        assert judged(trial, "capped-rate") == "sound", trial["findings"]
         assert trial["settling"]["settled"], trial["settling"]
         assert trial["settling"]["ran_s"] < _MOST_S
         assert abs(trial["figures"]["iops"] - 200) < 0.3 * 200
@@ -180,7 +180,7 @@ def test_over_ssh_a_trial_ends_when_its_result_is_precise(testbed: Testbed) -> N
     answer = ask(*testbed.words(path), "--on", "far", "--trials", "1")
     assert answer.code == 0, answer.out + answer.err
     (trial,) = _trials(testbed)
-    assert judged(trial) == "sound", trial["findings"]
+    assert judged(trial, "capped-rate") == "sound", trial["findings"]
     assert trial["settling"]["settled"]
     assert trial["settling"]["ran_s"] < _MOST_S
     assert (Path(answer.json["run"]) / "cells/one/reads/1/series.jsonl").is_file()
