@@ -4,8 +4,8 @@
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 4 minutes)"
-	@echo "make test    set up, then run all tests except the slow ones (as root; at most 10 minutes)"
-	@echo "make test-all  set up, then run all tests except the lab tests (as root; at most 25 minutes)"
+	@echo "make test    set up, then run all tests except the slow ones (as root; about 14 minutes)"
+	@echo "make test-all  set up, then run all tests except the lab tests (as root; about 30 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
 	@echo "make faults  inject 200 faults into runs and print what they left (as root; at least 30 minutes)"
 	@echo "make fuzz    look for inputs that cause a traceback (one minute; make fuzz SECONDS=600: ten minutes)"
