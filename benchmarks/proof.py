@@ -100,10 +100,12 @@ def _options(text: str) -> dict[str, str]:
 
 
 def _control(layout: str, workload: str, disks: Use, target: Target = _DISK, factor: float = 1.0, bs: int = 4 * KIB,
-             ios: int = 10_000, **more: object) -> Trial:  # fmt: skip
+             ios: int = 10_000, misses: int | None = None, commit_factor: float | None = None,
+             syncs: int = 0) -> Trial:  # fmt: skip
     """Return a trial that must be sound in bandwidth, IOPS and latency."""
     sound: dict[str, Verdict] = {"iops": "sound", "bandwidth": "sound", "p99": "sound"}
-    return Trial(layout, workload, ios, bs, disks, sound, target, factor, control=True, **more)  # type: ignore[arg-type]
+    return Trial(layout, workload, ios, bs, disks, sound, target, factor, misses=misses, commit_factor=commit_factor,
+                 syncs=syncs, control=True)  # fmt: skip
 
 
 def _controls() -> Iterator[Trial]:

@@ -92,7 +92,7 @@ def _record(campaign: Campaign, asked: argparse.Namespace, expected_s: float) ->
     try:
         said = _run(campaign, asked, folder, 600 + _LIMIT_FACTOR * expected_s)
         if not (folder / "run" / "run.json").is_file():
-            raise PoolproofError(f"nothing was measured: {said}", "mend that")
+            raise PoolproofError(f"nothing was measured: {said}", "fix that, then record again")
         trials = list(recorded(RunDirectory.open(folder / "run"), campaign))
         head = Head(campaign.name, __version__, datetime.now(UTC).isoformat(timespec="seconds"), platform.platform())
         written = recordings.write(asked.out, "-".join((campaign.name, *asked.layouts)), head, trials)

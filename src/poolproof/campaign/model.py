@@ -182,7 +182,7 @@ class Quick:
 
 
 HEALTHY = "healthy"
-"""The state of a layout in which nothing has failed. So far, there is no other state."""
+"""The state of a layout in which nothing has failed. It is the only state."""
 
 
 @dataclass(frozen=True)

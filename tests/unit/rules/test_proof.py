@@ -104,9 +104,9 @@ def test_reads_from_ram_say_nothing_about_the_writes() -> None:
     assert _verdicts(case, "bandwidth", "read_bandwidth", "write_bandwidth") == ("refuted", "refuted", "sound")
 
 
-def _write(options: str, ios: int, bs: int, at_end: int, drained: int, target: Target = EXT4, **more: object) -> Case:
+def _write(options: str, ios: int, bs: int, at_end: int, drained: int, target: Target = EXT4) -> Case:
     disk = leaf(write_bytes=at_end, write_ios=at_end // 4096, write_merges=0, drained_write_bytes=drained)
-    found = account(write=(ios * bs, at_end, drained), **more)  # type: ignore[arg-type]
+    found = account(write=(ios * bs, at_end, drained))
     outcome = said(write=direction(ios * bs, 2.0, bs))
     return Case(jobs(f"{options} time_based=1 runtime=2"), outcome, Evidence(found, (disk,)), target)
 
