@@ -57,20 +57,20 @@ def result_text(cell: Cell, metric: MetricId) -> str:
         return "no result"
     emulated = ", emulated" if cell.emulated else ""
     if not cell.is_unsettled:
-        return interval_text(result.interval, metric) + emulated
+        return interval_text(result.interval, metric, trials=len(result.values)) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
     trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"
     return f"about {value_text(result.interval.mean, metric)} (unsettled, {trials}){emulated}"
 
 
-def interval_text(interval: Interval, metric: MetricId) -> str:
+def interval_text(interval: Interval, metric: MetricId, trials: int) -> str:
     """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    For a single trial, the text says that there is no interval.
+    Without an interval, the text says why: there is one trial, or its percentile depends on too few events.
     """
     mean = value_text(interval.mean, metric)
     if interval.low is None or interval.high is None:
-        return f"{mean} (one trial: no interval)"
+        return f"{mean} ({'one trial' if trials == 1 else 'too few events'}: no interval)"
     return f"{mean} ({value_text(interval.low, metric)} … {value_text(interval.high, metric)})"
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
+from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
@@ -54,6 +55,11 @@ def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun) -> None:
     text = "sync_p99(one, etcd) < 20ms"
     (claim,) = evaluate((Claim("fast", "here", text, parse_claim(text, Spot("test"))),), run.cells)
     assert claim.result == "undecided" and SENTENCE in claim.why
+
+
+def test_charts_and_pages_do_not_speak_of_one_trial(run: LoadedRun) -> None:
+    one = next(cell for cell in run.cells if cell.layout == "one")
+    assert result_text(one, "sync_p99") == "9.00 ms (too few events: no interval)"
 
 
 def test_old_runs_without_counts_are_not_checked(tmp_path: Path) -> None:
