@@ -1,23 +1,35 @@
-"""Inject faults, count what they left, and print a table. As root: `python -m tests.faults [--seconds N] [--seed N]`.
+"""Inject faults, count what they left, and print a table. As root: `python -m tests.faults [--kills N] [--seconds N]`.
 
-Without --seconds, 200 faults are injected (`make faults`). The exit code is 1 if a fault was not survived.
+Every fault is injected once; then poolproof is killed 200 times (`make faults`). It runs at low priority and needs no
+terminal. After --seconds, or on SIGTERM, it prints the table of what it has done. The exit code is 1 if a fault was
+not survived.
 """
 
 import argparse
+import contextlib
+import fcntl
 import importlib
+import os
 import pkgutil
 import random
+import shlex
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 
 import tests.faults
 from tests.faults.fault import Outcome
 from tests.loop.testbed import Testbed
 
-_ALL = 200
+_KILLS = 200
+_KILL = "killed"
 _OTHERS = ("__main__", "fault")
+_NICE = 10
+Outcomes = Mapping[str, Sequence[Outcome]]
 
 
 def fault_modules() -> dict[str, ModuleType]:
@@ -38,38 +50,90 @@ def injected(name: str, module: ModuleType, seed: int) -> Outcome:
         testbed.close()
 
 
-def _order(modules: dict[str, ModuleType]) -> Iterator[str]:
-    while True:
-        for name, module in modules.items():
-            yield from [name] * getattr(module, "SHARE", 1)
+@contextlib.contextmanager
+def _turn(file: Path | None) -> Iterator[None]:
+    """Hold the lock on the file while one fault is injected, so that other tests can take turns."""
+    if file is None:
+        yield
+        return
+    with file.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _stop(*_arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _inject_all(asked: argparse.Namespace, outcomes: dict[str, list[Outcome]]) -> None:
+    """Inject each fault once, then kill until `--kills` runs were killed or the time is over."""
+    modules, begun = fault_modules(), time.monotonic()
+    chosen = [name for name in modules if name != _KILL and (not asked.only or name in asked.only)]
+    kills = 0 if asked.only and _KILL not in asked.only else asked.kills
+    number, killed = asked.seed, outcomes.setdefault(_KILL, [])
+    while chosen or len(killed) < kills:
+        if asked.seconds and time.monotonic() - begun > asked.seconds:
+            print(f"stopped after {asked.seconds:g} s", flush=True)
+            return
+        name = chosen.pop(0) if chosen else _KILL
+        with _turn(asked.lock):
+            try:
+                outcome = injected(name, modules[name], number)
+            except Exception as error:  # a fault that cannot be injected is reported, and the others continue
+                outcome = Outcome(0, 0, 0, 0.0, f"not injected: {error!r}")
+        if outcome.kind:
+            outcomes.setdefault(name, []).append(outcome)
+        if not outcome.survived or name != _KILL or len(killed) % 20 == 0:
+            counted = f"{len(killed)} of {kills} killed" if name == _KILL else name
+            print(f"{counted}, seed {number}: {outcome}", flush=True)
+        number += 1
+
+
+def _table(outcomes: Outcomes) -> str:
+    rows: list[tuple[str, ...]] = [
+        ("fault", "injected", "survived", "leaks", "foreign bytes", "trials lost", "longest s")
+    ]
+    for name, each in sorted(outcomes.items()):
+        if each:
+            sums = [
+                sum(column)
+                for column in zip(*((one.leaks, one.foreign_bytes, one.lost_trials) for one in each), strict=True)
+            ]
+            longest = f"{max(one.noticed_s for one in each):.1f}"
+            rows.append((name, str(len(each)), str(sum(one.survived for one in each)), *map(str, sums), longest))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _shares(killed: Sequence[Outcome]) -> str:
+    """Return how many runs were killed on each layer and in each phase."""
+    kinds = [one.kind.split(", ") for one in killed if ", " in one.kind]
+    counts = (Counter(kind[place] for kind in kinds) for place in (0, 1))
+    return "\n".join(
+        f"killed {title}: {', '.join(f'{name} {count}' for name, count in sorted(each.items()))}"
+        for title, each in zip(("on", "during"), counts, strict=True)
+    )
 
 
 def main() -> int:
     """Run the faults and print the table."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time (default: after 200 faults)")
+    parser.add_argument("--kills", type=int, default=_KILLS, help="how many runs to kill (default: 200)")
+    parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time (default: no limit)")
     parser.add_argument("--seed", type=int, default=1, help="the seed of all random choices")
+    parser.add_argument("--only", nargs="+", default=[], metavar="FAULT", help="only these faults")
+    parser.add_argument("--lock", type=Path, help="hold the lock on this file during each fault")
     asked = parser.parse_args()
-    modules, outcomes = fault_modules(), dict[str, list[Outcome]]()
-    begun = time.monotonic()
-    for number, name in enumerate(_order(modules)):
-        is_over = bool(asked.seconds) and time.monotonic() - begun > asked.seconds and len(outcomes) == len(modules)
-        if number >= _ALL or is_over:
-            break
-        outcome = injected(name, modules[name], asked.seed + number)
-        outcomes.setdefault(name, []).append(outcome)
-        if not outcome.survived:
-            print(f"{name}, seed {asked.seed + number}: {outcome}", flush=True)
-    rows: list[tuple[str, ...]] = [
-        ("fault", "injected", "survived", "leaks", "foreign bytes", "trials lost", "longest s")
-    ]
-    for name, each in outcomes.items():
-        counts = ((one.leaks, one.foreign_bytes, one.lost_trials) for one in each)
-        sums = [sum(column) for column in zip(*counts, strict=True)]
-        longest = f"{max(one.noticed_s for one in each):.1f}"
-        rows.append((name, str(len(each)), str(sum(one.survived for one in each)), *map(str, sums), longest))
-    for row in rows:
-        print("  ".join(word.ljust(14) for word in row).rstrip())
+    os.nice(_NICE)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stop)
+    outcomes = dict[str, list[Outcome]]()
+    print(f"python -m tests.faults {shlex.join(sys.argv[1:])}", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        _inject_all(asked, outcomes)
+    print(_table(outcomes))
+    if outcomes[_KILL]:
+        print(_shares(outcomes[_KILL]))
     return int(not all(one.survived for each in outcomes.values() for one in each))
 
 

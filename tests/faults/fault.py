@@ -21,13 +21,17 @@ measure: {trials: 1, time: 500ms, seed: 7}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one injection showed. `noticed_s` is the time in seconds until poolproof had ended or cleaned up."""
+    """What one injection showed. `noticed_s` is the time in seconds until poolproof had ended or cleaned up.
+
+    `kind` is the variant of the fault; empty if the fault came too late. `why` says what was wrong.
+    """
 
     leaks: int
     foreign_bytes: int
     lost_trials: int
     noticed_s: float
     why: str = ""
+    kind: str = "-"
 
     @property
     def survived(self) -> bool:

@@ -85,7 +85,7 @@ class Started:
 
     def wait_for_program(self, name: str, word: str = "", seconds: float = _MEET_S) -> None:
         """Wait until poolproof runs the program with an argument that contains `word`."""
-        self.wait_for(lambda: self._runs(name, word), f"it did not run {name} {word}", seconds)
+        self.wait_for(lambda: self.runs(name, word), f"it did not run {name} {word}", seconds)
 
     def wait_for(self, condition: Callable[[], bool], failure: str, seconds: float = _MEET_S) -> None:
         """Wait for a condition. Fails if poolproof ends first or after the time limit."""
@@ -95,7 +95,7 @@ class Started:
             assert time.monotonic() < deadline, f"{failure} within {seconds} s"
             time.sleep(_POLL_S)
 
-    def _runs(self, name: str, word: str) -> bool:
+    def runs(self, name: str, word: str = "") -> bool:
         """True if a child process runs the program. A slowed program is a script, so its shell comes first."""
         return any(
             name in {Path(text).name for text in argv[:2]} and word in " ".join(argv) for argv in self._children()
