@@ -19,8 +19,9 @@ ENGINE_WORDS = names_in("""
 aio cpp_null cpuio dev-dax dfs dircreate dirdelete dirstat e4defrag exec external falloc filecreate filedelete
 fileoperations filestat ftruncate gfapi gfapi_async guasi http ime_aio ime_psync ime_psyncv io_uring io_uring_cmd
 libaio libblkio libcufile libhdfs libhipfile libiscsi libpmem libpmem2 librpma_apm_client librpma_apm_server
-librpma_gpspm_client librpma_gpspm_server libzbc linuxaio mmap mtd nbd net netsplice nfs null pmemblk posixaio psync
-pvsync pvsync2 rados rbd rdma rpma_apm rpma_gpspm sg solarisaio splice sync syslet-rw vsync windowsaio xnvme
+librpma_gpspm_client librpma_gpspm_server libzbc linuxaio mmap mtd nbd net netsplice nfs null page_fault pmemblk
+posixaio psync pvsync pvsync2 rados rbd rdma rpma_apm rpma_gpspm sg solarisaio splice sync syslet-rw vsync windowsaio
+xnvme
 """)
 
 _SWITCHES = names_in("""

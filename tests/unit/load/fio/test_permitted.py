@@ -10,11 +10,12 @@ from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.model import JobSpec, Workload
 from poolproof.errors import CampaignError, FioError
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.commandline import read_arguments
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.fio.installed import engine_options
 from poolproof.load.fio.jobs import jobs_of
 from poolproof.load.fio.load import load_of
-from poolproof.load.fio.option_names import canonical, names_in
+from poolproof.load.fio.option_names import ALL_NAMES, canonical, names_in
 from poolproof.load.fio.permitted import ENGINES, GRAMMARS, PLAIN, REFUSED, refusal
 from tests.unit.load.fio.needs_fio import needs_fio
 
@@ -74,6 +75,13 @@ def test_every_option_of_every_known_release_is_in_one_list() -> None:
     assert unsorted <= unused
     listed = {line.partition(":")[0].strip() for line in (CAPTURED / "3.33-cmdhelp.txt").read_text().splitlines()[1:]}
     assert listed - {""} <= PLAIN | set(GRAMMARS) | set(REFUSED)
+
+
+def test_no_option_of_any_known_release_is_taken_for_a_mistake() -> None:
+    refused = {name for name, _, kind, *_ in TYPES if kind == "deprecated"}  # fio stops at these
+    assert {canonical(name) for name, *_ in TYPES} - ALL_NAMES <= refused
+    for option in ("mem_align=4k", "iomem_align=4k", "verify_async_cpus=1", "bs_is_seq_rand=1", "end_syncfs=1"):
+        assert read_arguments(["--name=a", f"--{option}"]).problems == ()
 
 
 @given(option=st.sampled_from(sorted(PLAIN | {"mem", "ioengine", *REFUSED})), path=st.text(max_size=12))
