@@ -14,6 +14,8 @@ from poolproof.foreign.audit.runs import audit_run
 from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.cells import cell_rows, finding_key, shown_findings
+from poolproof.presentation.html_report.page import page
+from poolproof.presentation.html_report.sections import finding_groups
 from poolproof.presentation.terminal.audited import audited_lines
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.table import print_table
@@ -40,15 +42,46 @@ def run(tmp_path: Path, request: pytest.FixtureRequest) -> LoadedRun:
     return load_run(path)
 
 
-def test_the_table_shows_the_finding_with_its_metric(run: LoadedRun) -> None:
+def table_text(run: LoadedRun) -> str:
+    """The table of a run and what is printed below it."""
     console = Console(width=200, file=io.StringIO())
     with console.capture() as captured:
         print_table(console, run.cells, None)
-    table, _, reasons = captured.get().partition("reads on one: ")
+    return captured.get()
+
+
+def test_the_table_only_names_metrics_that_nobody_asked_for(run: LoadedRun) -> None:
+    assert run.cells[0].metric == "iops"
+    text = table_text(run)
+    assert "refuted" not in text and "50 MiB went missing" not in text
+    assert "bandwidth" in text.rpartition("does not ask for")[2]
+
+
+def test_the_table_shows_the_finding_on_a_claimed_metric(run: LoadedRun) -> None:
+    run = with_claim(run, "bandwidth(one, reads) > 1MB/s")
+    table, _, reasons = table_text(run).partition("reads on one: ")
     assert "refuted" not in table
     heading, *_ = reasons.split("\n")
     assert "bandwidth" in heading and heading.endswith("refuted")
     assert reasons.count("50 MiB went missing") == 1
+
+
+def test_the_page_keeps_findings_on_other_metrics_apart(run: LoadedRun) -> None:
+    assert [(group["rule"], group["asked"]) for group in finding_groups(run.cells)] == [("write-vanished", False)]
+    _, _, others = page(run).partition('<details id="other-findings">')
+    assert "write-vanished" in others and "50 MiB went missing" in others
+    claimed = with_claim(run, "bandwidth(one, reads) > 1MB/s")
+    assert [group["asked"] for group in finding_groups(claimed.cells)] == [True]
+    assert '<details id="other-findings">' not in page(claimed)
+
+
+def with_claim(run: LoadedRun, claim: str) -> LoadedRun:
+    """The run, as if its campaign had this claim."""
+    campaign = run.path / "campaign.yaml"
+    campaign.write_text(f"{campaign.read_text()}\nexpect:\n  - {{claim: c, that: '{claim}', source: here}}\n")
+    record = json.loads((run.path / "run.json").read_text())
+    (run.path / "run.json").write_text(json.dumps(record | {"campaign": campaign.read_text()}))
+    return load_run(run.path)
 
 
 def test_json_has_the_verdicts_of_other_metrics(run: LoadedRun) -> None:

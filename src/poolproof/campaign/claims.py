@@ -4,6 +4,7 @@ Claims are parsed into trees, and are never executed as Python. `results/runs/cl
 """
 
 import functools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -131,6 +132,16 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()
+
+
+def claimed_metrics(claims: Iterable[Claim]) -> Mapping[tuple[str, str], frozenset[str]]:
+    """Return the metrics that claims name, by layout and workload."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for claim in claims:
+        for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):
+            if value.name in COMPARABLE:
+                found.setdefault((value.layout, value.workload), set()).add(value.name)
+    return {place: frozenset(metrics) for place, metrics in found.items()}
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:

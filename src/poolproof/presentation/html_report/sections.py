@@ -38,17 +38,24 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Return the findings of each rule, most serious first. The cells must be in the order of the report.
 
-    `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name.
+    `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name. `asked` is false for
+    findings that change no metric that the campaign asks for; those come last.
     """
-    by_rule: dict[str, list[tuple[int, Cell, Finding]]] = {}
+    by_rule: dict[tuple[bool, str], list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):
-        for finding in cell.findings:
-            by_rule.setdefault(finding.rule, []).append((number, cell, finding))
-    groups = [_finding_group(name, found) for name, found in by_rule.items()]
-    return sorted(groups, key=lambda group: (_EFFECTS.index(group["effect"]), -len(group["places"])))
+        asked: dict[str, Finding] = {}
+        for metric in (cell.metric, *sorted(cell.claimed)):
+            for finding in cell.findings_on(metric):
+                asked.setdefault(finding.rule, finding)
+        for finding in dict.fromkeys((*asked.values(), *cell.findings)):
+            by_rule.setdefault((asked.get(finding.rule) == finding, finding.rule), []).append((number, cell, finding))
+    groups = [_finding_group(name, found, asked=asked) for (asked, name), found in by_rule.items()]
+    return sorted(
+        groups, key=lambda group: (not group["asked"], _EFFECTS.index(group["effect"]), -len(group["places"]))
+    )
 
 
-def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dict[str, Any]:
+def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, asked: bool) -> dict[str, Any]:
     findings = [finding for _, _, finding in found]
     worst = min(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight))
     effects = Counter(finding.effect for finding in findings)
@@ -58,6 +65,7 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]]) -> dic
         title, wrong = "a rule that this version of poolproof does not have", ""
     return {
         "rule": name,
+        "asked": asked,
         "title": title,
         "wrong": wrong,
         "effect": worst.effect,

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from poolproof.metrics import metric_of
+from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.visible import visible_line
@@ -27,7 +27,7 @@ from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict, speeds_to_baseline
 from poolproof.rules.model import Finding
 from poolproof.units import format_duration
-from poolproof.verdicts import has_values
+from poolproof.verdicts import WORST_FIRST, has_values
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
 _APART = "Each trial is steady, but something that changes between trials shifts the result. The interval includes it."
@@ -60,6 +60,7 @@ def print_table(
         *_not_converged(cells),
         *_disagreements(cells),
         *_notes(cells),
+        *_others(cells),
     ):
         console.print(block)
     adaptive = [(cell, cell.settling) for cell in cells if cell.settling is not None]
@@ -134,12 +135,13 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield why cells are not sound, grouping cells that have the same reasons.
 
+    Metrics that neither the table shows nor a claim names are left out.
     The messages are those of the first cell in a group. If the group has more cells, the messages name the layout of
     the first cell.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
-        for judged in (OtherVerdict((), cell.verdict, cell.reasons()), *cell.other_verdicts):
+        for judged in (OtherVerdict((), cell.verdict, cell.reasons()), *cell.claimed_verdicts):
             # the table shows no other metric, so one without a proof needs no line
             if judged.verdict != "sound" and (judged.reasons or not judged.metrics):
                 rules = tuple(finding.rule for finding in judged.reasons)
@@ -217,3 +219,16 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         message = f": {first.message}" if first.weight >= _EXPLAINS else ""
         yield indented(f"{rule}: {place}{more}{message}", QUIET)
+
+
+def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
+    """Yield a line if metrics that the campaign does not ask for have worse verdicts, caused by findings."""
+    worse: set[MetricId] = set()
+    for cell in cells:
+        for other in cell.other_verdicts:
+            if other.reasons and WORST_FIRST.index(other.verdict) < WORST_FIRST.index(cell.verdict):
+                worse |= {*other.metrics} - cell.claimed
+    if worse:
+        titles = ", ".join(metric.title for metric in METRICS if metric.id in worse)
+        text = f"metrics that this campaign does not ask for may have worse verdicts (report page, --json): {titles}"
+        yield Text(f"\n{text}", style=QUIET)

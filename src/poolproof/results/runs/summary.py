@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.claims import claimed_metrics
 from poolproof.campaign.emulation import emulated_models
 from poolproof.campaign.model import HEALTHY, Campaign
 from poolproof.evidence.model import LeafUse
@@ -94,7 +95,8 @@ class Cell:
 
     `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
     the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for a
-    fixed time. `emulated` has the models of the emulated disks below the layout.
+    fixed time. `emulated` has the models of the emulated disks below the layout. `claimed` has the metrics that claims
+    of the campaign name for this cell.
     """
 
     layout: str
@@ -109,6 +111,7 @@ class Cell:
     settling: CellConvergence | None = None
     state: str = HEALTHY
     emulated: tuple[str, ...] = ()
+    claimed: frozenset[MetricId] = frozenset()
 
     @property
     def key(self) -> CellKey:
@@ -190,6 +193,15 @@ class Cell:
                 groups.setdefault((result.verdict, self.reasons(metric.id)), []).append(metric.id)
         return tuple(OtherVerdict(tuple(metrics), *key) for key, metrics in groups.items())
 
+    @property
+    def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
+        """Return `other_verdicts`, but only of metrics that claims name. The campaign does not ask for the others."""
+        named = (
+            replace(each, metrics=tuple(filter(self.claimed.__contains__, each.metrics)))
+            for each in self.other_verdicts
+        )
+        return tuple(each for each in named if each.metrics)
+
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
         """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
         values = [trial.result(metric or self.metric).value for trial in self.trials]
@@ -255,14 +267,21 @@ def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ..
 
 
 def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign) -> tuple[Cell, ...]:
-    measure, models = campaign.measure, emulated_models(campaign)
+    measure, models, claimed = campaign.measure, emulated_models(campaign), claimed_metrics(campaign.expect)
     groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
     priors = priors_among(ordered) if measure.until else None
     cells = (_cell(group, convergence_of(group, measure, priors)) for group in ordered)
-    return tuple(replace(cell, emulated=models.get(cell.layout, ())) for cell in cells)
+    return tuple(
+        replace(
+            cell,
+            emulated=models.get(cell.layout, ()),
+            claimed=claimed.get((cell.layout, cell.workload), frozenset()),
+        )
+        for cell in cells
+    )
 
 
 def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[CellKey, Interval]:
