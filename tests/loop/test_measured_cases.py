@@ -107,7 +107,7 @@ def test_l08_pages_of_an_earlier_run_are_dropped(testbed: Testbed) -> None:
     point = testbed.loop_mount("disk", "ext4", "512M")
     _fill(testbed, point / "X", "128m")
     testbed.fio(filename=point / "X", rw="read", bs="1m", size="128m", invalidate=0)
-    cell = _only(testbed, f"{_L07}, size: 128m, io_size: 16m, filename: X, randrepeat: 0", str(point), trials=2)
+    cell = _only(testbed, f"{_L07}, size: 128m, io_size: 64m, filename: X, randrepeat: 0", str(point), trials=2)
     assert judged(cell) == "sound", cell["findings"]
     assert cell["trials"] == 2
     assert cell["account"]["leaf_read_bytes"] >= 0.9 * cell["account"]["fio_read_bytes"]

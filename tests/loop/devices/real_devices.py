@@ -5,11 +5,10 @@ import json
 import os
 import shutil
 import statistics
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import pytest
 
 from poolproof.campaign.model import Device
 from poolproof.devices.emulate import PIPELINE_S
@@ -133,13 +132,14 @@ def compare(
 ) -> None:
     """Pass if the median of three measurements is within 15 % of the expected value in one of six rounds.
 
-    A model that is wrong fails in every round. If the machine was too busy in every round, judged by the `free` device
-    before and after it, the test is skipped with a message.
+    A model that is wrong fails in every round. A machine that was too busy in every round, judged by the `free` device
+    before and after it, can only be slower than the model. Then all rounds must be below the upper limit, and a warning
+    says that the lower limit was not tested.
 
     `way_s` measures the overhead of a request in seconds, for rates at queue depth 1. The expected time of each request
     is corrected by the difference between this overhead and the one that the plugin subtracts.
     """
-    told, fair = [], False
+    told, fair, fastest = [], False, -1.0
     for _ in range(_ROUNDS):
         quiet = is_quiet(free)
         way = PIPELINE_S if way_s is None else way_s()
@@ -150,8 +150,8 @@ def compare(
         if abs(off) <= _TOLERANCE:
             print(f"{what}: the model says {expected:.0f}, by the way here {here:.0f}, measured {told[-1]}")
             return
+        fastest = max(fastest, off)
         fair = fair or (quiet and way * expected < _LONG_WAY and is_quiet(free))
     said = f"{what}: the model says {expected:.0f}, measured {', '.join(told)}"
-    if not fair:
-        pytest.skip(f"the machine is too busy to serve any model: {said}")
-    raise AssertionError(said)
+    assert not fair and fastest <= _TOLERANCE, said
+    warnings.warn(f"the machine is too busy for the lower limit: {said}", stacklevel=2)

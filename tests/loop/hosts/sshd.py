@@ -1,6 +1,7 @@
 """A separate sshd on this machine, with its own keys and configuration. It does not touch the user's files."""
 
 import contextlib
+import fcntl
 import os
 import pwd
 import secrets
@@ -13,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _LIMIT_S = 60.0
-_SEPARATION = Path("/run/sshd")  # Debian's sshd wants this directory, which its service makes
+_SEPARATION = Path("/run/sshd")  # Debian's sshd needs this directory, which its service creates
+_LOCK = Path("/run/poolproof-tests-sshd.lock")
 
 
 class Sshd:
@@ -109,9 +111,7 @@ Host far
 @contextlib.contextmanager
 def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
     """Run an sshd during the context. `set_up` are lines of its configuration."""
-    made = not _SEPARATION.exists()
-    _SEPARATION.mkdir(mode=0o755, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
+    with _separation_directory(), tempfile.TemporaryDirectory(prefix="poolproof-sshd-") as name:
         folder = Path(name)
         if user != "root":
             folder.chmod(0o755)  # sshd reads the keys as the user who logs in
@@ -121,8 +121,29 @@ def sshd(user: str = "root", set_up: str = "") -> Iterator[Sshd]:
             yield server
         finally:
             server.stop_all()
-    if made:
-        _SEPARATION.rmdir()
+
+
+@contextlib.contextmanager
+def _separation_directory() -> Iterator[None]:
+    """Provide /run/sshd. The last test process that needs it removes it, unless the machine has it for its own sshd.
+
+    Every user of the directory holds a shared lock, because an sshd without it closes each new connection.
+    """
+    with _LOCK.open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        with contextlib.suppress(FileExistsError):
+            _SEPARATION.mkdir(mode=0o755)
+            lock.write("made\n")
+            lock.flush()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock.seek(0)
+                if lock.read():
+                    _SEPARATION.rmdir()
+                    lock.truncate(0)
 
 
 @contextlib.contextmanager
