@@ -1,6 +1,7 @@
 """bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
 
-bonnie++ prints both. A line that repeats the values of the table above it is not another result.
+bonnie++ prints both. A line that repeats the values of the table above it is not another result. One head may have
+several rows below it, the name of the machine may be missing, and mail programs wrap both.
 """
 
 import re
@@ -13,34 +14,61 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.units import parse_size
 
-_HEADER = re.compile(r"^\s*(?:Machine|Name:Size etc)\s+(?:Size(?::chnk)?\s+)?(?P<unit>K|M|)/sec\s+%CP")
-_ROW = re.compile(
-    r"^\s*(?P<machine>\S+?)\s*[\s:](?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
+_HEADER = re.compile(
+    r"^\s*(?:(?P<machine>Machine|Name:Size etc)(?:\s+Size(?::chnk)?)?|Size(?::chnk)?)\s+(?P<unit>K|M|)/sec\s+%CP"
 )
+_SIZE = r"(?P<size>\d{1,7}(?:\.\d+)?[KMGT]?)(?::\d+[kKmM]?)?\s+(?P<cells>[\d+].*)$"
+_ROW = re.compile(rf"^\s*(?P<machine>(?!\d+\s)\S+?)\s*[\s:]{_SIZE}")
+_ROW_WITHOUT_MACHINE = re.compile(rf"^\s*{_SIZE}")
+_CELLS = re.compile(r"^\s*(?:\d+(?:\.\d+)?[kKmMgG]?|\++)(?:\s+(?:\d+(?:\.\d+)?[kKmMgG]?|\++)){0,3}\s*$")
+_COLUMN = "%CP"
+_MOST_WRAPPED = 3
+_NEAR_LINES = 4
 _VALUE = re.compile(r"(?P<rate>\d+(?:\.\d+)?[kKmMgG]?|\++)\s+(?P<cpu>\d{1,3}|\++)(?=\s|$)")
 _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?(?P<rest>[^\s,][^,]*,.*)$")
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
 _WITHOUT_CHARS = (1, 2, 4, 5)
 _MISSING = ("run time", "whether the file is at least twice RAM (--ram)")
 _OLD_FIELDS = 20  # of 27; a table of other numbers rarely has so many
+_LONGEST = 500
+_TESTS = (("block output", "write"), ("rewrite", "write"), ("block input", "read"), ("seeks", "read"))
 _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    unit: str | None = None
+    head: re.Match[str] | None = None
     since, table = 0, dict[str, float | None]()
-    for line_number, line in numbered:
+    for at, (line_number, line) in enumerate(numbered):
         if match := _HEADER.match(line):
-            unit, since = match["unit"], line_number
-        elif unit is not None and (match := _ROW.match(line)) and line_number - since <= 4:
-            cells = [(cell["rate"], cell["cpu"]) for cell in _VALUE.finditer(match["cells"])]
-            order = range(len(_NAMES)) if len(cells) >= len(_NAMES) else _WITHOUT_CHARS
-            units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
-            rates = {_NAMES[at]: _rate(cell[0], units[_NAMES[at]]) for at, cell in zip(order, cells, strict=False)}
-            yield from _results(line_number, rates, _size(match["size"]))
-            unit, table = None, rates
+            head, since, table = match, line_number, {}
+        elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
+            table, since = _table(match["cells"], head["unit"]), line_number
+            yield from _results(line_number, table, _size(match["size"]))
         elif "," in line and (match := _CSV.match(line)):
             yield from _csv(line_number, match, table)
+            head = None
+        elif table and line.strip() and not _CELLS.match(line):
+            head = None  # the next table has a head of its own
+
+
+def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:
+    """Return the row at a place in the text, with its rest from the next lines if the head is wrapped too."""
+    joined = numbered[at][1]
+    if head.string.count(_COLUMN) < len(_NAMES):
+        for _, below in numbered[at + 1 : at + 1 + _MOST_WRAPPED]:
+            if not _CELLS.match(below):
+                break
+            joined = f"{joined} {below}"
+    row = _ROW if head["machine"] else _ROW_WITHOUT_MACHINE
+    return row.match(joined) if len(joined) <= _LONGEST else None
+
+
+def _table(cells: str, unit: str) -> dict[str, float | None]:
+    """Return the rates of a row by the name of the test."""
+    found = [cell["rate"] for cell in _VALUE.finditer(cells)]
+    order = range(len(_NAMES)) if len(found) >= len(_NAMES) else _WITHOUT_CHARS
+    units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
+    return {_NAMES[at]: _rate(rate, units[_NAMES[at]]) for at, rate in zip(order, found, strict=False)}
 
 
 def _rate(text: str, unit: str) -> float | None:
@@ -81,7 +109,8 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
-    for name, kind in (("block output", "write"), ("block input", "read"), ("seeks", "read")):
+    """Yield the results of a row. The rewrite test reads, changes and writes each chunk; its rate counts it once."""
+    for name, kind in _TESTS:
         rate = rates.get(name)
         if not rate:
             continue
@@ -89,7 +118,7 @@ def _results(line: int, rates: dict[str, float | None], size: int | None) -> Ite
         figures = values(iops=rate) if is_random else values(bandwidth_bytes=rate)
         part = LoadPart(
             name,
-            reads=kind == "read",
+            reads=kind == "read" or name == "rewrite",
             writes=kind == "write",
             is_random=is_random,
             block_bytes=8192,
@@ -110,6 +139,8 @@ READER = Reader(
     "bonnie++",
     (
         "https://www.coker.com.au/bonnie++/readme.html",
+        "https://lkml.org/lkml/2003/1/23/14 (wrapped by a mail program)",
+        "https://slacy.com/blog/2009/09/bonnie-disk-benchmark-numbers/ (1.03 with -f)",
         "https://github.com/GoogleCloudPlatform/PerfKitBenchmarker bonnie_benchmark.py (CSV)",
     ),
     _find,

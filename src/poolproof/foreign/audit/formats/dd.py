@@ -14,13 +14,14 @@ from poolproof.load.model import Extent, LoadPart
 from poolproof.units import parse_size
 
 _GNU = re.compile(
-    r"^\s*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
+    r"^[\s`*]*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
     r"\s?[^\W\d_]{1,40}(?: [^\W\d_]{1,20}){0,3}\s?"
-    r"[,\uff0c\u3001]\s*(?P<seconds>\d[\d.,]*(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?[,\uff0c\u3001]\s*"
+    r"[,\uff0c\u3001]\s*(?P<seconds>\d[\d.,]*(?:[eE]-?\d{1,2})?)\s?[^\W\d_]{1,10}\.?\s?[,\uff0c\u3001][\s*#]*"
     r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/[^\W\d_]{1,3}"
 )
 _BSD = re.compile(
-    r"^\s*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*) secs \(\d+(?:\.\d+)? bytes/sec\)"
+    r"^[\s`*]*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*(?:e-?\d{1,2})?) sec(?:ond)?s?"
+    r" \(\d+(?:\.\d+)? bytes/sec"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?dd\s+(?P<words>(?:\S+=\S+\s*)+.*)$")

@@ -1,7 +1,11 @@
-"""kbench's summary: random and sequential IOPS, bandwidth and latency, as `read / write`, of one or two targets."""
+"""kbench's summary: random and sequential IOPS, bandwidth and latency of one or two targets.
+
+A row has `read / write`. In releases of 2021, reads and writes have rows of their own, and the CPU time is behind each
+value.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, values
@@ -11,11 +15,13 @@ from poolproof.load.outcome import Direction, Outcome, PartOutcome
 from poolproof.units import parse_size
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
-_SIZE = re.compile(r"^\s*Size:\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
-_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns) \(Read/Write\)")
+_SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
+_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
 _PAIR = re.compile(r"(?P<read>\d[\d,.]*) / (?P<write>\d[\d,.]*)(?![\d,.]*%)")
-_FEWEST_WORDS = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
+_SINGLE_ROW = re.compile(r"^\s*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE)
+_SINGLE = re.compile(r"(?P<value>\d[\d,.]*)(?= \((?:sys/usr )?cpu\b)")
+_NAMES = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
 _MISSING = ("block size, depth and direct of kbench's jobs, bytes and run time",)
 
 
@@ -32,18 +38,27 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             kind = match["kind"]
         elif (match := _ROW.match(line)) and kind:
             for at, pair in enumerate(_PAIR.finditer(match["values"])):
-                if found := _result(line_number, kind, match["order"], pair, size, at):
+                sides = {name: number(pair[name]) for name in ("read", "write")}
+                if found := _result(line_number, f"{match['order'].lower()} {_NAMES[kind]}", kind, sides, size, at):
+                    yield found
+        elif (match := _SINGLE_ROW.match(line)) and kind:
+            side = match["side"].lower()
+            name = f"{match['order'].lower()} {side} {_NAMES[kind]}"
+            for at, value in enumerate(_SINGLE.finditer(match["values"])):
+                if found := _result(line_number, name, kind, {side: number(value["value"])}, size, at):
                     yield found
 
 
-def _result(line: int, kind: str, order: str, pair: re.Match[str], size: int | None, at: int) -> ForeignResult | None:
-    read, write = (number(pair[name]) for name in ("read", "write"))
-    name = f"{order.lower()} {_FEWEST_WORDS[kind]}{f' of target {at + 1}' if at else ''}"
+def _result(
+    line: int, name: str, kind: str, sides: Mapping[str, float | None], size: int | None, at: int
+) -> ForeignResult | None:
+    read, write = sides.get("read"), sides.get("write")
+    name = f"{name}{f' of target {at + 1}' if at else ''}"
     outcome = Outcome("kbench", (PartOutcome(name, read=_values(kind, read), write=_values(kind, write)),))
     if not read and not write:
         return None
     part = LoadPart(
-        name, reads=bool(read), writes=bool(write), is_random=order == "Random", direct=True, syncs=bool(write)
+        name, reads=bool(read), writes=bool(write), is_random=name.startswith("random"), direct=True, syncs=bool(write)
     )
     return ForeignResult("kbench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
 
@@ -58,6 +73,10 @@ def _values(kind: str, value: float | None) -> Direction | None:
 
 READER = Reader(
     "kbench",
-    ("https://github.com/unleashurgeek/home-ops kube-fio-bench.md", "https://github.com/yasker/kbench"),
+    (
+        "https://github.com/unleashurgeek/home-ops kube-fio-bench.md",
+        "https://github.com/longhorn/kbench README",
+        "https://github.com/longhorn/longhorn/issues/5374 (comparison)",
+    ),
     _find,
 )

@@ -1,30 +1,41 @@
 """The disk table of yabs.sh: random mixed I/O at 4k, 64k, 512k and 1m, two block sizes next to each other.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size shows which of the two it was.
+size shows which of the two it was. Descendants of yabs print rows for random reads and writes too, and each row is then
+a job of its own. Forums and wikis turn the table into Markdown, or join all of its lines.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from poolproof.foreign.audit.formats.amounts import number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction
 from poolproof.units import parse_size
 
-_BLOCKS = re.compile(r"^\s*Block Size\s*\|(?P<cells>.*\(IOPS\).*)$")
-_ROW = re.compile(r"^\s*(?P<kind>Read|Write)\s*\|(?P<cells>.*)$")
+_STARTS = re.compile(r"(?=\b(?:Block Size|Rand[\s-]?read|Rand[\s-]?write|Read|Write|Total)\s*\|)", re.IGNORECASE)
+_BLOCKS = re.compile(r"^\s*Block Size\s*\|(?P<cells>.*\(IOPS\).*)$", re.IGNORECASE)
+_ROW = re.compile(r"^\s*(?P<order>Rand[\s-]?)?(?P<kind>Read|Write)\s*\|(?P<cells>.*)$", re.IGNORECASE)
 _BLOCK = re.compile(r"^\s*(?P<size>\d{1,4}[kKmM])\s+\(IOPS\)")
 _CELL = re.compile(r"^\s*(?P<rate>\d+(?:\.\d+)?)\s*(?P<unit>[KMG])B/s\s*\((?P<iops>[\d.]+[kM]?)\)")
-_TOLERANCE = 0.03
+_TOLERANCE = 0.005
 _POWERS = {"K": 1, "M": 2, "G": 3}
+_LONGEST = 2000
 _OPTIONS = {
     "rw": "randrw", "rwmixread": "50", "ioengine": "libaio", "iodepth": "64", "numjobs": "2", "direct": "1",
     "filename": "test.fio", "gtod_reduce": "1",
 }  # fmt: skip
 _MISSING = ("the size of the test file: yabs takes 2 GiB, or 512 MiB on small disks", "bytes and run time")
+_MISSING_OF_ROWS = ("the script's jobs: depth, direct and size", "bytes and run time")
+
+
+class _Row(NamedTuple):
+    is_random: bool
+    kind: str
 
 
 @dataclass
@@ -32,41 +43,85 @@ class _Column:
     block: str
     line: int
     last_line: int
-    directions: dict[str, Direction] = field(default_factory=dict)
+    rows: dict[_Row, Direction] = field(default_factory=dict)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     columns: list[_Column] = []
-    for line_number, line in numbered:
+    for line_number, line in _pieces(numbered):
         if match := _BLOCKS.match(line):
             yield from _finished(columns)
             cells = (_BLOCK.match(cell) for cell in match["cells"].split("|"))
             columns = [_Column(cell["size"].lower(), line_number, line_number) for cell in cells if cell]
         elif columns and (match := _ROW.match(line)):
+            row = _Row(match["order"] is not None, match["kind"].lower())
             for column, cell in zip(columns, match["cells"].split("|"), strict=False):
                 found = _CELL.match(cell)
                 if found:
-                    column.directions[match["kind"].lower()] = _values(found, parse_size(column.block))
+                    column.rows[row] = _values(found, parse_size(column.block))
                     column.last_line = line_number
     yield from _finished(columns)
+
+
+def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
+    """Yield the lines of the table, also if they are joined in one line or have a bar in front."""
+    for number_, line in numbered:
+        if "|" in line and len(line) <= _LONGEST:
+            yield from ((number_, piece) for piece in _STARTS.split(line))
 
 
 def _values(cell: re.Match[str], block: int) -> Direction:
     iops = number(cell["iops"]) or 0.0
     printed = float(cell["rate"]) * 1000.0 ** _POWERS[cell["unit"]]
-    rates = [printed * factor for factor in (1.0, 1.024)]
-    fitting = [rate for rate in rates if abs(rate - iops * block) <= _TOLERANCE * rate]
-    nearest = min(fitting, key=lambda rate: abs(rate - iops * block), default=None)
-    return values(iops=iops or None, bandwidth_bytes=nearest if iops else printed)
+    most = iops + _resolution(cell["iops"])  # yabs cuts the IOPS off after the last digit
+    low, high = iops * (1 - _TOLERANCE) * block, most * (1 + _TOLERANCE) * block
+    fitting = (rate for rate in (1.024 * printed, printed) if low <= rate <= high)
+    return values(iops=iops or None, bandwidth_bytes=next(fitting, None) if iops else printed)
+
+
+def _resolution(text: str) -> float:
+    """Return the value of one unit in the last digit of `1.4k`: 100."""
+    digits, unit = text.rstrip("kM"), text[-1]
+    return {"k": 1e3, "M": 1e6}.get(unit, 1.0) / 10.0 ** len(digits.partition(".")[2])
 
 
 def _finished(columns: Sequence[_Column]) -> Iterator[ForeignResult]:
     for column in columns:
-        if column.directions:
+        lines = column.line, column.last_line
+        if any(row.is_random for row in column.rows):
+            for row, figures in column.rows.items():
+                name = f"{'random' if row.is_random else 'sequential'} {row.kind} {column.block}"
+                outcome = outcome_of("yabs", name, {row.kind: figures})
+                yield ForeignResult("yabs", *lines, outcome, (_part(name, row, column),), missing=_MISSING_OF_ROWS)
+        elif column.rows:
             name = f"mixed {column.block}"
-            outcome = outcome_of("yabs", name, column.directions)
-            part = fio_part(name, bs=column.block, **_OPTIONS)
-            yield ForeignResult("yabs", column.line, column.last_line, outcome, (part,), missing=_MISSING)
+            outcome = outcome_of("yabs", name, {row.kind: figures for row, figures in column.rows.items()})
+            yield ForeignResult(
+                "yabs", *lines, outcome, (fio_part(name, bs=column.block, **_OPTIONS),), missing=_MISSING
+            )
 
 
-READER = Reader("yabs", ("https://github.com/masonr/yet-another-bench-script README",), _find)
+def _part(name: str, row: _Row, column: _Column) -> LoadPart:
+    block = parse_size(column.block)
+    is_read = row.kind == "read"
+    return LoadPart(
+        name,
+        reads=is_read,
+        writes=not is_read,
+        is_random=row.is_random,
+        block_bytes=block,
+        max_block_bytes=block,
+        direct=True,
+        syncs=not is_read,
+    )
+
+
+READER = Reader(
+    "yabs",
+    (
+        "https://github.com/masonr/yet-another-bench-script README",
+        "https://776000.xyz/post/23110 (all lines joined)",
+        "https://github.com/bretmlw/sbc-benchmarks (rows for random I/O; Markdown)",
+    ),
+    _find,
+)

@@ -1,0 +1,146 @@
+"""Tables of other programs in the forms in which people post them: wrapped, joined, in Markdown, without a head."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+KIB, MIB = 1024, 1024**2
+
+# https://github.com/teddysun/across/issues/86; older copies write `I/O speed` and `Average I/O speed`
+BENCH_SH = """\
+----------------------------------------------------------------------
+ I/O Speed(1st run)    : 142 MB/s
+ I/O Speed(2nd run)    : 1.2 GB/s
+ I/O speed(3rd run)   : \x1b[0;33m81.5 MB/s\x1b[0m
+ Average I/O speed     : 484.2 MB/s
+----------------------------------------------------------------------
+"""
+
+# https://776000.xyz/post/23110: the table without its newlines
+YABS_IN_ONE_LINE = (
+    "fio Disk Speed Tests (Mixed R/W 50/50):---------------------------------Block Size | 4k            (IOPS) | 64k"
+    "           (IOPS)  ------   | ---            ----  | ----           ---- Read       | 93.28 MB/s   (23.3k) | 978"
+    ".10 MB/s  (15.2k)Write      | 93.79 MB/s   (23.4k) | 983.20 MB/s  (15.3k)Total      | 187.07 MB/s  (46.7k) | 1."
+    "96 GB/s    (30.6k)\n"
+)
+
+# https://github.com/bretmlw/sbc-benchmarks: Markdown, with rows of their own for random I/O
+YABS_WITH_RANDOM_ROWS = """\
+| Block Size | 4k (IOPS)      | 16m (IOPS)     |
+|------------|----------------|----------------|
+| Read       | 34.31 MB/s (8577) | 90.06 MB/s (5) |
+| Write      | 8.10 MB/s (2025)  | 77.58 MB/s (4) |
+| Randread   | 11.20 MB/s (2800) | 89.91 MB/s (5) |
+| Randwrite  | 6.61 MB/s (1652)  | 75.69 MB/s (4) |
+"""
+
+# https://lkml.org/lkml/2003/1/23/14: a mail program wrapped the head, the rows and the line of values
+BONNIE_WRAPPED = """\
+Version  1.03       ------Sequential Output------ --Sequential Input-
+--Random-
+                    -Per Chr- --Block-- -Rewrite- -Per Chr- --Block--
+--Seeks--
+Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP
+/sec %CP
+tester1        512M 11564  96 28951  24  8687   7 11030  88 25949   6
+143.8   0
+                    ------Sequential Create------ --------Random
+Create--------
+              files  /sec %CP  /sec %CP  /sec %CP  /sec %CP  /sec %CP
+/sec %CP
+                 16   489  99 +++++ +++ +++++ +++   509  98 +++++ +++
+1695  97
+tester1,512M,11564,96,28951,24,8687,7,11030,88,25949,6,143.8,0,16,489,99
+,+++++,+++,+++++,+++,509,98,+++++,+++,1695,97
+"""
+
+# https://lore.kernel.org/linux-amlogic (patches for the VIM3): no name of a machine
+BONNIE_WITHOUT_MACHINE = """\
+     -Per Chr- --Block-- -Rewrite- -Per Chr- --Block-- --Seeks--
+Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP /sec %CP
+  8G 83865  99 212837  96 94487  23 92808  97 315501 21 +++++ +++
+"""
+
+# https://lkml.org/lkml/2004/8/9: several rows below one head
+BONNIE_ROWS = """\
+> Machine        Size K/sec %CP K/sec %CP K/sec %CP K/sec %CP K/sec %CP  /sec %CP
+> box-000         4G  6018  99 54560  36 20694  16  5789  97 33729  14 240.6   1
+> box-000         4G  6055  99 54836  39 20899  16  5752  97 34827  17 230.8   2
+"""
+
+# https://github.com/longhorn/kbench README of 2021
+KBENCH_SINGLE_ROWS = """\
+FIO Benchmark Comparsion Summary
+For: Local-Path vs Longhorn
+SIZE: 30G
+================================
+                                                  Local-Path   vs                                Longhorn    :
+IOPS
+       Random Rread:        149,606 (sys/usr cpu: 87% / 10%)   vs           11,882 (sys/usr cpu: 6% / 1%)    : -92.06%
+   Sequential Write:        195,487 (sys/usr cpu: 86% / 12%)   vs           11,642 (sys/usr cpu: 6% / 2%)    : -94.04%
+"""
+
+FORMS: dict[str, tuple[str, list[tuple[str, str, float]]]] = {
+    "bench.sh": (BENCH_SH, [("write", "bandwidth_bytes", rate) for rate in (142e6, 1.2e9, 81.5e6, 484.2e6)]),
+    "yabs in one line": (
+        YABS_IN_ONE_LINE,
+        [("read", "iops", 23.3e3), ("write", "iops", 15.3e3), ("read", "bandwidth_bytes", 978.1e6 * 1.024)],
+    ),
+    "yabs with rows for random I/O": (
+        YABS_WITH_RANDOM_ROWS,
+        [("read", "iops", 8577), ("write", "iops", 1652), ("read", "iops", 2800), ("write", "iops", 4)],
+    ),
+    "bonnie wrapped": (
+        BONNIE_WRAPPED,
+        [
+            ("write", "bandwidth_bytes", 28951 * KIB), ("write", "bandwidth_bytes", 8687 * KIB),
+            ("read", "bandwidth_bytes", 25949 * KIB), ("read", "iops", 143.8),
+        ],
+    ),
+    "bonnie without a machine": (
+        BONNIE_WITHOUT_MACHINE,
+        [("write", "bandwidth_bytes", 212837 * KIB), ("read", "bandwidth_bytes", 315501 * KIB)],
+    ),
+    "bonnie with several rows": (BONNIE_ROWS, [("write", "bandwidth_bytes", 54836 * KIB), ("read", "iops", 230.8)]),
+    "kbench of 2021": (
+        KBENCH_SINGLE_ROWS,
+        [("read", "iops", 149606), ("read", "iops", 11882), ("write", "iops", 11642)],
+    ),
+    # https://github.com/longhorn/longhorn/issues/218 and https://github.com/openzfs/zfs/issues/4592
+    "dd in code marks": (
+        "`1073741824 bytes (1.1 GB, 1.0 GiB) copied, 4.5 s, 239 MB/s`\n",
+        [("mixed", "bandwidth_bytes", 1073741824 / 4.5)],
+    ),
+    "dd with emphasis": (
+        "2119680 bytes (2.1 MB) copied, 4.5 s, **# 471 kB/s**\n",
+        [("mixed", "bandwidth_bytes", 2119680 / 4.5)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_value_of_a_form_is_read(name: str) -> None:
+    text, wanted = FORMS[name]
+    found = [
+        (direction, metric, value)
+        for audited in audit_text("post", text, Context())
+        for direction, values in audited.figures.directions.items()
+        for metric in ("iops", "bandwidth_bytes")
+        if (value := getattr(values, metric))
+    ]
+    for direction, metric, value in wanted:
+        assert any((direction, metric) == each[:2] and each[2] == pytest.approx(value, rel=1e-3) for each in found), (
+            value
+        )
+
+
+def test_the_rows_for_created_files_are_no_results() -> None:
+    audited = audit_text("post", BONNIE_WRAPPED, Context())
+    assert [each.job.rpartition(": ")[2] for each in audited] == ["block output", "rewrite", "block input", "seeks"]
+
+
+def test_zeros_of_bench_sh_on_a_compressing_file_system_are_suspect() -> None:
+    text = BENCH_SH + "$ zfs get compression tank\ntank  compression  lz4  local\n"
+    assert {each.verdict for each in audit_text("post", text, Context())} == {"suspect"}
+    assert {each.verdict for each in audit_text("post", BENCH_SH, Context())} == {"unproven"}
