@@ -182,7 +182,7 @@ class Target:
     file system maps it (dax). `narrow_links`: a sentence part for each disk whose PCIe link is narrower or slower than
     the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
     `degraded`: a sentence part for each array or pool that lacks a disk. `governor`: the frequency governor of the
-    processors.
+    processors. `cache_devices`: the names of the fast devices of LVM caches.
     """
 
     file_system: str
@@ -214,6 +214,7 @@ class Target:
     cloud_volume: str | None = None
     degraded: tuple[str, ...] = ()
     governor: str | None = None
+    cache_devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,11 @@ The first word is the segment type (see lvmraid(7), lvmthin(7) and lvmcache(7)).
 device follows `cachevol`. Options are written under the long names that lvcreate and lvconvert use.
 
 The volume uses all the space unless `size=` is smaller. poolproof waits until a RAID volume is in sync, unless the
-layout has `nosync`. A cache keeps its contents while the layout is closed, so the cache is warm after the test files
-are filled.
+layout has `nosync`.
+
+A cache keeps its contents while the layout is closed. With cachemode=writeback, filling the test files also fills the
+cache, so reads find a warm cache; with writethrough they find a cold one. Before a layout is closed, poolproof waits
+until a writeback cache has written everything to the slow device. Otherwise the next trial would compete with it.
 
 A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
 also replaces that of the host's lvm.conf, which could hide the run's devices. The setting `types` lets LVM use a zvol.
@@ -21,6 +24,7 @@ from typing import TypeVar
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CommandError
+from poolproof.evidence.model import Target
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
@@ -71,6 +75,11 @@ _INACTIVE = ("--activate", "n", "--zero", "n", "--wipesignatures", "n")  # lvcon
 _SLOWEST_SYNC_BYTES_PER_S = 5e6
 _AWAIT_SYNC = (
     'until synced=$(lvm lvs --noheadings -o sync_percent "$@" 2>&1) && [ "$(echo $synced)" = 100.00 ]; do sleep 2; done'
+)
+# An idle cache writes back everything: clean_target_met() in the kernel's drivers/md/dm-cache-policy-smq.c (Linux 6.1).
+_AWAIT_CLEAN = (
+    'while dirty=$(lvm lvs --noheadings -o cache_dirty_blocks "$@") && dirty=$(echo $dirty) '
+    '&& [ -n "$dirty" ] && [ "$dirty" != 0 ]; do sleep 1; done'
 )
 _LIMIT_S = 30.0
 
@@ -153,11 +162,14 @@ class LvmLayer(Layer[Lvm]):
         await_sync = ("sh", "-c", _AWAIT_SYNC, "sh", "--config", only(paths), f"{group}/{_VOLUME}")
         sync = Step(f"wait until {group}/{_VOLUME} has synced its devices", await_sync, timeout_s=limit_s)
         synced = (sync,) if spec.needs_sync else ()
+        await_clean = ("sh", "-c", _AWAIT_CLEAN, "sh", "--config", only(paths), f"{group}/{_VOLUME}")
+        write_back = Step(f"wait until {group}/{_VOLUME} has written back its cache", await_clean, timeout_s=limit_s)
+        clean = (write_back,) if spec.kind == "cache" and spec.value("cachemode", "") == "writeback" else ()
         activate, deactivate = (lvm("vgchange", paths, "--quiet", "--activate", to, group) for to in ("y", "n"))
         return LayerPlan(
             make=(wipe(paths), *_group(spec, group, paths), *_volumes(spec, group, paths, volume.size_bytes), *synced),
             open=(Step(f"activate {group}", activate), await_block(node)),
-            close=(Step(f"deactivate {group}", deactivate, timeout_s=300, patience_s=LET_GO_S),),
+            close=(*clean, Step(f"deactivate {group}", deactivate, timeout_s=300, patience_s=LET_GO_S)),
             volume=volume,
         )
 
@@ -230,6 +242,10 @@ class LvmLayer(Layer[Lvm]):
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
         by_size = spec.kind in ("linear", "thin", *_CACHED)
         return (*(stored_by_size(slow, total_bytes) if by_size else [each] * len(slow)), *[0] * spec.fast)
+
+    def describe(self, built: OpenLayer[Lvm], target: Target) -> Target:
+        fast = [leaf.name for below in built.inputs[len(built.inputs) - built.spec.fast :] for leaf in below.leaves]
+        return replace(target, cache_devices=(*target.cache_devices, *fast))
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
         """Return the sync of a RAID volume as background work; None if the volume is in sync or lvs fails.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
 from poolproof.provision.removal import removal_of
@@ -112,6 +113,19 @@ def test_a_sync_is_awaited_unless_the_layout_says_nosync() -> None:
     assert [step for step in plan("lvm raid1 a b").make if "synced" in step.title]
     for text in ("lvm striped a b", "lvm raid1 a b nosync"):
         assert not [step for step in plan(text).make if "synced" in step.title]
+
+
+def test_a_cache_is_written_back_before_the_layout_is_closed() -> None:
+    closed = [step.title for step in plan("lvm cache a cachevol b cachemode=writeback").close]
+    assert closed == [f"wait until {VOLUME} has written back its cache", f"deactivate {GROUP}"]
+    for text in ("lvm cache a cachevol b", "lvm writecache a cachevol b", "lvm linear a b"):
+        assert [step.title for step in plan(text).close] == [f"deactivate {GROUP}"], text
+
+
+def test_the_fast_devices_of_a_cache_are_known() -> None:
+    built = plan("lvm cache a cachevol (lvm linear b c)")
+    assert open_layout.describe(built, RecordedHost(), Target("ext4")).cache_devices == ("b", "c")
+    assert open_layout.describe(plan("lvm linear a b"), RecordedHost(), Target("ext4")).cache_devices == ()
 
 
 def test_what_the_devices_hold() -> None:

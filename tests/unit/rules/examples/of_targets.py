@@ -32,6 +32,17 @@ _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
 
+def _cached(options: str, shares: Mapping[str, int]) -> Case:
+    """Return a result on an LVM cache with the fast device `nvme`. `shares`: how much of 1 GiB each disk moved."""
+    bytes_of = {name: GIB * share // sum(shares.values()) for name, share in shares.items()}
+    target = replace(EXT4, cache_devices=("nvme",))
+    if "randread" in options:
+        leaves = [leaf(name, read_bytes=size, read_ios=size // 4096) for name, size in bytes_of.items()]
+        return with_leaves(read_of(options, GIB, GIB, target), *leaves)
+    leaves = [leaf(name, write_bytes=size, drained_write_bytes=size) for name, size in bytes_of.items()]
+    return with_leaves(write_of(options, GIB, GIB, GIB, target), *leaves)
+
+
 def _amid(case: Case, **found: Any) -> Case:
     """Return the case with further evidence about the machine."""
     assert case.evidence is not None
@@ -158,6 +169,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=95_000.0),
         ),
+    ),
+    "block-cache": (
+        Example(_cached(_RANDOM_READ, {"hdd": 1, "nvme": 15}), "notes", _cached(_RANDOM_READ, {"hdd": 1, "ssd": 15})),
+        Example(_cached(_COMMIT, {"hdd": 1, "nvme": 0}), "notes", _cached(_COMMIT, {"hdd": 1})),
     ),
     "l2arc-cold": (
         Example(

@@ -1,0 +1,50 @@
+"""An LVM cache that is warm or cold."""
+
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
+from poolproof.units import format_size
+
+
+def _in_result(case: Case) -> Findings:
+    names = case.target.cache_devices if case.target else ()
+    fast = [leaf for leaf in case.leaves if leaf.device in names]
+    if not fast:
+        return
+    device = ", ".join(leaf.device for leaf in fast)
+    read, served = (sum(leaf.read_bytes for leaf in leaves) for leaves in (case.leaves, fast))
+    if case.load.reads and read:
+        state = "warm" if served > read / 2 else "cold"
+        yield notes(
+            f"of the {format_size(read)} that the disks read, {format_size(served)} ({100 * served / read:.0f} %) came "
+            f"from the cache device {device}: the cache was mostly {state} for these reads, and the result is valid "
+            "for that state only",
+            weight=45,
+        )
+    written, taken = (sum(leaf.write_bytes for leaf in leaves) for leaves in (case.leaves, fast))
+    if case.load.writes and written:
+        yield notes(
+            f"of the {format_size(written)} that the disks had written when fio ended, {format_size(taken)} "
+            f"({100 * taken / written:.0f} %) went to the cache device {device}: a full cache, or one that does not "
+            "have these blocks, gives another result",
+            weight=45,
+        )
+
+
+RULE = Rule(
+    title="An LVM cache is warm or cold",
+    wrong="A cache device keeps its contents when the caches in RAM are dropped. With cachemode=writeback, filling the "
+    "file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold one. The "
+    "difference can be a factor of ten.",
+    shows="In the counters: the share of the bytes that the cache device read or wrote.",
+    error="Right for that state of the cache; too high or too low for any other.",
+    fix="use a size larger than the cache device for steady results, or read the working set once before you measure "
+    "a warm cache; compare only layouts whose caches are in the same state",
+    sources=(
+        linux_source("6.12", "drivers/md/dm-cache-target.c", "cache_status"),
+        linux_source("6.12", "drivers/md/dm-cache-policy-smq.c", "clean_target_met"),
+        "man lvmcache",
+    ),
+    in_result=_in_result,
+    cleared_by_byte_count=False,
+    needs="Run on a volume with `lvm cache`.",
+    commands="fio --rw=randread --bs=4k --size=256m --direct=1 --time_based --runtime=5; dmsetup status --target cache",
+)
