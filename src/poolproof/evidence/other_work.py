@@ -1,9 +1,10 @@
 """What other processes did during a trial: their processor time and I/O, and how long tasks waited for a processor.
 
 A process counts as one of the run's own if its command line has the run's mark (its directory), or if it is the parent
-of the command that takes the reading. Kernel threads count as neither, because they work for all processes. The times
-and bytes of a process include those of its children that have ended, so a process that starts and ends during the trial
-is not missed.
+of the command that takes the reading. Over SSH, all shells of the connection count as own, and so does its sshd: each
+reading may run in another shell, and a shell has the times of all commands that it ran before. Kernel threads count as
+neither, because they work for all processes. The times and bytes of a process include those of its children that have
+ended, so a process that starts and ends during the trial is not missed.
 
 The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can
 be read only by root or the process's owner.
@@ -24,7 +25,20 @@ _UTIME, _CSTIME = 9, 13  # in the fields after the parent's number
 SCRIPT = """
 echo "ticks $(getconf CLK_TCK || echo 100)"
 echo "own $$"; echo "own $PPID"
-for pid in $(grep -lsaF -- "$1" /proc/[0-9]*/cmdline); do pid=${pid#/proc/}; echo "own ${pid%/cmdline}"; done
+shells=$(tr '\\0' '\\n' <"/proc/$PPID/cmdline" | tail -n 1)
+case $shells in poolproof-*) ;; *) shells=$1 ;; esac
+up=$PPID
+while up=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$up/status") && [ "$up" -gt 1 ]; do
+    case $(tr '\\0' ' ' <"/proc/$up/cmdline") in
+        *'[listener]'*) break ;;
+        sshd:* | *"$shells"*) echo "own $up" ;;
+        *) break ;;
+    esac
+done
+for pid in $(grep -lsaF -e "$1" -e "$shells" /proc/[0-9]*/cmdline); do
+    pid=${pid#/proc/}
+    echo "own ${pid%/cmdline}"
+done
 cat /proc/[0-9]*/stat
 grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu

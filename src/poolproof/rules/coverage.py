@@ -87,7 +87,9 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
     use = case.evidence.zfs if case.evidence else None
     if use is not None and use.data_misses is not None:
         blocks = max(ios, moved // record)
-        yield Coverage(ios, blocks, use.data_misses, format_number_of(use.data_misses, "block that the ARC missed"))
+        yield Coverage(
+            ios, blocks, use.data_misses, f"{format_number_of(use.data_misses, 'block')} that the ARC missed"
+        )
 
 
 def _record_bytes(case: Case) -> int | None:

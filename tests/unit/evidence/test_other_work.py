@@ -1,11 +1,13 @@
 """The processor time and I/O of other processes: which processes count, and real work on this machine."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 import time
 
-from poolproof.evidence.other_work import OthersReading, others_between, parse_others, read_others
+from poolproof.evidence.other_work import SCRIPT, OthersReading, others_between, parse_others, read_others
 from poolproof.hosts.local import LocalHost
 
 _STAT = "{pid} ({name}) S {parent} 1 1 0 -1 4194560 1 0 0 0 {user} {system} {children} 0 20 0 1 0 5 1 1\n"
@@ -45,3 +47,16 @@ def test_a_busy_process_is_noticed_unless_it_has_the_mark() -> None:
         busy.kill()
     assert others.cpu_s >= 0.29
     assert others.cpu_s - mine.cpu_s > 0.1
+
+
+def test_all_shells_of_a_connection_are_the_runs_own() -> None:
+    """Each shell has the times of the commands that it ran before, and the next reading may run in another shell."""
+    mark = f"poolproof-{os.getpid()}test"
+    shell, command = ["sh", "-s", mark], shlex.join(["sh", "-c", SCRIPT, "sh", "no such mark"])
+    with subprocess.Popen(shell, stdin=-1) as another, subprocess.Popen(["sh", "-c", "read x"], stdin=-1) as stranger:
+        printed = subprocess.run(shell, input=f"{command}\n:\n", capture_output=True, text=True, check=True).stdout
+        another.kill()
+        stranger.kill()
+    own = {int(pid) for pid in re.findall(r"^own (\d+)$", printed, re.MULTILINE)}
+    assert another.pid in own
+    assert stranger.pid not in own

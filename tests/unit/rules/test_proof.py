@@ -61,7 +61,10 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
     """Four disks of a raidz read each record in four requests, so requests alone cover reads from the ARC."""
     case = _read("rw=randread bs=128k size=8g", 6_000, 128 * KIB, 24_000, 6_000 * 128 * KIB, _ZFS)
     evidence = replace(case.evidence or Evidence(None), zfs=ZfsUse(data_misses=misses))
-    assert judge(replace(case, evidence=evidence), "iops").verdict == verdict
+    found = judge(replace(case, evidence=evidence), "iops")
+    assert found.verdict == verdict
+    words = [finding.message for finding in found.findings if finding.rule == "reads-without-requests"]
+    assert all(f"{misses} blocks that the ARC missed" in message for message in words)
 
 
 def test_buffered_sequential_reads_prove_a_bandwidth_only() -> None:
