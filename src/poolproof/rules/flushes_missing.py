@@ -7,6 +7,7 @@ from poolproof.units import format_count
 
 _LEAST_SYNCS = 100
 _NONE = 0.1
+_SHOWN_WHOLE = 1000
 _OFF = {"nobarrier", "barrier=0", "barrier=none"}
 
 
@@ -17,12 +18,13 @@ def _in_result(case: Case) -> Findings:
         return
     off = sorted(_OFF & set(case.target.mount_options if case.target else ()))
     why = f"the mount option {off[0]}" if off else "something between fio and the disks"
+    done = found.durable or 0
+    flushes = format_count(done) if done >= _SHOWN_WHOLE else str(done)
     each = all(job.sync_every == 1 for job in case.jobs if job.writes)
     yield finding(
         "refutes" if ratio < _NONE else "suspects",
-        f"fio synced {format_count(found.syncs)} times, but the disks received only "
-        f"{format_count(found.durable or 0)} flushes, although their write cache is on: {why} acknowledges syncs "
-        "without a flush",
+        f"fio synced {format_count(found.syncs)} times, but the disks received only {flushes} flushes, although their "
+        f"write cache is on: {why} acknowledges syncs without a flush",
         weight=88,
         metrics=OF_COMMITS if each else SYNCS,
     )

@@ -2,7 +2,7 @@
 
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
-from poolproof.rules.path import goes_past_ram
+from poolproof.rules.path import goes_past_ram, is_zfs
 from poolproof.rules.proof import LATENCIES
 from poolproof.rules.reported import parts
 
@@ -17,10 +17,11 @@ def _in_result(case: Case) -> Findings:
         return
     mixed = any(part.kind == "read" for part in parts(case.outcome)) or len(copied) < len(written)
     others = " The percentiles mix them with I/Os that wait for a disk." if mixed else ""
+    cache = "the ARC" if is_zfs(case.target) else "the page cache"
     yield finding(
         "suspects" if mixed else "refutes",
-        f"{case.who(copied)} writes through the page cache: a write returns when its data is in RAM, and its latency "
-        f"is that of the copy.{others} Syncs are timed separately",
+        f"{case.who(copied)} writes through {cache}: a write returns when its data is in RAM, and its latency is that "
+        f"of the copy.{others} Syncs are timed separately",
         weight=35,
         metrics=LATENCIES,
     )
