@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.results.runs.groups import Group
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import Cell, Group
+from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict
 

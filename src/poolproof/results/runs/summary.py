@@ -1,6 +1,5 @@
 """The cells of a run. A cell combines its trials into a result with an interval, a verdict and the byte accounting."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from poolproof.results.runs.convergence import (
     unsteady_reasons,
 )
 from poolproof.results.runs.few_events import FewEvents, few_events
+from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.comparison import difference
@@ -27,10 +27,6 @@ from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior,
 from poolproof.verdicts import Verdict, counts, has_values, worst
 
 _EFFECTS = ("fails", "refutes", "suspects", "notes")
-_LEAST_IN_GROUPS = 3
-_APART = 3.0  # with a normal deviation of 20 %, the 3 trials of 1 cell in 1,000 are this far apart
-_OVER_WITHIN = 4.0
-_OVER_SWING = 3.0
 
 
 @dataclass(frozen=True)
@@ -207,47 +203,10 @@ class Cell:
         values = [trial.result(metric or self.metric).value for trial in self.trials]
         return tuple(value for value in values if value is not None)
 
-    def groups(self) -> tuple["Group", ...]:
+    def groups(self) -> tuple[Group, ...]:
         """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
-
-
-@dataclass(frozen=True)
-class Group:
-    """A group of trials that agree: the geometric mean of their values, in the metric's unit, and their number."""
-
-    mean: float
-    trials: int
-
-
-def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
-    """Divide a cell's values into one or two groups, lower values first; none if there are no values.
-
-    There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
-    as either group and 3 times `swing` (the standard deviation of the rate within a trial over its mean). The trials
-    then differ too much for their mean to describe them. Fewer than 3 values are always one group.
-    """
-    ordered = sorted(values)
-    split = _split(ordered, swing)
-    return tuple(Group(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
-
-
-def _split(ordered: Sequence[float], swing: float) -> int:
-    if len(ordered) < _LEAST_IN_GROUPS or ordered[0] <= 0:
-        return 0
-    logs = [math.log(value) for value in ordered]
-    at = max(range(1, len(logs)), key=lambda index: logs[index] - logs[index - 1])
-    within = max(logs[at - 1] - logs[0], logs[-1] - logs[at])
-    least = max(math.log(_APART), _OVER_WITHIN * within, _OVER_SWING * swing)
-    return at if logs[at] - logs[at - 1] >= least else 0
-
-
-def _group_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of the values, or their arithmetic mean if one of them is 0."""
-    if min(values) <= 0:
-        return math.fsum(values) / len(values)
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import Trial, TrialMetrics
-from poolproof.results.runs.summary import Group, cells_of, groups_of, speeds_to_baseline
+from poolproof.results.runs.summary import cells_of, speeds_to_baseline
 from poolproof.rules.model import Effect, Finding
 from poolproof.verdicts import Verdict
 
