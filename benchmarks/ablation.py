@@ -1,9 +1,9 @@
-"""Weigh each test for a steady rate: drop one at a time: `python -m benchmarks.ablation [SERIES OF EACH KIND]`.
+"""Show what each test for a steady rate contributes: `python -m benchmarks.ablation [SERIES OF EACH KIND]`.
 
-Uses the made series of `benchmarks.synthetic` with both minimum lengths. Printed for the full rule and for the rule
-without each test: the share of series that converged, the share that converged but are off by more than the tolerance
-(false-settled), and the mean length of a trial. A test whose removal changes neither of the last two buys nothing on
-these series.
+The benchmark uses the synthetic series of `benchmarks.synthetic` with both minimum lengths. It prints a row for the
+full rule and a row for the rule without each test: the share of series that converged, the share that converged but
+are off by more than the tolerance (wrong), and the mean length of a trial. A test whose removal changes neither of the
+last two contributes nothing on these series.
 """
 
 import math
@@ -43,7 +43,7 @@ def weigh(ignored: str, count: int) -> Weighed:
 def main() -> None:
     """Print the table."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
-    print("| dropped | converged | false-settled | mean time |\n|---|---|---|---|")
+    print("| dropped | converged | wrong | mean time |\n|---|---|---|---|")
     for test in ("", *TESTS):
         found = weigh(test, count)
         print(f"| {test or 'none'} | {found.converged:.1%} | {found.false:.2%} | {found.seconds:.1f} s |", flush=True)

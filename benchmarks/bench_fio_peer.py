@@ -133,8 +133,9 @@ def _half(interval: Mapping[str, float]) -> float:
 
 
 def _word(cell: Mapping[str, Any]) -> str:
-    settled = "precise" if cell["settled"] else f"unsettled ({', '.join(each['name'] for each in cell['unsettled'])})"
-    return f"{settled}, {cell['trials']} trials, {cell['verdict']}"
+    reasons = ", ".join(each["name"] for each in cell["unsettled"])
+    precision = "precise" if cell["settled"] else f"not converged ({reasons})"
+    return f"{precision}, {cell['trials']} trials, {cell['verdict']}"
 
 
 def lines(peer: Measured, ours: Measured) -> Iterator[str]:

@@ -35,6 +35,7 @@ _TURNS = 3
 _ARC_MAX = "256M"
 _MEASURE = Measure(trials=1, cold=False, most_trials=6, until=Until(tolerance=0.10, min_s=1.2, max_s=30.0))
 _BUDGET_S = 90 * 60.0
+_PARTS = {"cool": "drop caches", "settle": "watch the idle disks"}
 _WRITES = ("write", "randwrite", "readwrite", "rw", "randrw")
 
 
@@ -115,7 +116,7 @@ def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]
     yield f"{cells} cells, {len(trials)} trials"
     yield from known(cells_of(trials, campaign))
     for part, seconds in sums.items():
-        yield f"  {part}: {format_duration(seconds)}"
+        yield f"  {_PARTS.get(part, part)}: {format_duration(seconds)}"
     yield f"  the rest, including the lab and rebuilt layouts: {format_duration(max(0.0, wall_s - sum(sums.values())))}"
     word = "within" if wall_s <= LIMIT_S else "OVER"
     yield f"wall time: {format_duration(wall_s)}, {word} the limit of {format_duration(LIMIT_S)}"

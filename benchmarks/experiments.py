@@ -64,7 +64,7 @@ def _blocks(runs: Sequence[Labelled]) -> Iterator[str]:
 
 
 def _cells_table(runs: Sequence[Labelled]) -> Iterator[str]:
-    yield from _head(["layout", "workload", "OpenZFS", "figure", "verdict", "disks for fio", "shares"])
+    yield from _head(["layout", "workload", "OpenZFS", "result", "verdict", "disks for fio", "shares"])
     for place in dict.fromkeys(cell.key for each in runs for cell in each.run.cells):
         for each in runs:
             if (cell := each.run.by_key.get(place)) is not None:

@@ -308,7 +308,7 @@ def _rows(replayed: Sequence[Replayed]) -> Iterator[str]:
         interval = "" if between.low is None else f" [{between.low:.4g}, {between.high:.4g}]"
         spans = "+".join(f"{decision.used_s:g}" for decision in each.decisions)
         names = ",".join(sorted({reason.name for decision in each.decisions for reason in decision.reasons}))
-        word = "converged" if each.settled else f"unsettled {names}".strip()
+        word = "converged" if each.settled else f"not converged {names}".strip()
         yield f"{' '.join(each.cell)}: {between.mean:.4g}{interval} in {spans} s, full {each.full.mean:.4g}; {word}"
 
 

@@ -1,7 +1,7 @@
 """Test the stopping rule on series with a known true mean: `python -m benchmarks.synthetic [SERIES OF EACH KIND]`.
 
 Prints for each kind how often a series converged, how often its interval covered the truth, how often it converged but
-was off by more than the tolerance (false-settled), and how long it took. `least` is the shortest trial that the rule
+was off by more than the tolerance (wrong), and how long it took. `least` is the shortest trial that the rule
 allows; it cannot see what happens after a trial ends.
 """
 
@@ -60,7 +60,7 @@ def _line(kind: Kind, rule: StoppingRule, ended: Sequence[StoppingDecision]) -> 
 def main() -> int:
     """Print the table."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _USUAL
-    print("| series | least | settled | coverage | false-settled | median time |\n|---|---|---|---|---|---|")
+    print("| series | least | converged | coverage | wrong | median time |\n|---|---|---|---|---|---|")
     short, long = StoppingRule(), StoppingRule(turnover_s=_TURNOVER_S)
     for kind in (*STATIONARY, *SHAPED):
         for rule in (short, long) if kind in SHAPED else (short,):

@@ -55,8 +55,7 @@ class HostError(PoolproofError):
 
 
 class GuardError(PoolproofError):
-    """A disk must not be overwritten: it is not named by its identity, not permitted by --wipe, in use, or not
-    empty."""
+    """A disk must not be overwritten: no identity names it, --wipe does not permit it, or it is in use or not empty."""
 
     exit_code = 5
 

@@ -185,21 +185,21 @@ def test_an_unsettled_result_is_marked_with_the_reason(opened: Opening, unsettle
     page = opened(unsettled_page)
     tile = page.page.locator("#map-grid td[aria-label^='reads on bare-a:']")
     assert tile.get_attribute("aria-label") == (
-        "reads on bare-a: about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS), sound"
+        "reads on bare-a: about 2.03k IOPS (not converged, trials 2.02k IOPS … 2.04k IOPS), sound"
     )
     assert tile.inner_text().startswith("~✓ about 2.03k IOPS")
-    assert "~ unsettled" in page.text("#map-legend")
+    assert "~ not converged" in page.text("#map-legend")
     best = page.page.locator("#map-grid td[aria-label^='reads on pair:']").get_attribute("aria-label")
     assert best is not None and best.endswith("sound, the best")
     tile.hover()
     assert "about 2.03k IOPS" in page.text("#tip") and "of the best" not in page.text("#tip")
     page.open_cell("bare-a", "reads")
     said = page.text("#cell-head")
-    assert "This result is unsettled" in said
+    assert "This result did not converge" in said
     assert "drift: it falls by 30% over 60 s" in said
-    assert "about 2.02k IOPS, unsettled (drift)" in said
+    assert "about 2.02k IOPS, not converged (drift)" in said
     page.open_cell("pair", "reads")
-    assert "unsettled" not in page.text("#cell-head")
+    assert "not converged" not in page.text("#cell-head")
     assert not _serious(page)
 
 
@@ -209,13 +209,13 @@ def test_unsettled_results_are_hollow_and_the_bars_name_their_confidence(opened:
     assert "Bars are 95 % intervals" in page.text("#layouts-note")
     page.page.select_option("#metric", "iops")
     note = page.text("#layouts-note")
-    assert "1 unsettled result is drawn hollow and unconnected, without an interval" in note
+    assert "1 result that did not converge is drawn hollow and unconnected, without an interval" in note
     assert "Bars are 90 % intervals for workloads compared by this metric, 95 % for others." in note
     points = page.chart("layouts-chart").locator("g.mark-symbol.role-mark path")
     fills = points.evaluate_all("all => all.map(it => getComputedStyle(it).fill)")
     assert sum(fill in ("none", "rgba(0, 0, 0, 0)") for fill in fills) == 1
     page.page.locator("#curves .behind summary").click()
-    assert "about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS)" in page.text("#curves-table")
+    assert "about 2.03k IOPS (not converged, trials 2.02k IOPS … 2.04k IOPS)" in page.text("#curves-table")
 
 
 def test_a_cell_can_be_chosen_by_name(opened: Opening, small_page: Path) -> None:

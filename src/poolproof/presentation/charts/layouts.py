@@ -24,7 +24,7 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
     """Draw each result as a point and its interval as a bar.
 
-    The points of rejected and unsettled results are hollow. Every axis starts at 0.
+    Points of rejected results and of results that did not converge are hollow. Every axis starts at 0.
     """
     layouts = [layout.name for layout in run.campaign.layouts]
     x = alt.X(

@@ -24,10 +24,10 @@ RESULT = (
 )
 """The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
 
-`low` and `high` are None for a single trial and for an unsettled result.
+`low` and `high` are None for a single trial and for a result that did not converge.
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled"
-"""A Vega expression, true for valid results that are settled. Only these get lines and filled points."""
+"""A Vega expression, true for valid results that converged. Only these get lines and filled points."""
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
@@ -49,8 +49,8 @@ def axis_value(value: float, metric: MetricId) -> float:
 def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
-    An unsettled result is shown with the range of its trials: `about 131 IOPS (unsettled, trials 120 IOPS … 142 IOPS)`.
-    The text also says if the result is on emulated disks.
+    If the result did not converge, the text has the range of its trials: `about 131 IOPS (not converged, trials 120
+    IOPS … 142 IOPS)`. The text also says if the result is on emulated disks.
     """
     result = cell.result(metric)
     if result.interval is None:
@@ -60,7 +60,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
         return interval_text(result.interval, metric, trials=len(result.values)) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
     trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"
-    return f"about {value_text(result.interval.mean, metric)} (unsettled, {trials}){emulated}"
+    return f"about {value_text(result.interval.mean, metric)} (not converged, {trials}){emulated}"
 
 
 def interval_text(interval: Interval, metric: MetricId, trials: int) -> str:

@@ -138,7 +138,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     if not row.counts:
         why = f"{row.own.verdict}: " + "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
     elif row.settled is False:
-        why = "unsettled: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.unsettled)
+        why = "not converged: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.unsettled)
     if why:
         kind, _, text = why.partition(": ")
         yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
@@ -200,7 +200,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
     unsettled = sum(map(_is_hollow, panel.rows))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
     notes = [f"left out: {counts}"] if counts else []
-    notes += [f"hollow: {unsettled} unsettled"] if unsettled else []
+    notes += [f"hollow: {unsettled} not converged"] if unsettled else []
     return f'{title}."\\n".{_quoted("; ".join(notes))}' if notes else title
 
 

@@ -144,7 +144,7 @@ def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], inte
     unsettled = sum(result["unsettled"] and result["counts"] for result in results)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
-    marks += f"; hollow without a bar: {unsettled} unsettled, approximate" if unsettled else ""
+    marks += f"; hollow without a bar: {unsettled} not converged, approximate" if unsettled else ""
     return _headed(run, what, marks)
 
 

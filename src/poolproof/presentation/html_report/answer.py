@@ -173,7 +173,7 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why tied layouts have no interval: unsettled results or a single trial; empty if neither is the reason."""
+    """Return why tied layouts have no interval: no convergence, or a single trial; empty if it is neither."""
     unsettled = [each.entry.layout for each in ranking.best if each.entry.untested]
     if unsettled:
         return f" (the results of {_listed(unsettled)} are not precise enough)"

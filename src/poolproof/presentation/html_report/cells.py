@@ -69,7 +69,7 @@ def cell_rows(
 
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
     other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
-    sentence of each reason why the result is unsettled; absent if the result is settled.
+    sentence of each reason why the result did not converge; absent if it converged.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -100,7 +100,7 @@ def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...],
 
 
 def is_unsettled(cell: Cell) -> bool:
-    """True if the cell has a result and the result is unsettled."""
+    """True if the cell has a result that did not converge."""
     return cell.is_unsettled and cell.figure is not None
 
 
@@ -184,8 +184,8 @@ def _written(level: Level) -> int:
 class Tile:
     """A cell of the map. `share` is its result as a share of the workload's best result, from 0 to 1 (the best).
 
-    `share` is None if the cell has no valid result, or if its result is unsettled but at least as good as the best
-    settled result. `depth` is the number of powers of ten by which the result is below the best, at most
+    `share` is None if the cell has no valid result, or if its result did not converge but is at least as good as the
+    best result that converged. `depth` is the number of powers of ten by which the result is below the best, at most
     `look.HEAT_DECADES`. `ink` is the colour of the mark.
     """
 
@@ -197,9 +197,8 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    If a workload has settled cells, each of its cells is compared with the best settled one, and an unsettled cell is
-    never coloured as the best. If it has none, as in a grid of short trials, its cells are compared with the best
-    unsettled one.
+    If cells of a workload converged, its cells are compared with the best of those, and no other cell is coloured as
+    the best. If none converged, as in a grid of short trials, its cells are compared with the best of all.
     """
     settled = _best(cell for cell in cells if not cell.is_unsettled)
     best = _best(cells) | settled

@@ -53,9 +53,9 @@ def word_text(word: Word, effect: float) -> str:
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value, with the verdict's mark unless the verdict is sound; `unsettled` for an unsettled value."""
+    """Return a value, with the verdict's mark unless it is sound; `not converged` if the rate changed."""
     if each.unsteady:
-        return "unsettled"
+        return "not converged"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"
     return value_text(each.figure.mean, each.metric) + emulated_mark(each.cell) + mark
 

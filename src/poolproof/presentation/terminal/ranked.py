@@ -68,7 +68,7 @@ def _table(ranking: Ranking) -> Table:
     table.add_column("layout", overflow="fold")
     only = ranking.goal.only
     if only is not None:
-        table.add_column("figure", justify="right", no_wrap=True)
+        table.add_column("result", justify="right", no_wrap=True)
     table.add_column("speed", no_wrap=True)
     for name in ("survives", "room", "written"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -80,7 +80,7 @@ def _place(cell: Cell) -> str:
 def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey, Limit | str]) -> Table:
     speeds = speeds_to_baseline(cells, baseline)
     has_baseline = any(cell.layout == baseline for cell in cells)
-    table = named_table(right=["figure", "±"], left=["verdict"])
+    table = named_table(right=["result", "±"], left=["verdict"])
     if limits:
         table.add_column("of limit", justify="right", no_wrap=True)
     if has_baseline:
@@ -109,7 +109,7 @@ def _row(cell: Cell) -> list[Text]:
     if cell.figure is None:
         value = "no result"
     elif cell.is_unsettled:
-        value = "unsettled"
+        value = "not converged"
     else:
         value, half = value_text(cell.figure.mean, cell.metric), half_width_text(cell.figure)
         half = "too few" if cell.few_events() is not None else half
@@ -169,7 +169,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             yield _block(
                 "~",
                 "yellow",
-                f"{_place(cell)}: unsettled, {spread}",
+                f"{_place(cell)}: not converged, {spread}",
                 *reasons,
             )
 

@@ -56,7 +56,7 @@ def trial_text(trial: Trial) -> str:
     text = value_text(value, trial.metric)
     if settling is None or settling.settled:
         return text
-    return f"about {text}, unsettled ({', '.join(reason.name for reason in settling.reasons)})"
+    return f"about {text}, not converged ({', '.join(reason.name for reason in settling.reasons)})"
 
 
 def half_width_text(interval: Interval) -> str:

@@ -50,7 +50,7 @@ def test_curves_draw_it_hollow_and_leave_it_out_of_the_line(run: LoadedRun) -> N
     (point,) = [each for each in points if each["unsettled"]]
     assert (point["layout"], point["at"]) == ("one", "4k")
     assert (point["low"], point["high"]) == (None, None)
-    assert point["text"] == "about 1.00k IOPS (unsettled, trials 1.00k IOPS … 1.00k IOPS)"
+    assert point["text"] == "about 1.00k IOPS (not converged, trials 1.00k IOPS … 1.00k IOPS)"
     assert all(each["low"] is not None for each in points if not each["unsettled"])
     assert _hollow(filled(CURVES, run)) == 1
 
@@ -65,12 +65,12 @@ def test_layouts_draw_it_hollow_without_an_interval(run: LoadedRun, monkeypatch:
 def test_one_trial_that_did_not_settle_says_so(run: LoadedRun) -> None:
     cell = run.cell(*DRIFTS)
     alone = replace(cell, trials=cell.trials[:1])
-    assert result_text(alone, "iops") == "about 1.00k IOPS (unsettled, one trial)"
+    assert result_text(alone, "iops") == "about 1.00k IOPS (not converged, one trial)"
     assert result_text(cell, "sync_p99") == "no result"
 
 
 def test_other_metrics_of_the_cell_did_not_settle_either(run: LoadedRun) -> None:
-    assert result_text(run.cell(*DRIFTS), "bandwidth").startswith("about 4.10 MB/s (unsettled")
+    assert result_text(run.cell(*DRIFTS), "bandwidth").startswith("about 4.10 MB/s (not converged")
     settled = run.cell(*PLACES[1])
     plain = mean_interval(settled.values("bandwidth"))
     assert plain is not None and result_text(settled, "bandwidth") == interval_text(plain, "bandwidth", trials=2)

@@ -95,10 +95,10 @@ def test_data_files_have_a_column_and_plots_a_hollow_point(run: ExportTable) -> 
     files = {place.name: text for place, text in dat_files(run).items()}
     lines = files["randread-sync.dat"].splitlines()
     assert lines[0].endswith("verdict\tsettled")
-    assert f"# unsettled: mirror 16k: drift: {DRIFT.sentence}" in lines
+    assert f"# not converged: mirror 16k: drift: {DRIFT.sentence}" in lines
     assert {line.split("\t")[1]: line.split("\t")[-1] for line in lines if line.startswith("mirror")}["16k"] == "false"
     script = files["randread-sync.gnuplot"]
-    assert "hollow: 1 unsettled" in script
+    assert "hollow: 1 not converged" in script
     assert script.count("with points") == 2, "once for IOPS, once for bandwidth"
     assert "hollow" not in files["write-sync.gnuplot"] and "with points" not in files["write-sync.gnuplot"]
 
@@ -110,7 +110,7 @@ def test_pictures_draw_it_hollow_and_name_the_confidence(path: Path) -> None:
     assert (point["low"], point["high"]) == (None, None)
     assert point["text"].startswith("about ")
     title = json.dumps(chart["title"])
-    assert "bars: 90 % intervals; hollow without a bar: 1 unsettled" in title
+    assert "bars: 90 % intervals; hollow without a bar: 1 not converged" in title
     assert "bars: 95 % intervals" in json.dumps(found["sync/randread/randread-sync-p99"]["title"])
     refuted = json.dumps(found["async/write/write-async-iops"]["title"])
-    assert "hollow: 2 refuted or failed" in refuted and "unsettled" not in refuted
+    assert "hollow: 2 refuted or failed" in refuted and "not converged" not in refuted

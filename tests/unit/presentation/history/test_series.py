@@ -74,4 +74,4 @@ def test_an_unsettled_result_is_approximate(tmp_path: Path) -> None:
     (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
     assert (calm.cell.is_unsettled, drifts.cell.is_unsettled) == (False, True)
     assert not result_text(calm.cell, "iops").startswith("about")
-    assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (unsettled, trials 2.00k IOPS … 2.00k IOPS)"
+    assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (not converged, trials 2.00k IOPS … 2.00k IOPS)"

@@ -48,7 +48,7 @@ def test_an_unsettled_result_is_marked_and_never_the_best(tmp_path: Path, reason
     assert (cells[FASTEST]["c"], cells[FASTEST]["s"]) == (None, None)
     assert cells[FASTEST]["u"] == [[reason, "it falls by 30% over 60 s"]]
     assert [key for key, cell in cells.items() if cell.get("u")] == [FASTEST]
-    assert "1 unsettled</li>" in text
+    assert "1 not converged</li>" in text
 
 
 @pytest.mark.parametrize("reason", ["drift", "noise"])
@@ -70,8 +70,8 @@ def test_unsettled_results_alone_are_compared_with_their_best(tmp_path: Path) ->
 
 def test_the_texts_are_those_of_the_terminal(tmp_path: Path) -> None:
     cells = _cells(_data(make_run(tmp_path / "run", _trials("drift", FASTEST), campaign=UNTIL))[0])
-    assert cells[FASTEST]["f"] == "about 2.03k IOPS (unsettled, trials 2.02k IOPS … 2.04k IOPS)"
-    assert cells[FASTEST]["t"][0] == [1, "✓", "about 2.02k IOPS, unsettled (drift)"]
+    assert cells[FASTEST]["f"] == "about 2.03k IOPS (not converged, trials 2.02k IOPS … 2.04k IOPS)"
+    assert cells[FASTEST]["t"][0] == [1, "✓", "about 2.02k IOPS, not converged (drift)"]
     assert "about" not in cells["pair", "reads"]["f"]
 
 
@@ -79,7 +79,7 @@ def test_the_answer_is_approximate(tmp_path: Path) -> None:
     campaign = UNTIL.replace("bare-a: a, one: a | ext4, pair: btrfs raid1 a b", "bare-a: a")
     trials = [each for each in _trials("drift", FASTEST) if each.layout == "bare-a"]
     text = _data(make_run(tmp_path / "run", trials, campaign=campaign))[1]
-    assert "is the only layout with valid results: about 2.03k IOPS (unsettled" in text
+    assert "is the only layout with valid results: about 2.03k IOPS (not converged" in text
     assert 'class="tone-open"' in text
 
 

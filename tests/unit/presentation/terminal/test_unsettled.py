@@ -1,4 +1,4 @@
-"""A result that did not converge is never printed as a value. The table shows `unsettled`, the range and the reason."""
+"""A result that did not converge is not printed as a value: the table shows `not converged`, a range and the reason."""
 
 import io
 from dataclasses import replace
@@ -54,14 +54,14 @@ APART = cell(*(trial("pair", number, 100.0 * number) for number in (1, 2, 3, 4))
 def test_no_mean_is_printed_of_a_cell_that_did_not_settle(unsettled: Cell) -> None:
     text = printed(SETTLED, unsettled)
     row = next(line for line in text.splitlines() if line.startswith("  pair"))
-    assert "unsettled" in row
+    assert "not converged" in row
     assert "IOPS" not in row
     assert "100 IOPS" in next(line for line in text.splitlines() if line.startswith("  hdd"))
 
 
 def test_why_it_did_not_settle_stands_below() -> None:
     text = printed(SETTLED, DRIFTS)
-    assert "~ r on pair: unsettled, 210 IOPS to 210 IOPS in 2 trials" in text
+    assert "~ r on pair: not converged, 210 IOPS to 210 IOPS in 2 trials" in text
     assert "drift: it falls by 30% over 60 s" in text
     text = " ".join(printed(SETTLED, APART).split())
     assert "disagree: " in text
@@ -89,7 +89,7 @@ def test_the_time_that_was_spent_is_told_beside_that_of_trials_of_the_longest_ti
 
 def test_a_trial_that_did_not_settle_says_so_as_it_ends() -> None:
     assert trial_text(trial("hdd", 1, 100.0)) == "100 IOPS"
-    assert trial_text(trial("hdd", 1, 100.0, DRIFT)) == "about 100 IOPS, unsettled (drift)"
+    assert trial_text(trial("hdd", 1, 100.0, DRIFT)) == "about 100 IOPS, not converged (drift)"
 
 
 def test_machines_are_told_the_same() -> None:

@@ -64,7 +64,7 @@ def test_a_drifting_cell_is_undecided_although_its_trials_agree(tmp_path: Path) 
     words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "faster", "pair": "undecided", "union": "same"}
     text = text_of(print_comparison, found)
-    assert "pair 2.00k IOPS unsettled undecided union" in text
+    assert "pair 2.00k IOPS not converged undecided union" in text
     assert "not tested: reads on pair: the rate changes (drift)" in text
     (pair,) = [cell for cell in comparison_object(found)["cells"] if cell["layout"] == "pair"]
     assert (pair["a"]["settled"], pair["b"]["settled"], pair["b"]["unsteady"]) == (True, False, ["drift"])
@@ -101,7 +101,7 @@ def test_an_unsteady_layout_may_have_any_place_and_is_named(tmp_path: Path) -> N
     assert ranking.ranked[-1].entry.layout == "pair"
     assert ranking.safer == (), "what did not settle has no price"
     text = text_of(print_ranking, ranking)
-    assert "1–3 pair unsettled 1 of 2" in text
+    assert "1–3 pair not converged 1 of 2" in text
     assert "best: one of one, pair; " in text
     assert "any place is possible: pair: the rate changes (bimodal)" in text
     (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]

@@ -31,7 +31,7 @@ P.cellHead = (cell) => {
 };
 
 P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettled" },
-  P.make("p", {}, P.mark("~"), " This result is unsettled: its trials did not reach the requested precision. Do not rely on its mean."),
+  P.make("p", {}, P.mark("~"), " This result did not converge: its trials did not reach the requested precision. Do not rely on its mean."),
   ...cell.u.map(([name, sentence]) => P.make("p", {}, P.make("code", {}, name), ": ", ...P.coded(sentence))));
 
 P.cellFindings = (cell) => {

@@ -93,10 +93,10 @@ P.mapCell = (number, layout, column, breaks, few) => {
   return made;
 };
 
-// How close a cell comes to the best of its workload; approximate if it is unsettled.
+// How close a cell comes to the best of its workload; approximate if it did not converge.
 P.shareText = (cell, before) => {
   if (cell.s === null) return "";
-  if (cell.u && cell.s === 1) return `${before}about the best (none settled)`;
+  if (cell.u && cell.s === 1) return `${before}about the best (none converged)`;
   return `${before}${cell.s === 1 ? "the best" : `${cell.u ? "about " : ""}${P.percent(cell.s)} of the best`}`;
 };
 
@@ -172,7 +172,7 @@ P.mapLegend = () => {
   P.byId("map-legend").replaceChildren(
     P.make("span", {}, "the best", ramp, "1/100 of the best or less"),
     ...Object.entries(P.data.marks).map(([word, mark]) => P.make("span", { class: `v-${word}` }, P.mark(mark), ` ${word}`)),
-    P.data.cells.some((cell) => cell.u) ? P.make("span", { class: "unsettled" }, P.mark("~"), " unsettled") : "");
+    P.data.cells.some((cell) => cell.u) ? P.make("span", { class: "unsettled" }, P.mark("~"), " not converged") : "");
 };
 
 P.markOpen = (number) => {

@@ -32,7 +32,7 @@ P.metricNote = (results, metric, isLog) => {
   const alone = results.some((result) => result.low === null && !result.unsettled);
   return [
     rejected ? `${P.count(rejected, "refuted or failed result is", "refuted or failed results are")} drawn hollow and unconnected.` : "",
-    unsettled ? `${P.count(unsettled, "unsettled result is", "unsettled results are")} drawn hollow and unconnected, without an interval, at the mean of ${unsettled === 1 ? "its" : "their"} trials.` : "",
+    unsettled ? `${P.count(unsettled, "result that did not converge is", "results that did not converge are")} drawn hollow and unconnected, without an interval, at the mean of ${unsettled === 1 ? "its" : "their"} trials.` : "",
     zero ? `${P.count(zero, "result of 0 is", "results of 0 are")} not drawn on a logarithmic scale.` : "",
     `Bars are ${P.data.intervals[metric]}${alone ? "; a result of one trial has none" : ""}.`,
     results.length ? "" : "There is nothing to draw with these choices.",
