@@ -112,8 +112,8 @@ def writes(case: Case) -> Flow | None:
     """Compare the writes expected at the leaves with what the leaves had written after the flush.
 
     The expected bytes are fio's writes × the expected write amplification. Log records do not count as data of a pool:
-    the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if every write is
-    committed. None if fio wrote nothing or no leaf was counted.
+    the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if all data was
+    synced when fio ended. None if fio wrote nothing or no leaf was counted.
     """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
@@ -129,13 +129,13 @@ def writes_at_end(case: Case) -> Flow | None:
     """Like `writes`, but with what the leaves had written when fio ended.
 
     A committed write on a pool with log vdevs is durable there, once per copy of the log, until its transaction group
-    is written (zil_commit() in OpenZFS 2.1).
+    is written (zil_commit() in OpenZFS 2.1). So is the rest of a job's data that a final sync commits.
     """
     found = account(case)
     if found is None:
         return None
     if not commits_each_write(case) or not _has_log(case):
-        return _writes(case, found, found.leaf_write_bytes)
+        return _writes(case, found, _durable_at_end(case, found))
     factor = min(found.commit_factor or 1.0, found.write_factor)
     return _writes(case, replace(found, write_factor=factor), found.leaf_write_bytes)
 
@@ -145,7 +145,8 @@ def deferred_writes(case: Case) -> Flow | None:
 
     With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
     None if each write had left RAM when it returned: what follows are only the file system's own structures. None too
-    if fio wrote nothing or no leaf was counted.
+    if fio wrote nothing or no leaf was counted. Data that ZFS committed to its intent log is not deferred, although its
+    transaction group writes it again.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
@@ -154,8 +155,9 @@ def deferred_writes(case: Case) -> Flow | None:
     if all(job.commits_each_write or goes_past_ram(job, case.target) is True for job in writers):
         return None
     background = found.idle_write_bytes_per_s * found.drain_s
-    work = max(found.leaf_drained_write_bytes - background, found.leaf_write_bytes)
-    return Flow(found.fio_write_bytes, work, found.leaf_write_bytes, WORK_IN_ORDER) if work else None
+    log = _log_bytes(case, found) if _ends_durable(case) else 0.0
+    work = max(found.leaf_drained_write_bytes - log - background, found.leaf_write_bytes - log)
+    return Flow(found.fio_write_bytes, work, _durable_at_end(case, found), WORK_IN_ORDER) if work > 0 else None
 
 
 def late_writes(case: Case) -> Flow | None:
@@ -177,6 +179,29 @@ def commits_each_write(case: Case) -> bool:
     return bool(writers) and all(job.commits_each_write for job in writers)
 
 
+def _ends_durable(case: Case) -> bool:
+    """True if all data was synced when fio ended: after each write, or by a final sync."""
+    writers = [job for job in case.jobs if job.writes]
+    return bool(writers) and all(job.commits_each_write or job.syncs_at_end for job in writers)
+
+
+def _durable_at_end(case: Case, found: Account) -> float:
+    """Return the bytes that the leaves had written when fio ended.
+
+    If everything was synced then, each byte on a log vdev stands for the bytes that its transaction group writes later.
+    """
+    if not _has_log(case) or not _ends_durable(case):
+        return found.leaf_write_bytes
+    copies = found.commit_factor or 1.0
+    devices = case.zfs.log_devices if case.zfs else ()
+    logged = float(sum(leaf.write_bytes for leaf in case.leaves if leaf.device in devices))
+    use = case.evidence.zfs if case.evidence else None
+    if use is not None and not devices:
+        logged = (use.zil_slog_bytes or 0) * copies
+    logged = min(logged, found.leaf_write_bytes)
+    return found.leaf_write_bytes + logged * (found.write_factor / copies - 1)
+
+
 def _has_log(case: Case) -> bool:
     return case.zfs is not None and case.zfs.has_log
 
@@ -188,7 +213,7 @@ def _log_bytes(case: Case, found: Account) -> float:
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
     if use is not None and not devices and _has_log(case):
         logged = (use.zil_slog_bytes or 0) * (found.commit_factor or 1.0)
-    if use is not None and commits_each_write(case):
+    if use is not None and _ends_durable(case):
         logged += (use.zil_normal_bytes or 0) * found.write_factor
     return min(logged, found.leaf_drained_write_bytes)
 

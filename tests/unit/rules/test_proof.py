@@ -147,6 +147,24 @@ def test_commits_to_a_log_device_are_durable_there(factor: float) -> None:
     assert _verdicts(honest, "bandwidth", "write_iops", "sync_p99") == ("sound",) * 3
 
 
+@pytest.mark.parametrize(
+    ("pool_mib", "log_mib", "verdict"),
+    [(64, 32, "sound"), (64, 12, "refuted"), (900, 32, "suspect"), (20, 32, "refuted")],
+    ids=["all in the log", "half of it in RAM", "most work comes later", "overwritten in RAM"],
+)
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_a_final_sync_to_a_log_device_is_durable(pool_mib: int, log_mib: int, verdict: Verdict, factor: float) -> None:
+    """end_fsync=1 on a mirror with a log device: the log has all data, and the mirror gets it with its group."""
+    log_bytes, moved = int(log_mib * factor * MIB), 32 * MIB
+    facts = ZfsFacts(version="2.1.11", has_log=True, log_devices=("log",))
+    log = leaf("log", write_bytes=log_bytes, drained_write_bytes=log_bytes)
+    pool = leaf("a", write_bytes=MIB, drained_write_bytes=pool_mib * MIB)
+    found = account(write=(moved, log_bytes + MIB, log_bytes + pool_mib * MIB), factor=2.0, commit_factor=factor)
+    outcome = said(write=direction(moved, 2.0, 128 * KIB), syncs=1)
+    case = Case(jobs("rw=write bs=128k size=32m end_fsync=1"), outcome, Evidence(found, (log, pool)), _ZFS)
+    assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
+
+
 def test_log_bytes_do_not_stand_for_the_pool() -> None:
     """64k synchronous writes of 2 MiB by 4 jobs: the pool sees 16 % of them, the log all."""
     moved = 400 * MIB
