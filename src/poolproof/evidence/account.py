@@ -52,7 +52,7 @@ class Idle:
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
         """Return the sum with one more pause added.
 
-        Only the first `leaf_count` counters belong to leaves. The other counters (of disks below leaves) are ignored.
+        The first `leaf_count` counters belong to leaf devices. The others, of the disks below, are ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(

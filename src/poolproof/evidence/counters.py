@@ -128,7 +128,7 @@ class CounterReading:
 class Sampler:
     """Samples counter files in a separate thread while the context is open, and appends the samples to `readings`.
 
-    `files` are the counter files of the leaves, then of the disks below loop files, then `more`. If all files are on
+    `files` are the counter files of the disks, then of the disks below loop files, then `more`. If all files are on
     one host, their contents are streamed. Otherwise every host is asked again for each sample.
     """
 
@@ -171,7 +171,7 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the leaves, then of the disks below loop files, then `more`, without duplicates."""
+    """Return the counter files of the disks, then of the disks below loop files, then `more`, without duplicates."""
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))

@@ -43,7 +43,7 @@ class LeafUse:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a layout is expected to do on its leaves for the I/O of a load, given where its writes went.
+    """What a layout is expected to do on its leaf devices for the I/O of a load, given where its writes went.
 
     Each field is also a field of `Account`.
     """
@@ -57,10 +57,10 @@ class Expected:
 class Account:
     """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
-    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its leaves per
+    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per
     byte of data. `commit_factor` is the same for a committed write until its transaction group is written: the copies
     on the log vdevs; None without log vdevs. `stored_share` is the share of a test file's bytes that the disks stored
-    when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the leaves while
+    when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the disks while
     no load was running. They are not subtracted from the other values. `idle_s` is how long they were measured.
     """
 
@@ -85,12 +85,12 @@ class Account:
 
     @property
     def read_ratio(self) -> float | None:
-        """The bytes that the leaves read per byte that fio read; None if fio read nothing."""
+        """The bytes that the leaf devices read per byte that fio read; None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the leaves had written after the final flush, per expected byte; None if fio wrote nothing."""
+        """The bytes that the disks had written after the final flush, per expected byte; None if fio wrote nothing."""
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 

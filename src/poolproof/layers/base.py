@@ -201,14 +201,14 @@ class Layer(ABC, Generic[Spec]):
         return ()
 
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
-        """Return the expected write amplification: bytes written to the leaves per byte of data.
+        """Return the expected write amplification: bytes written to the leaf devices per byte of data.
 
         The default is for layers that write each byte to one input.
         """
         return min(inputs)
 
     def factor_where_written(self, spec: Spec, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification of writes that left `written` bytes on the leaves below each input.
+        """Return the write amplification of writes that left `written` bytes on the leaf devices below each input.
 
         The default is for layers that may write to any of their inputs: if these differ, the bytes show how much data
         each of them got.
@@ -223,7 +223,7 @@ class Layer(ABC, Generic[Spec]):
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
         """Return the volume that the layer offers at `path`.
 
-        The volume's leaves and capacity are derived from the inputs.
+        The volume's leaf devices and capacity are derived from the inputs.
         """
         sizes = [each.size_bytes for each in inputs if each.size_bytes is not None]
         size = self.capacity_bytes(spec, sizes) if len(sizes) == len(inputs) else None
@@ -243,7 +243,7 @@ class Layer(ABC, Generic[Spec]):
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
-        """Return how many leaves may fail, no matter which ones, without data loss; None if unknown.
+        """Return how many leaf devices may fail, no matter which ones, without data loss; None if unknown.
 
         The default is for layers that spread data without copies.
         """
@@ -356,9 +356,9 @@ def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
 
 
 def survives(inputs: Sequence[int], losses: int) -> int:
-    """Return how many leaves may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
+    """Return how many leaf devices may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
 
-    `inputs` has the number of leaves that may fail in each input. The result depends on the inputs that survive the
+    `inputs` has the number of disks that may fail in each input. The result depends on the inputs that survive the
     fewest failures: a mirror of two two-way mirrors survives the failure of any three disks, not just one.
     """
     killing = sorted(count + 1 for count in inputs)

@@ -26,7 +26,7 @@ _STAT = (
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    Leaves are left out if they share a volume that poolproof did not build, such as an existing directory on a RAID.
+    Disks are left out if they share a volume that poolproof did not build, such as an existing directory on a RAID.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))

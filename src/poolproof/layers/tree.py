@@ -323,7 +323,7 @@ def uses_page_cache(node: Node) -> bool:
 
 
 def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
-    """Return the expected write amplification: bytes written to the leaves per byte of data.
+    """Return the expected write amplification: bytes written to the leaf devices per byte of data.
 
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
     the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,

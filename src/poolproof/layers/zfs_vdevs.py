@@ -58,7 +58,7 @@ class Vdev:
         return 1, 1
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Return the bytes written to leaves per byte of data, assuming full stripes for raidz and draid."""
+        """Return the bytes written to leaf devices per byte of data, assuming full stripes for raidz and draid."""
         factors = [inputs[member] for member in self.members]
         data, total = self._data_fraction
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data

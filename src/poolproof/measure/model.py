@@ -120,7 +120,7 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected on the leaves.
+    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected on the disks.
 
     Workloads that share files have the same `fill`; it is None if nothing was filled.
     """

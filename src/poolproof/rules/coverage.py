@@ -107,9 +107,9 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 
 
 def _requests(case: Case, kind: Kind) -> int | None:
-    """Return the requests of the leaves in one direction, with the merged ones and without flushes.
+    """Return the requests of the leaf devices in one direction, with the merged ones and without flushes.
 
-    None if they were not counted: the leaves moved bytes, but without a request.
+    None if they were not counted: the leaf devices moved bytes, but without a request.
     """
     found, reads = account(case), kind == "read"
     requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
@@ -185,8 +185,7 @@ def writes_wait_for_disks(case: Case) -> bool:
 def random_reads_in_order(case: Case) -> bool:
     """True if the disks' work covers the random reads that should be cold, or if there are none.
 
-    If nothing counts the work, this is true only if the reads bypass RAM, or if RAM has no part in moving more than
-    was asked: the job's blocks are then at least as large as a record.
+    If nothing counts the work, this is true only if the reads bypass RAM, or if RAM is part of what is measured.
     """
     found = random_reads(case)
     if found is not None:

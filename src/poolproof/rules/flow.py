@@ -23,7 +23,7 @@ _LOST = 0.95
 
 @dataclass(frozen=True)
 class Flow:
-    """One direction of the byte accounting: bytes moved by fio, expected at the leaves, and counted at the leaves.
+    """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
 
     `least` is the lowest ratio of counted to expected bytes that is within bounds.
     """
@@ -83,13 +83,13 @@ def account(case: Case) -> Account | None:
 
 
 def uncounted(case: Case) -> tuple[str, ...]:
-    """Return the names of the leaves whose I/O the kernel does not count."""
+    """Return the names of the leaf devices whose I/O the kernel does not count."""
     switched_off = case.target.not_counted if case.target else ()
     return tuple(leaf.device for leaf in case.leaves if not leaf.counted or leaf.device in switched_off)
 
 
 def reads(case: Case) -> Flow | None:
-    """Compare what fio read with what the leaves read; None if fio read nothing or no leaf was counted."""
+    """Compare what fio read with what the leaf devices read; None if fio read nothing or no leaf was counted."""
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
@@ -109,7 +109,7 @@ def lost_reads(case: Case) -> Flow | None:
 
 
 def writes(case: Case) -> Flow | None:
-    """Compare the writes expected at the leaves with what the leaves had written after the flush.
+    """Compare the writes expected at the leaf devices with what the leaf devices had written after the flush.
 
     The expected bytes are fio's writes × the expected write amplification. Log records do not count as data of a pool:
     the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if all data was
@@ -126,7 +126,7 @@ def lost_writes(case: Case) -> Flow | None:
 
 
 def writes_at_end(case: Case) -> Flow | None:
-    """Like `writes`, but with what the leaves had written when fio ended.
+    """Like `writes`, but with what the leaf devices had written when fio ended.
 
     A committed write on a pool with log vdevs is durable there, once per copy of the log, until its transaction group
     is written (zil_commit() in OpenZFS 2.1). So is the rest of a job's data that a final sync commits.
@@ -141,7 +141,7 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare what the leaves had written when fio ended with all that they wrote for it, less background.
+    """Compare what the leaf devices had written when fio ended with all that they wrote for it, less background.
 
     With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
     None if each write had left RAM when it returned: what follows are only the file system's own structures. None too
@@ -207,7 +207,7 @@ def _has_log(case: Case) -> bool:
 
 
 def _log_bytes(case: Case, found: Account) -> float:
-    """Return the bytes that the leaves wrote for log records until the final flush; 0 if unknown."""
+    """Return the bytes that the leaf devices wrote for log records until the final flush; 0 if unknown."""
     use = case.evidence.zfs if case.evidence else None
     devices = case.zfs.log_devices if case.zfs else ()
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))

@@ -7,11 +7,11 @@ from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, s
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield what leaves moved and what the disk below them moved, for each such disk and each direction.
+    """Yield what leaf devices moved and what the disk below them moved, for each such disk and each direction.
 
-    The two strings are the beginnings of sentences, for example "loop0 read" and "sda, the disk below, read". Leaves on
-    the same disk are summed, because the disk's counters cover all of them. A direction in which the leaves moved at
-    most 5 % of fio's bytes is left out, and so are reads if RAM is part of what is measured.
+    The two strings are the beginnings of sentences, for example "loop0 read" and "sda, the disk below, read". Loop
+    devices on the same disk are summed, because the disk's counters cover all of them. A direction in which they
+    moved at most 5 % of fio's bytes is left out, and so are reads if RAM is part of what is measured.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -54,7 +54,7 @@ def _in_result(case: Case) -> Findings:
 def _hidden(case: Case, cached: str) -> Findings:
     """Yield findings if the counters of the disk below cannot show what the page cache of the backing file served.
 
-    The byte accounting of the leaves proves nothing here, because that cache is below them.
+    The byte accounting of the leaf devices proves nothing here, because that cache is below them.
     """
     flows = list(_flows_below(case))
     for above, below, flow in flows:

@@ -36,7 +36,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if blocks and submission_ns(part) < _FLASH_NS:
         return suspects(
             f"submission waits for each read, and a random read takes {submission_ns(part) / 1000:.2g} µs on average: "
-            "no flash answers so fast, so RAM served them",
+            "no flash is that fast, so RAM served them",
             weight=70,
         )
     return None

@@ -51,9 +51,10 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
-    `parts` has the variances of the means that were added up; None if a variance is unknown. `known` is the
-    distribution of a further variance, of the means whose variance follows from a prior. If a rate was changing, the
-    true mean may be lower by up to `below` or higher by up to `above`. More samples do not reduce `below` and `above`.
+    The mean is a sum of means. `parts` has the variances of those that were estimated from their own trials; None if
+    a variance is unknown. `known` is the distribution of the variance of the others, which is estimated with a prior.
+    If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More trials do not
+    reduce `below` and `above`.
     """
 
     mean: float
