@@ -44,7 +44,7 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
                 _check_cell(layout, found_directory(node), cell, host)
     elif unfilled and filled:
         raise CampaignError(
-            f"workload {unfilled[0].workload.name}: `fill: false` needs {layout} unwritten, but workload "
+            f"workload {unfilled[0].workload.name} has `fill: false`, so {layout} must stay unwritten, but workload "
             f"{filled[0].workload.name} fills it",
             f"move workload {unfilled[0].workload.name} to another campaign",
         )

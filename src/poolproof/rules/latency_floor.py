@@ -34,7 +34,7 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
     return finding(
         effect,
         f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "
-        + ("no disk answers that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk answers that fast")
+        + ("no disk is that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
         + (by_design if effect == "notes" else ", only memory does"),
         weight=60 if effect != "notes" else 20,
         metrics=OF_READS if part.kind == "read" else OF_WRITES,

@@ -28,7 +28,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         share = faster_than(part, limit_ns, is_alone=is_alone)
         if share >= percent and not (who == "no flash" and (case.quoted or UNQUOTED).has_fast_media):
             return suspects(
-                f"{share:.3g} % of the random reads took less than {limit_ns / 1000:.0f} µs: {who} answers so fast, so "
+                f"{share:.3g} % of the random reads took less than {limit_ns / 1000:.0f} µs: {who} is that fast, so "
                 "RAM served them",
                 weight=70,
             )

@@ -84,7 +84,7 @@ def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
 
 
 def is_persistent_memory(job: LoadPart, target: Target | None) -> bool:
-    """True if the job's data is on persistent memory, which answers in less time than any disk.
+    """True if the job's data is on persistent memory, which is faster than any disk.
 
     Without facts about the target, the engine or the name of the device or directory shows it.
     """

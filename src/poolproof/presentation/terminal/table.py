@@ -222,7 +222,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line if metrics that the campaign does not ask for have worse verdicts, caused by findings."""
+    """Yield a line that lists metrics with worse verdicts than the campaign's own metrics, if findings caused them."""
     worse: set[MetricId] = set()
     for cell in cells:
         for other in cell.other_verdicts:
