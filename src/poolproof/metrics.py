@@ -1,10 +1,11 @@
 """The metrics of a trial, for tables, reports, charts, exports, SQL and rules. A new metric is one row of `METRICS`."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.statistics.percentiles import BIN_DEVIATION, LEAST_BEYOND
 from poolproof.units import format_count, format_duration, format_rate
 
 MetricId = str
@@ -57,6 +58,11 @@ class Metric:
     def resolution(self) -> float:
         """The smallest possible relative standard error of a mean: 0 for a rate, but fio counts latencies in bins."""
         return 0.0 if self.is_rate else BIN_DEVIATION
+
+    @property
+    def events_needed(self) -> int:
+        """The number of I/Os or syncs that a trial needs, so that ten are beyond the percentile; 0 for a rate."""
+        return 0 if self.percent is None else math.ceil(round(LEAST_BEYOND / (1 - self.percent / 100), 6))
 
     @property
     def axis_title(self) -> str:

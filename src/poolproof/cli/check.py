@@ -17,6 +17,7 @@ def command(
     from poolproof.campaign.calibration import calibrated_device, calibration_of
     from poolproof.campaign.expression import format_expression
     from poolproof.campaign.yaml import read_campaign
+    from poolproof.layers.events_ahead import few_events_ahead
     from poolproof.layers.least_trial import check_budget
     from poolproof.layers.tree import resolve
     from poolproof.layers.trims import check_trims
@@ -39,4 +40,7 @@ def command(
         lines.append(f"  first, each disk is measured alone ({disks}) under {count}")
     lines += [f"  layout {name}: {expression}" for name, expression in layouts.items()]
     lines += [f"  workload {workload}" for workload in workloads]
-    print_answer({"name": parsed.name, "layouts": layouts, "workloads": workloads}, lines, as_json=as_json)
+    notes = few_events_ahead(parsed)
+    lines += [f"note: {note}" for note in notes]
+    answer = {"name": parsed.name, "layouts": layouts, "workloads": workloads, "notes": list(notes)}
+    print_answer(answer, lines, as_json=as_json)

@@ -5,6 +5,7 @@ from pathlib import Path
 from poolproof.cli.output import following, print_answer, print_results, say
 from poolproof.cli.signals import end_in_order, stop_if_asked
 from poolproof.errors import BuildError
+from poolproof.layers.events_ahead import few_events_ahead
 from poolproof.load.generator import generator_of
 from poolproof.measure.prepare import fill_text
 from poolproof.measure.session import (
@@ -58,12 +59,16 @@ def print_plan(request: RunRequest, *, as_json: bool) -> None:
             )
             for cell in (*session.plan.bare_cells, *session.plan.cells)
         ]
+        for note in few_events_ahead(request.campaign):
+            say(f"note: {note}")
         print_answer(plan_object(once, layouts, jobs), plan_text(once, layouts, jobs), as_json=as_json)
 
 
 def _measure(session: Session, run: RunDirectory, *, as_json: bool, plain: bool) -> None:
     if (warning := crash_warning(session.host)) is not None:
         say(warning)
+    for note in few_events_ahead(session.plan.campaign):
+        say(f"note: {note}")
     hint = "Ctrl-C stops the run and cleans up"
     measure_run(session, run, following(session.plan.campaign, run.trials(), plain=plain or as_json, hint=hint))
     print_results(run.path, as_json=as_json)

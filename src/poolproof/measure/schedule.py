@@ -6,12 +6,14 @@ from dataclasses import replace
 from statistics import fmean
 
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.layers.events_ahead import SLOW_PER_S
 from poolproof.layers.least_trial import least_trials_s
 from poolproof.measure.model import PreparedWorkload
 from poolproof.measure.order import TrialOrder
 from poolproof.metrics import metric_of
 from poolproof.results.runs.convergence import needs_trial, priors_among
 from poolproof.results.runs.elimination import eliminate
+from poolproof.results.runs.few_events import events_s
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
@@ -91,7 +93,8 @@ class Schedule:
 
         `layout`: the layout that is built now. The time beyond all minimum times is spent in this order: a reserve for
         the first round of adaptive sampling; the time that trials of the goal need if they do not converge; the other
-        workloads. Trials of the same kind get equal shares.
+        workloads. Trials of the same kind get equal shares, but if the goal is a percentile, each of its trials may
+        take until it has enough events.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"
@@ -106,7 +109,20 @@ class Schedule:
             decisive_s = min(needed_s, spare_s)
             spare_s = decisive_s if decides else spare_s - decisive_s
         most_s = measure.shortest_s + min(spare_s, self._shares(decides=decides) * spare_s / max(1, len(same_kind)))
+        if decides:
+            most_s = max(most_s, min(measure.shortest_s + spare_s, self._events_s(layout, workload)))
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
+
+    def _events_s(self, layout: str, workload: str) -> float:
+        """Return how long a trial must be for its percentile to have enough events; 0 for a rate.
+
+        The rate is that of the cell's earlier trials, else of the slowest layout so far, else that of a slow layout.
+        """
+        of_workload = [trial for trial in self._trials() if trial.workload == workload]
+        own = [trial for trial in of_workload if trial.layout == layout] or of_workload
+        metric = next(each.metric for each in self._campaign.workloads if each.name == workload)
+        unknown_s = metric_of(metric).events_needed / SLOW_PER_S
+        return _MARGIN * max((needed_s for each in own if (needed_s := events_s(each)) is not None), default=unknown_s)
 
     def _shares(self, *, decides: bool) -> float:
         """Return how many equal shares a trial may take: several if many trials converged and left time unused."""

@@ -407,3 +407,25 @@ def test_with_a_minimum_of_one_trial_sampled_cells_get_a_second_one(blocks: int,
     again = sharing(asked, [each for cell in cells for each in cell])
     assert schedule_of(asked, again) is not None
     assert not any(order.certain() for order in again.values()), "a resumed run builds no layout anew for that"
+
+
+@pytest.mark.parametrize(("syncs", "budget_s", "least_s"), [(None, 75, 20.0), (250, 140, 40.0), (5000, 140, 0.0)])
+def test_trials_of_a_percentile_may_last_until_it_has_enough_events(
+    syncs: int | None, budget_s: int, least_s: float
+) -> None:
+    """A p99 needs 1,000 syncs: 40 s if an earlier trial had 250 in 10 s, and 20 s on a slow layout if none has run."""
+    asked = parse_campaign(
+        "layouts: {one: dir /a, two: dir /b, three: dir /c}\nworkloads: {etcd: etcd}\n"
+        f"measure: {{until: 5%, min: 1s, trials: 2}}\nbudget: {budget_s}s",
+        "t",
+    )
+    done = []
+    if syncs is not None:
+        figures = TrialMetrics(1000.0, 1e6, sync_p99_ns=1e6, syncs=syncs)
+        done = [replace(trial("one", 1, 0.0), workload="etcd", metric="sync_p99", figures=figures)]
+    found = schedule_of(asked, sharing(asked, done))
+    assert found is not None
+    until = found.measure("one", "etcd").until
+    assert until is not None
+    assert until.max_s >= least_s
+    assert least_s or until.max_s < 20.0, "enough events need no more than an equal share"

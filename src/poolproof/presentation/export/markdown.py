@@ -14,6 +14,7 @@ from poolproof.presentation.terminal.words import (
     half_width_text,
     value_text,
 )
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.intervals import Interval
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -35,6 +36,7 @@ def markdown_text(table: ExportTable) -> str:
         body,
         *notes.lines(),
         _unsettled(table.rows),
+        _few_events(table.rows),
         _text(emulated_legend(row.cell for row in table.rows)),
         _legend(table),
         _made(table),
@@ -104,6 +106,8 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
     value, half = value_text(figure.mean, row.cell.metric), half_width_text(figure)
     if row.settled is False:
         return f"about {value}"
+    if row.counts and row.cell.few_events() is not None:
+        return f"{value}, {TOO_FEW}"
     return f"{value} ±{half}" if half and row.counts else value
 
 
@@ -123,14 +127,26 @@ def _unsettled(rows: Iterable[ExportRow]) -> str:
     return f"**about** marks results that did not converge, whose means are not reliable: {'; '.join(parts)}."
 
 
+def _few_events(rows: Iterable[ExportRow]) -> str:
+    """Return a sentence that lists the percentiles of too few events, and what would be enough; empty without any."""
+    found = [(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}", row) for row in rows if row.counts]
+    few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]
+    if not few:
+        return ""
+    more = f"; and {len(few) - _MOST_NAMED} more" if len(few) > _MOST_NAMED else ""
+    places = "; ".join(f"{place} ({_text(sentence)})" for place, sentence in few[:_MOST_NAMED])
+    return f"**{TOO_FEW}** marks percentiles that are neither ranked nor compared: {places}{more}."
+
+
 def _legend(table: ExportTable) -> str:
     """Return a legend that explains the marks in the table, and `±` and `of limit` if the table contains them."""
     rows, known = table.rows, [row for row in table.rows if row.settled is not False]
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
-    if any(row.counts and row.figure and row.figure.half_width is None for row in known):
-        marks.append("no ± and not struck through: a single trial or too few events, so no interval")
+    enough = [row for row in known if row.cell.few_events() is None]
+    if any(row.counts and row.figure and row.figure.half_width is None for row in enough):
+        marks.append("no ± and not struck through: a single trial, so no interval")
     if any(row.limit and row.counts for row in rows):
         marks.append("of limit: share of what the layout's disks delivered when each was measured alone")
     return _text(", ".join(marks))

@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.errors import RunError, UsageError
+from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, speed_text
 from poolproof.results.compare.measured import in_groups
-from poolproof.results.compare.ranking import Excluded, Goal, Ranking, find_goal, rank
+from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.statistics.comparison import LEAST_EFFECT
@@ -70,7 +71,7 @@ def _answer(run: LoadedRun) -> Headline:
     if isinstance(ranking, str):
         return _incomplete(run, goal, ranking)
     rest = (*_runner_up(ranking), *_safer(ranking), *_left_out(run, goal, ranking.excluded))
-    known = len(ranking.best) == 1 and not ranking.best[0].entry.untested
+    known = len(ranking.best) == 1 and not ranking.best[0].entry.untested and not ranking.too_few
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
 
@@ -93,7 +94,9 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
     """Return the ranking, or the reason why there is none."""
     try:
         return rank(run, goal, metric=None, effect=LEAST_EFFECT)
-    except RunError as error:
+    except NothingRanked as error:
+        if error.few is not None:
+            return f"{TOO_FEW} ({error.few.sentence})"
         return f"no result is valid ({error.message.partition(': ')[2]})"
 
 
@@ -102,14 +105,18 @@ def _by_workload(run: LoadedRun) -> Headline:
     found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
-    winners = {each.best[0].entry.layout if len(each.best) == 1 else None for each in valid.values()}
+    winners = {
+        each.best[0].entry.layout if len(each.best) == 1 and not each.too_few else None for each in valid.values()
+    }
     winner = winners.pop() if len(winners) == 1 and len(valid) == len(found) else None
     sentence = "No layout is best overall: each workload has its own answer."
     if winner:
         sentence = f"{winner} is best under all {len(found)} workloads."
     elif len(valid) == 1:
         (name,) = valid
-        sentence = f"Only {name}, one of {len(found)} workloads, has a valid result. {texts[name]}."
+        has_few = any(TOO_FEW in each for each in found.values() if isinstance(each, str))
+        usable = "a result that can be ranked" if has_few else "a valid result"
+        sentence = f"Only {name}, one of {len(found)} workloads, has {usable}. {texts[name]}."
     rest = ("The campaign has no goal. Set `goal: WORKLOAD` to get one answer.",)
     return Headline(sentence, rest, tuple(texts.items()), tone="known" if winner else "open")
 
@@ -117,9 +124,18 @@ def _by_workload(run: LoadedRun) -> Headline:
 def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
     first, *others = [each.entry.layout for each in ranking.best]
     result = _result(run, first, workload)
+    among = _among(ranking)
     if not others:
-        return f"{first}: {result}"
-    return f"{first} leads with {result}; not significantly different from {_listed(others)}"
+        return f"{first}: {result}{f' ({among.strip()})' * bool(among)}"
+    return f"{first} leads{among} with {result}; not significantly different from {_listed(others)}"
+
+
+def _among(ranking: Ranking) -> str:
+    """Return among how many layouts the best was found, if any other has too few events; otherwise an empty text."""
+    if not ranking.too_few:
+        return ""
+    every = len(ranking.ranked) + len(ranking.excluded)
+    return f" among the {len(ranking.ranked)} of {every} layouts with enough events"
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
@@ -142,12 +158,13 @@ def _best(run: LoadedRun, ranking: Ranking) -> str:
         metric = ranking.metrics[only]
         result = f": {'' if metric == 'iops' else f'{metric_of(metric).title} '}{_result(run, name, only)}"
     if len(ranking.ranked) == 1:
-        return f"For {goal}, {name} is the only layout with valid results{result}."
+        usable = "a result that can be ranked" if ranking.too_few else "valid results"
+        return f"For {goal}, {name} is the only layout with {usable}{result}."
     if len(ranking.best) == 1:
         second = ranking.ranked[1]
         if only is None and second.to_leader is not None:  # a mix has no result of its own
             result = f"; {second.entry.layout} is next: {speed_text(second.to_leader.interval)}"
-        return f"For {goal}, {name} is best{result}."
+        return f"For {goal}, {name} is best{_among(ranking)}{result}."
     names = _listed([each.entry.layout for each in ranking.best])
     tied = all(pair.difference.error is not None for pair in ranking.pairs)
     why = "" if first.to_leader or tied else _why_no_interval(ranking)

@@ -241,8 +241,8 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better; None if it was rejected or is 0."""
-    if not cell.counts or cell.figure is None or cell.figure.mean <= 0:
+    """Return the result, inverted if lower is better; None if it was rejected, is 0 or is of too few events."""
+    if not cell.counts or cell.figure is None or cell.figure.mean <= 0 or cell.few_events() is not None:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
 

@@ -20,6 +20,7 @@ from poolproof.presentation.terminal.compared import (
 from poolproof.presentation.terminal.words import emulated_legend, half_width_text, per_cent_whole, speed_text
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.comparison import CORRECTION, TEST, difference
 from poolproof.statistics.intervals import Interval
 from poolproof.units import format_size
@@ -105,6 +106,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     best = [each.entry.layout for each in ranking.best]
     several = f"one of {', '.join(best)}; not significantly different"
     yield Text(f"best: {best[0] if len(best) == 1 else several}", style="bold")
+    if ranking.too_few:
+        yield Text(f"{TOO_FEW}, so any of these may be better: {', '.join(ranking.too_few)}")
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
         assert each.to_leader is not None, "the leader is not safer than itself"

@@ -54,7 +54,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
         "in_place": list(ranking.in_place),
         "layouts": [_ranked(each) for each in ranking.ranked],
         "pairs": [_pair(pair) for pair in ranking.pairs],
-        "left_out": [asdict(each) for each in ranking.excluded],
+        "left_out": [{"layout": each.layout, "why": each.why} for each in ranking.excluded],
     }
 
 
@@ -96,7 +96,7 @@ def _measured(each: Measured) -> dict[str, Any]:
         "settled": None if each.cell.settling is None else each.cell.settling.converged,
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),
-        "too_few": each.few or None,
+        "too_few": each.few.sentence if each.few else None,
         "verdict": each.verdict,
     }
 

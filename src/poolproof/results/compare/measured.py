@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.convergence import metric_log_mean, with_extremes
+from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
@@ -31,12 +32,14 @@ class Measured:
     trials: int
     unsteady: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
-    few: str = ""
+    few: FewEvents | None = None
 
     @property
     def untested(self) -> str:
         """Return why the cell is not tested; empty if it is tested, or if only a second trial is missing."""
-        return f"the rate changes ({', '.join(self.unsteady)})" if self.unsteady else self.few
+        if self.unsteady:
+            return f"the rate changes ({', '.join(self.unsteady)})"
+        return "" if self.few is None else self.few.sentence
 
     @property
     def verdict(self) -> Verdict:
@@ -68,7 +71,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return "a trial measured 0"
     few = cell.few_events(metric)
     if few is not None:
-        return Measured(cell, metric, LogMean(log.mean, None), count, few=few.sentence)
+        return Measured(cell, metric, LogMean(log.mean, None), count, few=few)
     if not cell.unsteady:
         return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)

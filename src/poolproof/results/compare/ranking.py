@@ -20,6 +20,7 @@ from poolproof.metrics import MetricId
 from poolproof.results.compare.comparison import check_metric
 from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured
+from poolproof.results.runs.few_events import TOO_FEW, FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
@@ -152,7 +153,7 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads whose result is not tested: the rate changes, or a percentile has too few events.
+        """Return the workloads whose result is not tested because the rate changes.
 
         A layout with such a workload is not tested either.
         """
@@ -196,10 +197,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Excluded:
-    """A layout without a place, and the reason."""
+    """A layout without a place, and the reason. `few` is set if a percentile has too few events to be ranked."""
 
     layout: str
     why: str
+    few: FewEvents | None = None
 
 
 @dataclass(frozen=True)
@@ -220,8 +222,16 @@ class Ranking:
     in_place: tuple[str, ...] = ()
 
     @property
+    def too_few(self) -> tuple[str, ...]:
+        """Return the layouts without a place because a percentile has too few events. Each of them may be the best."""
+        return tuple(each.layout for each in self.excluded if each.few is not None)
+
+    @property
     def best(self) -> tuple[Ranked, ...]:
-        """Return the layouts that may be the best. With 95 % confidence, the truly best layout is among them."""
+        """Return the layouts that may be the best.
+
+        With 95 % confidence, the truly best of the ranked layouts is among them.
+        """
         return tuple(each for each in self.ranked if each.first == 1)
 
     @property
@@ -238,6 +248,23 @@ class Ranking:
         return tuple(chosen.values())
 
 
+class NothingRanked(RunError):
+    """No layout of the run has a value for every workload of the goal."""
+
+    def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
+        reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
+        self.few = max((each.few for each in excluded if each.few is not None), key=_missing_s, default=None)
+        hint = f"poolproof show {run.path}"
+        if self.few is not None and self.few.trial_s is not None:
+            option = "--min" if run.campaign.measure.until else "--time"
+            hint = f"measure longer trials ({option} {self.few.trial_s}s), or choose another --metric; {hint}"
+        super().__init__(f"no layout can be ranked: {reasons or 'the run has none'}", hint)
+
+
+def _missing_s(few: FewEvents) -> float:
+    return few.needed_s or 0.0
+
+
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
     """Rank the run's layouts by the goal. Each workload is compared by its own metric, or all workloads by `metric`.
 
@@ -249,8 +276,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     metrics = {name: metric or own[name] for name in goal.weights}
     entries, excluded = _entries(run, goal, metrics)
     if not entries:
-        reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
-        raise RunError(f"no layout can be ranked: {reasons or 'the run has none'}", f"poolproof show {run.path}")
+        raise NothingRanked(run, excluded)
     family = family_of(run)
     pairs = _pairs(entries, effect, family)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
@@ -302,17 +328,23 @@ def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tup
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: measured(run, CellKey(layout.name, name), metrics[name]) for name in goal.weights}
-        cells = {name: each for name, each in found.items() if isinstance(each, Measured)}
+        cells = {name: each for name, each in found.items() if isinstance(each, Measured) and each.few is None}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())
             entries.append(Entry(layout.name, cells, score))
         else:
-            excluded.append(Excluded(layout.name, _why(found, is_mix=goal.only is None)))
+            few = [each.few for each in found.values() if isinstance(each, Measured) and each.few is not None]
+            excluded.append(Excluded(layout.name, _why(found, is_mix=goal.only is None), next(iter(few), None)))
     return sorted(entries, key=lambda entry: (bool(entry.untested), -entry.score.mean)), excluded
 
 
 def _why(found: Mapping[str, Measured | str], *, is_mix: bool) -> str:
     whys = [(name, each) for name, each in found.items() if isinstance(each, str)]
+    whys += [
+        (name, f"{TOO_FEW}: {each.few.sentence}")
+        for name, each in found.items()
+        if isinstance(each, Measured) and each.few is not None
+    ]
     return "; ".join(in_groups(whys, between=" ")) if is_mix else whys[0][1]
 
 

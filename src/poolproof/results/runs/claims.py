@@ -23,6 +23,7 @@ from poolproof.campaign.claims import (
 )
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.convergence import extremes_of
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell, metric_prior
 from poolproof.statistics.comparison import ratio_interval
@@ -192,7 +193,7 @@ def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
     if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
         raise _NoValue(f"{cell.workload} on {cell.layout} is {result.verdict}")
     if term.name in COMPARABLE and (few := cell.few_events(term.name)) is not None:
-        raise _NoValue(f"{cell.workload} on {cell.layout}: {few.sentence}")
+        raise _NoValue(f"{cell.workload} on {cell.layout} has {TOO_FEW}: {few.sentence}")
     found = [_of_trial(term, trial) for trial in cell.trials if has_values(trial.verdict)]
     samples = tuple(value for value in found if value is not None)
     if not samples:

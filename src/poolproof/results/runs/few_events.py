@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.model import Trial
-from poolproof.statistics.percentiles import LEAST_BEYOND
 from poolproof.units import format_duration, format_number_of
+
+TOO_FEW = "too few events"
+"""The reason why a percentile is not ranked, compared or claimed, in output."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class FewEvents:
     needed_s: float | None
 
     @property
+    def trial_s(self) -> int | None:
+        """Return the whole seconds of a trial with enough events at this rate; None if the rate is unknown."""
+        return None if self.needed_s is None else math.ceil(self.needed_s)
+
+    @property
     def sentence(self) -> str:
         """Return what is missing: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
         noun = "sync" if metric_of(self.metric).of == "syncs" else "I/O"
@@ -38,8 +45,7 @@ class FewEvents:
 
 def events_needed(metric: MetricId) -> int:
     """Return the number of events that a trial needs for a metric; 0 for a rate."""
-    percent = metric_of(metric).percent
-    return 0 if percent is None else math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
+    return metric_of(metric).events_needed
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
@@ -61,6 +67,18 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
         needed_s = counted_s * needed / counted if counted and counted_s else None
         fewest = FewEvents(metric, counted, needed, needed_s)
     return fewest
+
+
+def events_s(trial: Trial) -> float | None:
+    """Return the seconds in which a trial of this rate has enough events for its percentile.
+
+    None for a rate, or if the number of events is unknown.
+    """
+    needed = events_needed(trial.metric)
+    if not needed or trial.figures is None:
+        return None
+    counted = trial.figures.syncs if metric_of(trial.metric).of == "syncs" else trial.figures.requests
+    return _counted_s(trial) * needed / counted if counted else None
 
 
 def _counted_s(trial: Trial) -> float:

@@ -8,19 +8,26 @@ from rich.console import Console
 
 from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
+from poolproof.errors import RunError
 from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.export.markdown import markdown_text
+from poolproof.presentation.export.rows import table_of
+from poolproof.presentation.html_report.answer import answer
+from poolproof.presentation.html_report.cells import tiles
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.contract import ranking_object
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.few_events import events_needed
 from poolproof.results.runs.loading import LoadedRun, load_run
 
-from .making import Values, make_run
+from .making import CAMPAIGN, Values, changed, make_run
 
+GOAL = Goal({"etcd": 1.0})
 VALUES: Values = {("one", "etcd"): [9e6, 9.01e6, 9e6], ("pair", "etcd"): [2e6, 2.01e6, 2.02e6]}
 SENTENCE = "112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 17.9 s at this rate"
 
@@ -46,15 +53,49 @@ def test_the_table_and_json_say_what_is_missing_and_show_no_interval(run: Loaded
 
 
 def test_it_is_neither_ranked_nor_compared_nor_claimed(run: LoadedRun) -> None:
-    ranking = rank(run, Goal({"etcd": 1.0}), metric=None, effect=0.02)
-    assert [(each.entry.layout, each.first, each.last) for each in ranking.ranked] == [("pair", 1, 2), ("one", 1, 2)]
-    assert f"not tested, so any place is possible: one: {SENTENCE}" in printed(print_ranking, ranking)
+    ranking = rank(run, GOAL, metric=None, effect=0.02)
+    assert [(each.entry.layout, each.first, each.last) for each in ranking.ranked] == [("pair", 1, 1)]
+    text = printed(print_ranking, ranking)
+    assert f"left out: one: too few events: {SENTENCE}" in text
+    assert "too few events, so any of these may be better: one" in text
+    assert ranking_object(ranking)["best"] == ["pair"]
+    assert {"layout": "one", "why": f"too few events: {SENTENCE}"} in ranking_object(ranking)["left_out"]
     found = compare(Side(run, "one"), Side(run, "pair"), effect=0.02)
     assert [cell.decision.word for cell in found.cells] == ["undecided"]
     assert SENTENCE in printed(print_comparison, found)
     text = "sync_p99(one, etcd) < 20ms"
     (claim,) = evaluate((Claim("fast", "here", text, parse_claim(text, Spot("test"))),), run.cells)
     assert claim.result == "undecided" and SENTENCE in claim.why
+
+
+def test_the_page_names_no_winner_among_layouts_with_too_few_events(tmp_path: Path) -> None:
+    """The layout with the lowest latency and too few syncs never leads, with a goal or without."""
+    every = load_run(make_run(tmp_path / "every", VALUES, syncs={"one": 112, "pair": 130}))
+    found = answer(every)
+    assert found.tone == "open"
+    assert dict(found.workloads)["etcd"] == f"too few events ({SENTENCE})"
+    assert "leads" not in str(found) and "9.00 ms" not in str(found)
+    with pytest.raises(RunError, match="no layout can be ranked: one: too few events") as error:
+        rank(every, GOAL, metric=None, effect=0.02)
+    assert "--time 18s" in error.value.hint
+    record = changed(CAMPAIGN + "goal: etcd\n")
+    alone = answer(load_run(make_run(tmp_path / "goal", VALUES, syncs={"one": 112, "pair": 130}, record=record)))
+    assert alone.sentence == f"There is no answer for etcd: too few events ({SENTENCE})."
+
+
+def test_the_page_says_among_which_layouts_the_best_was_found(tmp_path: Path) -> None:
+    values = {**VALUES, ("union", "etcd"): [5e6, 5.01e6, 5e6]}
+    made = make_run(tmp_path / "r", values, syncs={"one": 4000, "pair": 112, "union": 5000}, record=changed(CAMPAIGN))
+    run = load_run(made)
+    assert dict(answer(run).workloads)["etcd"].startswith("union: 5.00 ms (")
+    assert "among the 2 of 3 layouts with enough events" in dict(answer(run).workloads)["etcd"]
+    best = {cell.layout: tile.share for cell, tile in zip(run.cells, tiles(run.cells), strict=True)}
+    assert (best["pair"], best["union"]) == (None, 1.0)
+
+
+def test_markdown_marks_it(run: LoadedRun) -> None:
+    text = markdown_text(table_of(run))
+    assert "9.00 ms, too few events ✓" in text and SENTENCE in text
 
 
 def test_charts_and_pages_do_not_speak_of_one_trial(run: LoadedRun) -> None:

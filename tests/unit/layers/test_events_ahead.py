@@ -1,0 +1,51 @@
+"""A campaign says in advance if its trials are too short for the percentile that a workload is compared by."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.yaml import parse_campaign, read_campaign
+from poolproof.layers.events_ahead import few_events_ahead
+
+DEMO = Path(__file__).parents[3] / "src" / "poolproof" / "campaign" / "demo.yaml"
+
+
+def ahead(rest: str, workload: str = "etcd: etcd") -> tuple[str, ...]:
+    head = f"layouts: {{one: dir /a, two: dir /b}}\nworkloads: {{{workload}, r: {{rw: randread, size: 1m}}}}\n"
+    return few_events_ahead(parse_campaign(head + rest, "t"))
+
+
+def test_a_fixed_time_that_only_fast_layouts_can_use_is_named_with_what_would_do() -> None:
+    (note,) = ahead("measure: {time: 2s}")
+    assert note.startswith("etcd: the p99 of fsync needs 1,000 syncs in each trial, and a trial lasts at most 2.0 s")
+    assert "fewer than 500 syncs per second has too few, and is not ranked" in note
+    assert "write time: 20s" in note
+    assert not ahead("measure: {time: 20s}")
+
+
+@pytest.mark.parametrize(
+    ("workload", "needed"),
+    [
+        ("etcd: {preset: etcd, metric: iops}", None),
+        ("etcd: {rw: randread, metric: p99, size: 1m}", "1,000 I/Os"),
+        ("etcd: {rw: randread, metric: p999, size: 1m}", "10,000 I/Os"),
+        ("etcd: {rw: randread, metric: p99, size: 1m, runtime: 60s}", None),
+        ("etcd: {rw: randread, size: 1m}", None),
+    ],
+)
+def test_it_depends_on_the_metric(workload: str, needed: str | None) -> None:
+    notes = ahead("measure: {time: 2s}", workload)
+    assert [needed in note for note in notes] == [True] * bool(needed) if needed else not notes
+
+
+def test_until_is_limited_by_its_maximum_and_by_the_budget() -> None:
+    assert not ahead("measure: {until: 5%}")
+    assert "write max: 20s" in ahead("measure: {until: 5%, min: 1s, max: 5s}")[0]
+    (note,) = ahead("measure: {until: 5%, trials: 2..6}\ngoal: etcd\nbudget: 60s")
+    assert "at most 15.0 s, if the budget is shared equally" in note
+    assert "write budget: 160s" in note
+    assert not ahead("measure: {until: 5%, trials: 2..6}\ngoal: r\nbudget: 60s")
+
+
+def test_the_demo_measures_enough_events_for_its_question() -> None:
+    assert few_events_ahead(read_campaign(DEMO)) == ()
