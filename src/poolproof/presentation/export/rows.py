@@ -93,16 +93,11 @@ class ExportRow:
         return max(trial.begun_at for trial in self.cell.trials)
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
-        """Return the mean and the interval of each valid result, or of each rejected result, by column.
-
-        A metric whose values equal those of the cell's own metric gets the same interval as the own metric. An example
-        is `read_iops` of a workload that only reads.
-        """
+        """Return the mean and the interval of each valid result, or of each rejected result, by column."""
         found = {}
         for metric in METRICS:
-            result = self.cell.result(metric.id)
-            interval = self.cell.figure if result.values == self.cell.values() else result.interval
-            if result.counts is counting and interval is not None:
+            interval = self.cell.interval(metric.id)
+            if self.cell.result(metric.id).counts is counting and interval is not None:
                 found[metric.column] = interval
         return found
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 RunState = Literal["going", "stopped", "finished", "imported"]
 
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
+_KNOWN_COLUMNS = tuple(name for name in views.known_columns() if name not in views.CELL_NAMES)
+_KNOWN_WORDS = ("settled", "_low", "_high")
 _CONFIG = {
     "memory_limit": "600MB",
     "max_temp_directory_size": "1GB",
@@ -51,7 +53,7 @@ class Session:
         self._direct: list[FoundRun] = []
         self._readable: dict[str, Path] = {}
         self._unmade: dict[str, str] = {}
-        self._settled_known = False
+        self._cells_known = False
         self._connection = self._connect()
 
     def ask(self, sql: str) -> QueryResult:
@@ -95,7 +97,10 @@ class Session:
         parts = [copies.read(path) for path in kept]
         parts += [views.read_lines([str(path) for path in direct])] if direct else []
         self._fill_runs(connection)
-        self._settled_known = not any("until" in run.record.campaign for run in self.runs)
+        self._cells_known = False
+        columns = ", ".join(f"{name} {kind}" for name, kind in views.known_columns().items())
+        connection.execute(f"create table {views.KNOWN_CELLS} ({columns})")
+        connection.execute(views.fill_known(), views.known_of_no_cell())
         for statement in (*views.macros(), views.placed_trials(" union all ".join(parts) or views.no_lines())):
             connection.execute(statement)
         allowed = ", ".join(views.literal(str(path)) for path in (*kept, *direct))
@@ -112,36 +117,36 @@ class Session:
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
             self._connection.execute(f"create view {name} as {self._unmade.pop(name)}")
-        if not self._settled_known and self._uses_settled(sql):
-            self._fill_settled()
+        if not self._cells_known and self._uses_known(sql):
+            self._fill_known()
         return run_query(self._connection, sql)
 
-    def _uses_settled(self, sql: str) -> bool:
-        """True if the query names `settled`, if DuckDB's plan reads the column (as for `*`), or if there is no plan.
+    def _uses_known(self, sql: str) -> bool:
+        """True if the query names a column of `KNOWN_CELLS`, if its plan reads one (as for `*`), or if it has no plan.
 
-        The name is checked first, because the plan can be misleading: for `where settled is null`, the plan reads
+        The names are checked first, because the plan can be misleading: for `where settled is null`, the plan reads
         nothing while all values are null.
         """
         import duckdb
 
         words = sql.lower()
-        if "settled" in words or "cells" not in words:
-            return "settled" in words
+        if any(word in words for word in _KNOWN_WORDS) or "cells" not in words:
+            return "cells" in words
         try:
             plan = self._connection.execute(f"explain (format json) {sql}").fetchall()
         except duckdb.Error:
             return True
-        return views.SETTLED_CELLS in str(plan)
+        return any(name in str(plan) for name in _KNOWN_COLUMNS)
 
-    def _fill_settled(self) -> None:
-        """Store which cells converged.
+    def _fill_known(self) -> None:
+        """Store the intervals of all cells, and which cells converged.
 
-        SQL cannot compute this, so the trials of all runs with `until` are loaded again.
+        They are computed in Python, as for all other outputs, so the trials of all runs are loaded again.
         """
-        found = [row for run in self.runs if "until" in run.record.campaign for row in _settled_rows(run)]
-        self._settled_known = True
+        found = [row for run in self.runs for row in _known_rows(run)]
+        self._cells_known = True
         if found:
-            self._connection.execute(views.fill_settled(), [list(values) for values in zip(*found, strict=True)])
+            self._connection.execute(views.fill_known(), [list(values) for values in zip(*found, strict=True)])
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
         present = [run for run in self.runs if is_regular(run.trials_path) and run.name not in self._readable]
@@ -168,14 +173,12 @@ class Session:
 
     def _fill_runs(self, connection: "DuckDBPyConnection") -> None:
         columns = ", ".join(f"{name} {kind}" for name, kind in views.RUN_COLUMNS.items())
-        connection.execute(
-            f"create table run_files ({columns}, file VARCHAR, {views.SETTLED_CELLS} MAP(VARCHAR, BOOLEAN))"
-        )
+        connection.execute(f"create table run_files ({columns}, file VARCHAR)")
         rows = [_run_row(run, self._readable.get(run.name, run.trials_path)) for run in self.runs]
         if rows:
             lists = [list(values) for values in zip(*rows, strict=True)]
             unnested = ", ".join("unnest(?)" for _ in lists)
-            connection.execute(f"insert into run_files select {unnested}, null", lists)
+            connection.execute(f"insert into run_files select {unnested}", lists)
 
 
 @contextlib.contextmanager
@@ -207,15 +210,14 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
     return [run.name, run.campaign, record.host, begun_at, *versions, record.imported, str(file)]
 
 
-def _settled_rows(run: FoundRun) -> Iterator[tuple[str, str, str, str, bool]]:
-    """Yield a row for each cell measured with `until`: run, layout, workload, state and whether the cell converged."""
+def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
+    """Yield the row of each cell of a run for `KNOWN_CELLS`; none if the run can't be loaded."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
         return
     for cell in (*loaded.cells, *loaded.bare):
-        if cell.settling is not None:
-            yield run.name, *cell.key, cell.settling.converged
+        yield views.known_values(run.name, cell)
 
 
 @dataclass(frozen=True)

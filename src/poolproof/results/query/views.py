@@ -14,27 +14,21 @@ from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
-from poolproof.results.runs.summary import AccountSum
+from poolproof.results.runs.summary import AccountSum, Cell
 from poolproof.rules.model import Finding
-from poolproof.statistics.intervals import t_factor
 from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
-_EXACT_FREEDOMS = 20
-_Z = 1.959963984540054
-_SERIES = (
-    _Z,
-    (_Z**3 + _Z) / 4,
-    (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96,
-    (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384,
-    (79 * _Z**9 + 776 * _Z**7 + 1482 * _Z**5 - 1920 * _Z**3 - 945 * _Z) / 92160,
-)
-"""Coefficients of the 95 % t factor in powers of 1 / degrees of freedom (Abramowitz and Stegun 26.7.5)."""
+KNOWN_CELLS = "known_cells"
+"""A table with a row for each cell: `CELL_NAMES`, `KNOWN_SETTLED`, and the ends of the interval of each metric.
 
-SETTLED_CELLS = "settled_cells"
-"""A column of `run_files` that maps `_CELL_KEY` to whether the cell converged. Null until a query uses it."""
+The intervals and the convergence are computed in Python, as for all other outputs. Until a query uses one of these
+columns, the table has two rows of no cell.
+"""
 
-_CELL_KEY = "concat_ws(chr(31), layout, workload, state)"
+CELL_NAMES = ("run", "layout", "workload", "state")
+KNOWN_SETTLED = "known_settled"
+
 _MEASURED = "filter (where verdict <> 'failed')"
 
 
@@ -109,22 +103,35 @@ def literal(text: str) -> str:
 
 
 def macros() -> Iterator[str]:
-    """Yield the SQL macros `setting` and `t_factor`.
-
-    `setting` extracts the value of a matrix option from the name of a layout or workload. `t_factor` returns the half
-    width of a 95 % interval as a multiple of the standard error. Above 20 degrees of freedom, it uses a series that is
-    accurate to six digits.
-    """
+    """Yield the SQL macro `setting`, which extracts the value of a matrix option from a layout's or workload's name."""
     yield (
         "create macro setting(name, key) as "
         "nullif(regexp_extract(name, '[\\[,]' || regexp_escape(key) || '=([^,\\]]*)', 1), '')"
     )
-    exact = ", ".join(repr(t_factor(freedom)) for freedom in range(1, _EXACT_FREEDOMS + 1))
-    powers = (f"{coefficient!r}::DOUBLE / f**{power}" for power, coefficient in enumerate(_SERIES))
-    yield (
-        f"create macro t_factor(f) as case when f < 1 then null "
-        f"when f <= {_EXACT_FREEDOMS} then ([{exact}]::DOUBLE[])[f::INTEGER] else {' + '.join(powers)} end"
-    )
+
+
+def known_columns() -> dict[str, str]:
+    """Return the columns of `KNOWN_CELLS` with their types, in the order of `known_values`."""
+    names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN"}
+    return names | {f"known_{metric.column}_{end}": "DOUBLE" for metric in METRICS for end in ("low", "high")}
+
+
+def known_of_no_cell() -> list[list[object]]:
+    """Return the lists for `fill_known` of two rows that belong to no cell.
+
+    Their values span those of all cells. Otherwise, DuckDB would see that the table cannot contribute anything to a
+    query, and the query's plan would not name the columns that the query uses.
+    """
+    spans: dict[str, list[object]] = {"VARCHAR": ["", chr(0x10FFFF)], "BOOLEAN": [False, True], "DOUBLE": [0.0, 1e300]}
+    return [spans[kind] for kind in known_columns().values()]
+
+
+def known_values(run: str, cell: Cell) -> tuple[object, ...]:
+    """Return a cell's row of `KNOWN_CELLS`. A rejected result has no interval."""
+    settled = None if cell.settling is None else cell.settling.converged
+    intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
+    ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
+    return run, *cell.key, settled, *ends
 
 
 def views() -> dict[str, str]:
@@ -146,21 +153,15 @@ def placed_trials(lines: str) -> str:
     Lines that were written before the key `state` existed get the state `healthy`.
     """
     return (
-        f"create view placed_trials as select run_files.run as run, {SETTLED_CELLS}, lines.* exclude (filename) "
+        f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
         f"replace (coalesce(lines.state, {literal(HEALTHY)}) as state) "
         f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
     )
 
 
-def fill_settled() -> str:
-    """Return SQL that fills `settled_cells` from five lists.
-
-    They contain the runs, the layouts, the workloads, the states, and whether each cell converged.
-    """
-    names = ("run", "layout", "workload", "state", "settled")
-    rows = f"select {', '.join(f'unnest(?) as {name}' for name in names)}"
-    found = f"select run, map(list({_CELL_KEY}), list(settled)) as cells from ({rows}) group by run"
-    return f"update run_files set {SETTLED_CELLS} = found.cells from ({found}) as found where found.run = run_files.run"
+def fill_known() -> str:
+    """Return SQL that inserts rows into `KNOWN_CELLS` from a list for each column."""
+    return f"insert into {KNOWN_CELLS} select {', '.join('unnest(?)' for _ in known_columns())}"
 
 
 def _verdict_of(metric: MetricId | None = None) -> str:
@@ -194,30 +195,29 @@ def _cells() -> str:
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
-    groups = "run, layout, workload, state"
+    groups = ", ".join(CELL_NAMES)
     sums = [field.name for field in dataclasses.fields(AccountSum)]
     inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
-    inner += ["max(begun_at) as begun_at", f"any_value({SETTLED_CELLS}[{_CELL_KEY}]) as settled"]
+    inner += ["max(begun_at) as begun_at"]
     inner += [f"{_summed(name)} as {name}" for name in sums]
-    outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts", "settled", "trials"]
+    outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts"]
+    outer += [f"{KNOWN_SETTLED} as settled", "trials"]
     rejected = []
     for metric in METRICS:
         name, value = metric.column, f"figures.{metric.field}"
         inner += [
             f"avg({value}) {_MEASURED} as {name}",
-            f"stddev_samp({value}) {_MEASURED} as {name}_s",
-            f"count({value}) {_MEASURED} as {name}_n",
             f"bool_and({_counts(_verdict_of(metric.id))}) as {name}_counts",
         ]
-        half = f"t_factor({name}_n - 1) * {name}_s / sqrt({name}_n)"
         outer += [
             f"case when {name}_counts then {name} end as {name}",
-            f"case when {name}_counts then if({name} < {half}, 0, {name} - {half}) end as {name}_low",
-            f"case when {name}_counts then {name} + {half} end as {name}_high",
+            f"known_{name}_low as {name}_low",
+            f"known_{name}_high as {name}_high",
         ]
         rejected += [f"case when not {name}_counts then {name} end as {REJECTED}{name}"]
     outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state"]
-    return f"select {', '.join(outer)} from (select {', '.join(inner)} from placed_trials group by {groups})"
+    found = f"select {', '.join(inner)} from placed_trials group by {groups}"
+    return f"select {', '.join(outer)} from ({found}) left join {KNOWN_CELLS} using ({groups})"
 
 
 def _summed(field: str) -> str:

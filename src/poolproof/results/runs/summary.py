@@ -11,6 +11,7 @@ from poolproof.evidence.model import LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.convergence import (
     CellConvergence,
+    VariancePriors,
     cell_keys,
     convergence_of,
     metric_log_mean,
@@ -163,6 +164,15 @@ class Cell:
                 interval = Interval(interval.mean)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
 
+    def interval(self, metric: MetricId | None = None) -> Interval | None:
+        """Return the mean of a metric with its interval, as all outputs show it; None if there is no value.
+
+        A metric whose values equal those of the workload's own metric has the same interval. An example is `read_iops`
+        of a workload that only reads.
+        """
+        result = self.result(metric)
+        return self.figure if result.values == self.values() else result.interval
+
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
         """Return why a percentile has too few events to be compared; None for rates and if it has enough."""
         return few_events(self.trials, metric or self.metric)
@@ -231,8 +241,8 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
     ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
-    priors = priors_among(ordered) if measure.until else None
-    cells = (_cell(group, convergence_of(group, measure, priors)) for group in ordered)
+    priors = priors_among(ordered)
+    cells = (_cell(group, convergence_of(group, measure, priors), priors) for group in ordered)
     return tuple(
         replace(
             cell,
@@ -269,14 +279,14 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
     """Return the typical variance between trials, computed from all cells with at least two trials.
 
-    None if there are too few such cells. Cells with a fixed time are left out, because their intervals do not use other
-    cells. Cells whose rate changes are included, because their extremes cover the error that all their trials share.
+    None if there are too few such cells. Cells whose rate changes are included, because their extremes cover the error
+    that all their trials share.
     """
-    groups = [cell.values(metric) for cell in cells if cell.settling is not None]
+    groups = [cell.values(metric) for cell in cells]
     return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
 
 
-def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
+def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None, priors: VariancePriors) -> Cell:
     first = trials[0]
     values = [result.value for trial in trials if (result := trial.result(first.metric)).value is not None]
     return Cell(
@@ -286,7 +296,7 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
         metric=first.metric,
         verdict=worst(trial.result(first.metric).verdict for trial in trials),
         findings=_strongest(finding for trial in trials for finding in trial.findings),
-        figure=_figure(values, settling, trials),
+        figure=_figure(values, settling, trials, priors.of(first.metric)),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
@@ -294,11 +304,13 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None) -> Cell:
     )
 
 
-def _figure(values: Sequence[float], settling: CellConvergence | None, trials: Sequence[Trial]) -> Interval | None:
+def _figure(
+    values: Sequence[float], settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
+) -> Interval | None:
     """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
-        interval = mean_interval(values, resolution=metric_of(trials[0].metric).resolution)
+        interval = mean_interval(values, prior, metric_of(trials[0].metric).resolution)
     else:
         interval = Interval(across.mean, max(0.0, across.low), across.high)
     has_few = interval is not None and few_events(trials, trials[0].metric) is not None

@@ -12,7 +12,8 @@ from poolproof.presentation.export.rows import table_of
 from poolproof.results.query.session import Session, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.statistics.intervals import mean_interval, t_factor
+from poolproof.results.runs.model import CellKey
+from poolproof.statistics.intervals import mean_interval
 from tests.unit.docs.pages import section
 from tests.unit.results.compare.making import make_run
 
@@ -104,11 +105,29 @@ def test_times_are_utc(session: Session) -> None:
     assert found.rows == [("deeper/small", "19:30"), ("grid", "19:30"), ("nasty", "19:30")]
 
 
-def test_students_t_is_the_one_of_all_other_intervals(session: Session) -> None:
-    freedoms = [1, 2, 3, 19, 20, 21, 22, 30, 100, 1000, 10**6]
-    found = session.ask(f"select t_factor(f) from (select unnest({freedoms}) as f) order by f")
-    assert [value for (value,) in found.rows] == pytest.approx([t_factor(freedom) for freedom in freedoms], rel=1e-6)
-    assert session.ask("select t_factor(0)").rows == [(None,)]
+@pytest.mark.parametrize("which", ["*", "columns('(run|layout|workload|state|_low|_high)$')"])
+def test_intervals_are_those_of_all_other_outputs(root: Path, which: str) -> None:
+    with open_runs(root) as session:  # another query may have computed them in a shared session
+        answer = session.ask(f"select {which} from cells where run = 'deeper/small'")
+    cells = {cell.key: cell for cell in load_run(root / "deeper/small").cells}
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    known = 0
+    for row in rows:
+        cell = cells[CellKey(row["layout"], row["workload"], row["state"])]
+        for metric in METRICS:
+            interval = cell.interval(metric.id) if cell.result(metric.id).counts else None
+            ends = (interval.low, interval.high) if interval else (None, None)
+            assert (row[f"{metric.column}_low"], row[f"{metric.column}_high"]) == ends
+            known += ends != (None, None)
+    assert len(rows) == len(cells) and known
+
+
+def test_a_percentile_of_too_few_events_has_no_interval(tmp_path: Path) -> None:
+    make_run(tmp_path / "r", {("one", "etcd"): [9e6, 9.1e6, 9.2e6]}, syncs={"one": 112})
+    make_run(tmp_path / "s", {("one", "etcd"): [9e6, 9.1e6, 9.2e6]}, syncs={"one": 1120})
+    with open_runs(tmp_path) as session:
+        found = session.ask("select run, sync_p99_ns_low is null from cells order by run")
+    assert found.rows == [("r", True), ("s", False)]
 
 
 @pytest.mark.parametrize("view", VIEWS)
