@@ -319,6 +319,8 @@ class OtherWork:
 
     `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is
     how long at least one task of the host waited for a processor, None without pressure information (PSI).
+    `delay_share` is the share of their time that the threads of the load were ready to run but waited for a processor,
+    on average; None if it was not observed.
     """
 
     seconds: float
@@ -326,6 +328,7 @@ class OtherWork:
     read_bytes: int
     write_bytes: int
     waiting_s: float | None = None
+    delay_share: float | None = None
 
 
 @dataclass(frozen=True)

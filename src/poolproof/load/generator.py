@@ -181,6 +181,12 @@ class LoadGenerator(Protocol):
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
+    def run_delays(self, host: Host, scratch: str) -> str:
+        """Return a line for each thread of the running program that does I/O: the path of its file
+        /proc/PID/task/TID/schedstat, a colon, and the file's text. Empty if the program has ended or if this is
+        unknown.
+        """
+
     def live_report(self, host: Host, scratch: str) -> LiveReport:
         """Return the report of the run that is about to start."""
 

@@ -15,6 +15,7 @@ from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, re
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.model import Evidence, OtherWork, Throttling, VdevUse, ZfsFacts, ZfsUse
 from poolproof.evidence.other_work import others_between, read_others
+from poolproof.evidence.run_delay import RunDelays
 from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
@@ -192,9 +193,12 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     most_s = None if health_checks_of(context.layout.tree) else load.planned_s
     watch = FioWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
 
+    delays = RunDelays(lambda: generator.run_delays(host, scratch))
+
     def begins() -> None:
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s)
+        delays.begins()
 
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
@@ -203,7 +207,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     sources_start, conditions_start = read_sources(host), read_conditions(host, stats)
     others_start, others_at_s = read_others(host, mark), time.monotonic()
     zfs_start, host_start = read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets), read_host(host)
-    with sampler, watch:
+    with sampler, watch, delays:
         read_only = context.layout.found is not None and not prepared.workload.fill
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
@@ -226,7 +230,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     window = Window(start[0], end, drained)
     readings = (host_start, host_end, host_drained)
     throttling = throttling_between(conditions_start, conditions)
-    around = Surroundings(others, throttling, conditions.texts)
+    around = Surroundings(replace(others, delay_share=delays.share), throttling, conditions.texts)
     return _Measured(
         fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings, counters, around
     )

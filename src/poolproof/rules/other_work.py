@@ -7,6 +7,7 @@ from poolproof.units import format_rate
 
 _STEAL = 0.05
 _CPU, _WAITING = 0.10, 0.10
+_DELAYED, _LEAST_DELAYED = 0.10, 0.02
 _IO, _IO_PER_S = 0.10, 2e6
 
 
@@ -27,12 +28,23 @@ def _in_result(case: Case) -> Findings:
 
 
 def _processors(others: OtherWork, cpus: int) -> Findings:
-    """Yield a finding if other processes used processors and tasks had to wait for one."""
-    used = others.cpu_s / others.seconds
+    """Yield a finding if other processes used processors and tasks had to wait for one.
+
+    The threads of the load may wait for each other. If others cause the delay, they use a processor meanwhile.
+    """
+    used, delayed = others.cpu_s / others.seconds, others.delay_share
     waiting = None if others.waiting_s is None else others.waiting_s / others.seconds
-    if used < _CPU * cpus or (waiting is not None and waiting < _WAITING):
+    delays_load = delayed is not None and delayed >= _DELAYED and used >= delayed / 2
+    busy = used >= _CPU * cpus
+    if waiting is None and delayed is not None:
+        busy = busy and delayed >= _LEAST_DELAYED
+    if not delays_load and (not busy or (waiting is not None and waiting < _WAITING)):
         return
-    waited = "" if waiting is None else f", and tasks waited for a processor {100 * min(waiting, 1):.0f} % of the time"
+    waited = ""
+    if delayed is not None and (delays_load or waiting is None):
+        waited = f", and fio's threads were ready to run but waited for a processor {100 * delayed:.0f} % of the time"
+    elif waiting is not None:
+        waited = f", and tasks waited for a processor {100 * min(waiting, 1):.0f} % of the time"
     yield suspects(
         f"other programs used {used:.2g} of {cpus} processors while fio ran{waited}: latency is too high and the rate "
         "may be too low",
@@ -65,14 +77,16 @@ RULE = Rule(
     wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
     "first: the 99th percentile doubles long before the mean changes.",
     shows="In a result: other processes used at least 10 % of all processor time, and tasks waited for a processor at "
-    "least 10 % of the time (/proc/pressure/cpu); a hypervisor took 5 % of the processor time; or other processes "
-    "moved more than 2 MB/s and 10 % of the bytes of the disks.",
+    "least 10 % of the time (/proc/pressure/cpu); fio's own threads waited for a processor 10 % of the time "
+    "(/proc/PID/task/TID/schedstat) while other processes used one; a hypervisor took 5 % of the processor "
+    "time; or other processes moved more than 2 MB/s and 10 % of the bytes of the disks.",
     error="Rates too low, latencies too high; too high if the I/O of others hides a cache. Measured: two runs at once "
     "raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",
     sources=(
         linux_source("6.12", "kernel/sched/psi.c", "psi_show"),
         "Linux Documentation/accounting/psi.rst",
+        "Linux Documentation/scheduler/sched-stats.rst",
         "man 5 proc (PID/stat, PID/io)",
     ),
     in_result=_in_result,

@@ -33,6 +33,11 @@ for each in $all; do
 done
 kill -KILL $all
 """
+_RUN_DELAYS = """\
+of=
+for each in $(cat /proc/$pid/task/*/children) $pid; do of="$of /proc/$each/task/*/schedstat"; done
+grep -sH . $of
+"""
 _NO_SPACE = "No space left on device"
 
 
@@ -137,6 +142,9 @@ class Fio:
 
     def kill(self, host: Host, scratch: str) -> tuple[str, ...]:
         return tuple(wait for wait in _run_on_fio(host, scratch, _KILL).split() if wait != "0")
+
+    def run_delays(self, host: Host, scratch: str) -> str:
+        return _run_on_fio(host, scratch, _RUN_DELAYS)
 
     def live_report(self, host: Host, scratch: str) -> FioReport:
         return FioReport(host, _report_path(scratch), 0.0)

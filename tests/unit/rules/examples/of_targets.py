@@ -49,10 +49,12 @@ def _amid(case: Case, **found: Any) -> Case:
     return replace(case, evidence=replace(case.evidence, **found))
 
 
-def _busy(share: float, waiting: float | None, moved: float = 0.0, steal: float = 0.0) -> Case:
+def _busy(
+    share: float, waiting: float | None, moved: float = 0.0, steal: float = 0.0, delayed: float | None = None
+) -> Case:
     """A sound read of two seconds on two processors, of which other programs used this share."""
     cpus = tuple(CpuUse(name, 0.5, 0.0, steal) for name in ("cpu0", "cpu1"))
-    others = OtherWork(2.0, 4.0 * share, int(moved), 0, waiting and 2.0 * waiting)
+    others = OtherWork(2.0, 4.0 * share, int(moved), 0, waiting and 2.0 * waiting, delayed)
     return _amid(read_of(_RANDOM_READ, GIB, GIB), others=others, host=HostUse(0, 0, 0, 0, 0, cpus))
 
 
@@ -122,6 +124,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "other-work": (
         Example(_busy(0.5, 0.9), "suspects", _busy(0.05, 0.9)),
         Example(_busy(0.5, None), "suspects", _busy(0.5, 0.05)),
+        Example(_busy(0.5, None, delayed=0.2), "suspects", _busy(0.5, None, delayed=0.01)),
+        # a busy loop on the processor to which fio is bound; fio's own jobs wait for each other
+        Example(_busy(0.05, 0.05, delayed=0.2), "suspects", _busy(0.01, 0.05, delayed=0.4)),
         Example(_busy(0.0, 0.0, moved=GIB / 4), "suspects", _busy(0.0, 0.0, moved=GIB / 20)),
         Example(_busy(0.0, 0.0, steal=0.2), "suspects", _busy(0.0, 0.0, steal=0.01)),
         Example(

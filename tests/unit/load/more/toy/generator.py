@@ -144,6 +144,9 @@ class Toy:
     def kill(self, _host: Host, _scratch: str) -> tuple[str, ...]:
         return ()
 
+    def run_delays(self, _host: Host, _scratch: str) -> str:
+        return ""
+
     def live_report(self, _host: Host, _scratch: str) -> SilentReport:
         return SilentReport()
 
