@@ -1,5 +1,9 @@
 """A rate that the job limits itself."""
 
+import contextlib
+
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.quantity import parse_time_us
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
 from poolproof.rules.fio_job import fio_job
@@ -7,11 +11,20 @@ from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_sou
 from poolproof.rules.reported import ReportedDirection, each_part
 
 RATES = tuple(metric.id for metric in METRICS if metric.is_rate)
-_REACHED = 0.9
+_REACHED, _PAUSED = 0.9, 0.1
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     job = case.job_named(part.job.name)
+    if job is not None and job.thinks and (paused := _paused_share(job, part)) >= _PAUSED:
+        return finding(
+            "suspects" if case.quoted is None else "notes",
+            f"thinktime={fio_job(job).text('thinktime')} makes fio pause, for {100 * paused:.0f} % of the time: the "
+            "rate follows from the pauses, and is not the one that the layout can reach. The latencies are valid at "
+            "this rate",
+            weight=72,
+            metrics=RATES,
+        )
     if job is None or not job.rate_limited:
         return None
     for option, reached in (("rate_iops", part.figures.iops), ("rate", part.figures.bandwidth_bytes)):
@@ -26,6 +39,29 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
                 metrics=RATES,
             )
     return None
+
+
+def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
+    """Return the share of the time, at most 1, that thinktime made each clone pause.
+
+    fio pauses after every `thinktime_blocks` I/Os of both directions. If only `thinktime_iotime` is set, it pauses
+    after I/O for that time instead (handle_thinktime).
+    """
+    fio = fio_job(job)
+    pause_s, ran_s = _seconds(fio, "thinktime", bare_us=1), (part.figures.runtime_ms or 0) / 1e3
+    work_s = _seconds(fio, "thinktime_iotime", bare_us=1_000_000)
+    if work_s and "thinktime_blocks" not in fio.options:
+        return pause_s / (pause_s + work_s)
+    ios = sum((each.ios or 0) for each in (part.job.read, part.job.write) if each is not None)
+    clones = job.clones if fio.flag("group_reporting") else part.job.clones
+    pauses = ios / max(1, clones) / max(1, fio.number("thinktime_blocks") or 1)
+    return min(1.0, pauses * pause_s / ran_s) if ran_s else 0.0
+
+
+def _seconds(fio: Job, option: str, *, bare_us: int) -> float:
+    with contextlib.suppress(ValueError):
+        return parse_time_us(fio.text(option) or "0", bare_us=bare_us) / 1e6
+    return 0.0
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
@@ -45,12 +81,18 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 RULE = Rule(
     title="The rate is the limit that was set",
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
-    "all layouts look equal and perfectly steady.",
-    shows="In a result: rate or rate_iops is set, and 90 % of it was reached. Only the verdict of rates changes. Such "
+    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after each "
+    "thinktime_blocks of them, and most of the rate then follows from the pauses.",
+    shows="In a result: rate or rate_iops is set, and 90 % of it was reached; or the pauses of thinktime add up to at "
+    "least 10 % of the time. Only the verdict of rates changes. Such "
     "a rate is not compared or ranked. In other people's results, this is reported as a note.",
     error="Too low: it is the limit. The latencies are valid at this rate.",
-    fix="compare the latencies at this rate (metric: p99), or remove rate and rate_iops to measure the speed",
-    sources=(fio_doc("rate, rate_iops"), fio_source("3.42", "backend.c", "usec_for_io")),
+    fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
+    "speed",
+    sources=(
+        fio_doc("rate, rate_iops, thinktime, thinktime_blocks, thinktime_iotime"),
+        fio_source("3.42", "backend.c", "usec_for_io, handle_thinktime"),
+    ),
     in_result=each_part(_in_part),
     cleared_by_byte_count=False,
     commands="fio --rw=randread --bs=4k --size=256m --direct=1 --rate_iops=100 --time_based --runtime=3",
