@@ -13,11 +13,15 @@ import os
 import pkgutil
 import random
 import shlex
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing.util import Finalize
 from pathlib import Path
 from types import ModuleType
 
@@ -52,41 +56,58 @@ def injected(name: str, module: ModuleType, seed: int) -> Outcome:
 
 @contextlib.contextmanager
 def _turn(file: Path | None) -> Iterator[None]:
-    """Hold the lock on the file while one fault is injected, so that other tests can take turns."""
+    """Hold the lock on the file while faults are injected, so that other tests can take turns."""
     if file is None:
         yield
         return
     with file.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough: the workers have inherited the file
 
 
 def _stop(*_arguments: object) -> None:
     raise KeyboardInterrupt
 
 
-def _inject_all(asked: argparse.Namespace, outcomes: dict[str, list[Outcome]]) -> None:
+def _own_locks() -> None:
+    """Give this process its own locks, so that its runs are not refused because of those of another process."""
+    folder = tempfile.mkdtemp(prefix="poolproof-locks-")
+    os.environ["POOLPROOF_LOCKS"] = folder
+    Finalize(None, shutil.rmtree, args=(folder,), exitpriority=0)
+
+
+def _one(name: str, seed: int) -> Outcome:
+    """Inject a fault. If that is not possible, the outcome says why, and the others continue."""
+    try:
+        return injected(name, fault_modules()[name], seed)
+    except Exception as error:
+        return Outcome(0, 0, 0, 0.0, f"not injected: {error!r}")
+
+
+def _inject_all(asked: argparse.Namespace, pool: Executor, outcomes: dict[str, list[Outcome]]) -> None:
     """Inject each fault once, then kill until `--kills` runs were killed or the time is over."""
-    modules, begun = fault_modules(), time.monotonic()
-    chosen = [name for name in modules if name != _KILL and (not asked.only or name in asked.only)]
+    begun, seed, killed = time.monotonic(), asked.seed, outcomes.setdefault(_KILL, [])
+    chosen = [name for name in fault_modules() if name != _KILL and (not asked.only or name in asked.only)]
     kills = 0 if asked.only and _KILL not in asked.only else asked.kills
-    number, killed = asked.seed, outcomes.setdefault(_KILL, [])
     while chosen or len(killed) < kills:
         if asked.seconds and time.monotonic() - begun > asked.seconds:
             print(f"stopped after {asked.seconds:g} s", flush=True)
             return
-        name = chosen.pop(0) if chosen else _KILL
+        names = chosen[: asked.parallel] or [_KILL] * min(asked.parallel, kills - len(killed))
+        del chosen[: asked.parallel]
         with _turn(asked.lock):
-            try:
-                outcome = injected(name, modules[name], number)
-            except Exception as error:  # a fault that cannot be injected is reported, and the others continue
-                outcome = Outcome(0, 0, 0, 0.0, f"not injected: {error!r}")
-        if outcome.kind:
-            outcomes.setdefault(name, []).append(outcome)
-        if not outcome.survived or name != _KILL or len(killed) % 20 == 0:
-            counted = f"{len(killed)} of {kills} killed" if name == _KILL else name
-            print(f"{counted}, seed {number}: {outcome}", flush=True)
-        number += 1
+            found = list(pool.map(_one, names, range(seed, seed + len(names))))
+        for number, (name, outcome) in enumerate(zip(names, found, strict=True), start=seed):
+            if outcome.kind:
+                outcomes.setdefault(name, []).append(outcome)
+            if not outcome.survived or name != _KILL:
+                print(f"{name}, seed {number}: {outcome}", flush=True)
+        seed += len(names)
+        if not chosen:
+            print(f"{len(killed)} of {kills} killed, {time.monotonic() - begun:.0f} s", flush=True)
 
 
 def _table(outcomes: Outcomes) -> str:
@@ -122,15 +143,17 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after this time (default: no limit)")
     parser.add_argument("--seed", type=int, default=1, help="the seed of all random choices")
     parser.add_argument("--only", nargs="+", default=[], metavar="FAULT", help="only these faults")
-    parser.add_argument("--lock", type=Path, help="hold the lock on this file during each fault")
+    parser.add_argument("--parallel", type=int, default=2, help="how many faults to inject at a time (default: 2)")
+    parser.add_argument("--lock", type=Path, help="hold the lock on this file while faults are injected")
     asked = parser.parse_args()
     os.nice(_NICE)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     outcomes = dict[str, list[Outcome]]()
     print(f"python -m tests.faults {shlex.join(sys.argv[1:])}", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        _inject_all(asked, outcomes)
+    pool = ProcessPoolExecutor(asked.parallel, initializer=_own_locks)
+    with contextlib.suppress(KeyboardInterrupt), pool:
+        _inject_all(asked, pool, outcomes)
     print(_table(outcomes))
     if outcomes[_KILL]:
         print(_shares(outcomes[_KILL]))

@@ -1,22 +1,40 @@
-"""What a fault module contains, and what one fault reports."""
+"""What a fault module contains, what one fault reports, and the campaigns and checks that several faults share."""
 
+import json
+import os
 import random
+import shutil
+import signal
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
+from tests.loop.command import Started, ask
 from tests.loop.testbed import Testbed
 
 CAMPAIGNS = {
     "directory": "layouts: {one: 'dir {data}', two: 'dir {data}'}",
     "ext4": "devices: {a: {file: 512M}}\nlayouts: {one: a | ext4, two: a | xfs}",
-    "btrfs": "devices: {a: {file: 512M}, b: {file: 512M}}\nlayouts: {one: btrfs raid1 a b}",
-    "emulated": "devices: {a: {emulate: nvme, size: 256M}}\nlayouts: {one: a | ext4}",
 }
 WORKLOADS = """
 workloads:
   reads: {rw: randread, bs: 16k, size: 16m, iodepth: 4}
 measure: {trials: 1, time: 500ms, seed: 7}
 """
+ONE_SICK_DISK = """
+devices: {a: {emulate: nvme, size: 256M}, b: {file: 256M}}
+layouts: {one: a | ext4, two: b | ext4}
+workloads:
+  reads: {rw: randread, bs: 16k, size: 32m, iodepth: 4}
+measure: {trials: 1, time: 6s, seed: 7}
+"""
+"""The layout `one` is on the disk that gets the fault, and `two` is not."""
+
+_MEET_S = 240.0
+_POLL_S = 0.01
+_LIMIT_S = 420.0
 
 
 @dataclass(frozen=True)
@@ -50,3 +68,75 @@ class Fault(Protocol):
 
     def clean(self, testbed: Testbed) -> None:
         """Remove what the fault itself made."""
+
+
+def served_by(testbed: Testbed, before: str = "", after: str = "") -> str:
+    """Return a folder for the PATH, in which `nbdkit` serves an emulated disk with further arguments."""
+    folder, program = testbed.path / "programs", shutil.which("nbdkit")
+    folder.mkdir()
+    script = folder / "nbdkit"
+    script.write_text(f'#!/bin/sh\n[ "$1" = -U ] || exec {program} "$@"\nexec {program} {before} "$@" {after}\n')
+    script.chmod(0o755)
+    return f"{folder}:"
+
+
+def start_measuring(testbed: Testbed, text: str, *more: str, path: str = "") -> Started:
+    """Start a campaign and return when fio has measured for a second."""
+    started = Started(testbed.path, *testbed.words(testbed.campaign(text)), *more, path=path)
+    started.wait_for_program("fio", "job.fio", _MEET_S)
+    time.sleep(1.0)
+    return started
+
+
+def signal_programs(testbed: Testbed, name: str, number: signal.Signals) -> None:
+    """Send a signal to every process of that name that works for the testbed."""
+    found = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            named = (folder / "comm").read_text().strip() == name
+            if named and str(testbed.path) in (folder / "cmdline").read_text():
+                os.kill(int(folder.name), number)
+                found += 1
+        except OSError:
+            continue
+    assert found, f"no {name} is running"
+
+
+def trials(testbed: Testbed) -> list[dict[str, Any]]:
+    """Return the finished trials of the run."""
+    return [json.loads(line) for line in testbed.trial_lines()]
+
+
+def noticed(
+    testbed: Testbed, started: Started, begun: float, message: str, *, limit_s: float, fails: bool = True
+) -> Outcome:
+    """Wait for the end of a run whose layout `one` had a fault, and check what it reported.
+
+    A trial of `one` must have a finding with `message`. It must have failed if `fails`, and `two` must have a result.
+    """
+    answer = started.wait(_LIMIT_S)
+    took_s, found = time.monotonic() - begun, trials(testbed)
+    texts = [finding["message"] for trial in found if trial["layout"] == "one" for finding in trial["findings"]]
+    verdicts = {(trial["layout"], trial["verdict"] == "failed") for trial in found}
+    wrong = []
+    if answer.code != 0 or "Traceback" in answer.err:
+        wrong.append(f"exit code {answer.code}: {answer.err}")
+    if not any(message in text for text in texts):
+        wrong.append(f"no finding has {message!r}: {texts}")
+    if verdicts != {("one", fails), ("two", False)}:
+        wrong.append(f"verdicts (failed?): {verdicts}")
+    if took_s > limit_s:
+        wrong.append(f"the run took another {took_s:.0f} s, and the limit is {limit_s:g} s")
+    leaks = testbed.traces()
+    return Outcome(len(leaks), 0, 0, took_s, "; ".join([*wrong, *leaks]))
+
+
+def resumed(testbed: Testbed, *, run: Path | None = None, kept: Sequence[str] = (), path: str = "") -> tuple[int, str]:
+    """Resume the run. Return how many of the `kept` lines it lost, and what was wrong."""
+    folder = run or testbed.runs / "run"
+    answer = ask("resume", str(folder), "--json", env={"PATH": path + os.environ["PATH"]})
+    lines = (folder / "trials.jsonl").read_text().splitlines()
+    lost = sum(line not in lines for line in kept)
+    unfinished = [line for line in lines if '"interrupted":true' in line]
+    wrong = "" if answer.code == 0 else f"resume: {answer.code}: {answer.out[-600:]}{answer.err}"
+    return lost, wrong or ("a trial was not repeated" if unfinished else "")

@@ -99,6 +99,7 @@ class Workload:
     `fill`: False if the trials use existing test files that must not change (`dir` layouts), or an unfilled block
     device.
     `request`: what the user wrote. All workloads of the family were expanded from it.
+    `engines`: the files with I/O engines that the command line allows. A campaign file cannot set this.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Workload:
     cold: bool | None = None
     fill: bool = True
     request: WorkloadRequest | None = field(default=None, compare=False, repr=False)
+    engines: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     @property
     def generators(self) -> frozenset[str]:

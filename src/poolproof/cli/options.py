@@ -23,6 +23,10 @@ Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one 
 Json = Annotated[bool, Option("--json", help="Print one JSON object instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[bool, Option("--share-host", help="Start even if another run uses other disks of this machine.")]
+ExternalEngine = Annotated[
+    Texts,
+    Option(metavar="PATH", help="Let fio load this I/O engine (ioengine: external:PATH) and run its code; repeatable."),
+]
 Out = Annotated[Path | None, Option(help="The run directory to create. Default: runs/<name>-<time>.")]
 Work = Annotated[str, Option(help="The directory on the host for image files and mount points.")]
 On = Annotated[str, Option(metavar="HOST", help="The host to use: an SSH destination, such as user@host, or lab:NAME.")]

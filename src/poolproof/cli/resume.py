@@ -4,7 +4,7 @@ from typing import Annotated
 
 from typer import Option
 
-from poolproof.cli.options import Json, Plain, Run, ShareHost, Text
+from poolproof.cli.options import ExternalEngine, Json, Plain, Run, ShareHost, Text
 
 
 def command(
@@ -12,6 +12,7 @@ def command(
     on: Annotated[
         Text, Option(metavar="HOST", help="Another address of the run's host. Default: the host in run.json.")
     ] = None,
+    external_engine: ExternalEngine = None,
     share_host: ShareHost = False,
     plain: Plain = False,
     as_json: Json = False,
@@ -19,4 +20,4 @@ def command(
     """Continue a run that was interrupted or killed. Only the trials that have not finished are measured."""
     from poolproof.cli.session import resume
 
-    resume(run, as_json=as_json, plain=plain, on=on, share_host=share_host)
+    resume(run, as_json=as_json, plain=plain, on=on, share_host=share_host, engines=external_engine or ())

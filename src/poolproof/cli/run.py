@@ -54,6 +54,7 @@ def command(
         bool, Option("--dry-run", help="Print every step and change nothing. With --lab, a lab is started.")
     ] = False,
     save: Annotated[Path | None, Option(help="Also write the campaign to this YAML file.")] = None,
+    external_engine: options.ExternalEngine = None,
     share_host: options.ShareHost = False,
     plain: options.Plain = False,
     as_json: options.Json = False,
@@ -68,6 +69,7 @@ def command(
     With --lab, the devices are disks of a virtual machine with ZFS and all other supported storage systems. --zfs,
     --ram, --cpus and --accel configure the virtual machine.
     """
+    from poolproof.campaign.external_engine import with_engines
     from poolproof.campaign.flags import Flags, Overrides, campaign_of, check_wipe, save_campaign, split_words
 
     if (lab or keep_lab) and on != options.LOCAL:
@@ -78,6 +80,7 @@ def command(
     chosen, text = campaign_of(path, flags, overrides)
     if wipe:
         check_wipe(chosen, wipe)
+    chosen = with_engines(chosen, external_engine or ())
     if save is not None:
         save_campaign(chosen, save)
     own_lab = None

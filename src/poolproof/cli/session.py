@@ -1,5 +1,6 @@
 """Functions that start a run, resume a run or print a run's plan, for `run`, `demo` and `resume`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from poolproof.cli.output import following, print_answer, print_results, say
@@ -36,12 +37,14 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
             _measure(session, create_run(request, session), as_json=as_json, plain=plain)
 
 
-def resume(path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool) -> None:
+def resume(
+    path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool, engines: Sequence[str] = ()
+) -> None:
     """Continue an interrupted run and print its results. `on` is another address of the run's host, and with
-    `share_host`, other runs may be in progress on it."""
+    `share_host`, other runs may be in progress on it. fio may load the files `engines`."""
     end_in_order()
     run = RunDirectory.open(path)
-    with reopen_session(run, say, on=on) as session:
+    with reopen_session(run, say, on=on, engines=engines) as session:
         stop_if_asked()
         with locked_host(session, share=share_host):
             _measure(session, run, as_json=as_json, plain=plain)

@@ -18,7 +18,7 @@ _LARGEST_BYTES = 256 * 1024**2
 _BOOT_S = time.time() - time.monotonic()
 
 
-def _now() -> float:
+def now_s() -> float:
     """Return the time in seconds since 1970.
 
     If the clock is set while this process runs, the result is not affected.
@@ -43,7 +43,7 @@ class LocalHost:
             raise FileMissing(f"cannot read {path}: {error.strerror}") from None
 
     def read_files(self, paths: Sequence[str]) -> Tick:
-        return Tick(_now(), tuple(text_of(self, path) for path in paths))
+        return Tick(now_s(), tuple(text_of(self, path) for path in paths))
 
     @contextlib.contextmanager
     def stream(self, paths: Sequence[str], interval_s: float) -> Iterator[Iterator[Tick]]:
@@ -63,7 +63,7 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
     try:
         due = time.monotonic()
         while not stop.is_set():
-            yield Tick(_now(), tuple(_reread(file) for file in files))
+            yield Tick(now_s(), tuple(_reread(file) for file in files))
             due += interval_s
             if stop.wait(max(0.0, due - time.monotonic())):
                 return

@@ -14,7 +14,7 @@ from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.option_values import Values
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step, UndoDaemon, UndoPrograms
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class HealthCheck:
 
     program: str
     ask: tuple[str, ...]
-    end: UndoDaemon
+    end: UndoDaemon | UndoPrograms
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ would stay empty. If the smallest branch is below 16 GiB and the layout does not
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.campaign.names import did_you_mean
@@ -16,9 +17,9 @@ from poolproof.errors import HostError
 from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import mount_point, mounted, stored_as_files
-from poolproof.steps import Step, UndoMount
+from poolproof.steps import Step, UndoMount, UndoPrograms
 
 # mergerfs(1), 2.33 to 2.41
 _KEYS = words(
@@ -77,7 +78,12 @@ class MergerfsLayer(Layer[tuple[str, ...]]):
 
     def plan(self, spec: tuple[str, ...], inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
         point = mount_point(site, name)
-        return mounted(self.volume(spec, point, inputs), (), _mount(spec, inputs, point))
+        process = UndoPrograms(("mergerfs",), point)
+        # undone after the mount is removed: a mergerfs that hangs does not notice that its mount is gone
+        running = Step("run mergerfs", ("true",), process)
+        plan = mounted(self.volume(spec, point, inputs), (running,), _mount(spec, inputs, point))
+        check = HealthCheck(f"mergerfs on {point}", ("stat", "--file-system", point), process)
+        return replace(plan, health_check=check)
 
     def capacity_bytes(self, spec: tuple[str, ...], inputs: Sequence[int]) -> int:
         return sum(inputs)

@@ -53,9 +53,8 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    The caller sets `begun_at_s` to the time on the host's clock at which the generator starts. Older reports belong to
-    another run. `statuses` contains the statuses that have been read so far. The list stays empty if the generator only
-    reports at the end of a run.
+    The caller sets `begun_at_s` to the time on the host's clock at which the generator starts. `statuses` contains the
+    statuses that have been read so far. The list stays empty if the generator only reports at the end of a run.
     """
 
     begun_at_s: float

@@ -13,6 +13,7 @@ from poolproof.lab.reach import reach_host, reach_others
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import Owned, check_places, owned_by_run
+from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
@@ -113,7 +114,11 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
     with reach_others(host, (change.host for change in changes), warn=tell) as hosts:
-        complain(undo_all(journal, hosts, owned, tell=tell), str(run.path))
+        with StalledDisks(journal, hosts, owned) as stalled:
+            failed = undo_all(journal, hosts, owned, tell=tell)
+        for text in stalled.found:
+            tell(text)
+        complain(failed, str(run.path))
     return len(changes)
 
 

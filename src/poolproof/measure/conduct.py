@@ -15,7 +15,7 @@ from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import on_host
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
-from poolproof.measure.model import BuiltLayout, Listener, TrialContext
+from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
 from poolproof.measure.prepare import prepare
@@ -28,6 +28,7 @@ from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.owned import owned_by_site
+from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
@@ -57,23 +58,24 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     if not any(remaining.values()) and not (schedule and schedule.candidates()):
         return
     listener.campaign_begins(sum(remaining.values()), len(done))
-    try:
-        directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
-        for name in host_names(host):
-            apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
-        conductor = _Conductor(plan, host, run, journal, listener)
-        conductor.measure([name for name in bare if remaining[name]], bare)
-        if schedule is not None:
-            schedule.start()
-        conductor = replace(conductor, schedule=schedule)
-        conductor.measure([name for name in orders if remaining[name]], orders)
-        # Spend the rest of the budget on the layouts that may still be the best, one trial of each per round.
-        while schedule and (candidates := schedule.candidates()) and schedule.affords(candidates):
-            if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
-                break
-    finally:
-        # Also after Ctrl-C, because an error about what is left on the host is more urgent.
-        complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
+    with StalledDisks(journal, host, owned_by_site(plan.site)) as stalled:
+        try:
+            directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
+            for name in host_names(host):
+                apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
+            conductor = _Conductor(plan, host, run, journal, listener, stalled)
+            conductor.measure([name for name in bare if remaining[name]], bare)
+            if schedule is not None:
+                schedule.start()
+            conductor = replace(conductor, schedule=schedule)
+            conductor.measure([name for name in orders if remaining[name]], orders)
+            # Spend the rest of the budget on the layouts that may still be the best, one trial of each per round.
+            while schedule and (candidates := schedule.candidates()) and schedule.affords(candidates):
+                if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
+                    break
+        finally:
+            # Also after Ctrl-C, because an error about what is left on the host is more urgent.
+            complain(undo_all(journal, host, owned_by_site(plan.site), tell=listener.step), str(run.path))
 
 
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
@@ -110,6 +112,7 @@ class _Conductor:
     run: RunDirectory
     journal: Journal
     listener: Listener
+    stalled: StalledDisks
     schedule: Schedule | None = None
 
     def measure(self, names: Sequence[str], orders: Mapping[str, TrialOrder], *, affordable: bool = False) -> bool:
@@ -129,6 +132,7 @@ class _Conductor:
         core: LayoutPlan | None = None
         for name, order in orders.items():
             self.listener.layout_begins(name, len(order.certain()))
+            self.stalled.forget()
             try:
                 if len(orders) > 1:
                     core = self._core(name, core, before)
@@ -136,8 +140,9 @@ class _Conductor:
             except HostUnreachable:
                 raise
             except PoolproofError as error:
-                self.listener.warning(f"{name}: {error.message}")
-                self._fail_remaining(order, error)
+                cause = cause_of(error, (self.stalled.check,))
+                self.listener.warning(f"{name}: {cause.message}")
+                self._fail_remaining(order, cause)
                 self._remove_all_but(before)
                 core = None
         self._remove_all_but(before)
@@ -219,15 +224,18 @@ class _Conductor:
             prepared = prepare(self.host, layout, cells, self.listener)
             if self.schedule is not None:
                 self.schedule.filled(layout.name, prepared)
-            context = TrialContext(self.host, self.run, layout, self.plan.campaign.measure, self.listener)
+            checks = (check_health, self.stalled.check, check_space)
+            context = TrialContext(
+                self.host, self.run, layout, self.plan.campaign.measure, self.listener, checks=checks
+            )
             for workload, number in order.ahead(prepared):
                 if order.is_new(workload, number):
                     self.listener.trial_added(layout.name, workload.name)
                 if self.schedule is not None:
                     context.measure = self.schedule.measure(layout.name, workload.name)
                 order.add(run_trial(context, prepared[workload.name], number))
-                check_health()
-                check_space()
+                for check in checks:
+                    check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
         """Watch the file system that the layout's images can fill. End fio if it is nearly full."""

@@ -1,12 +1,13 @@
 """The values of a run while it is measured: cells, built layouts and prepared workloads; and the listener for its
 events."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.model import Measure, Workload
 from poolproof.devices.model import Leaf
+from poolproof.errors import PoolproofError
 from poolproof.evidence.account import Idle
 from poolproof.evidence.model import Expected, Target, TestFile
 from poolproof.hosts.base import Host
@@ -140,7 +141,10 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The values that all trials of a layout share. `idle` is the disks' background I/O while fio is not running."""
+    """The values that all trials of a layout share. `idle` is the disks' background I/O while fio is not running.
+
+    Each of `checks` raises a BuildError if something that the layout needs has failed.
+    """
 
     host: Host
     run: RunDirectory
@@ -148,3 +152,14 @@ class TrialContext:
     measure: Measure
     listener: Listener
     idle: Idle = field(default_factory=Idle)
+    checks: Sequence[Callable[[], None]] = ()
+
+
+def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
+    """Return why something failed: the error of the first check that fails, or else `error` itself."""
+    for check in checks:
+        try:
+            check()
+        except PoolproofError as found:
+            return found
+    return error

@@ -6,6 +6,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.hosts.local import now_s
 from poolproof.layers.events_ahead import SLOW_PER_S
 from poolproof.layers.least_trial import least_trials_s
 from poolproof.measure.model import PreparedWorkload
@@ -72,7 +73,7 @@ class Schedule:
 
     def start(self) -> None:
         """Start the budget's clock. Earlier work of this session, such as measuring bare disks, does not count."""
-        self._begun_s = time.time()
+        self._begun_s = now_s()
         self._ends = time.monotonic() + self._budget_s - paid_s(self._took(), self._trials())
 
     @property

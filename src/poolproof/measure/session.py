@@ -3,12 +3,13 @@
 import contextlib
 import errno
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.external_engine import with_engines
 from poolproof.campaign.measure import removed_criterion
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
@@ -93,10 +94,11 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
 
 @contextlib.contextmanager
-def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator[Session]:
+def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = ()) -> Iterator[Session]:
     """Reach the host of an interrupted run, remove what the run left there, and plan it again.
 
-    `on`: another name for the same host.
+    `on`: another name for the same host. `engines`: files with I/O engines that fio may load. They are never taken from
+    the run, because it can come from a stranger.
 
     Raises:
         RunError: the run was imported, could have been written by another user, is in use, was made on another
@@ -114,7 +116,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None) -> Iterator
             f"poolproof show {run.path}",
         )
     run_owned(run)
-    campaign = parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True)
+    campaign = with_engines(parse_campaign(record.campaign, str(run.path / "run.json"), recorded=True), engines)
     if record.lab is not None:
         with run.locked():
             end_own_lab(run, record)

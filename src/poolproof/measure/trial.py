@@ -21,17 +21,19 @@ from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.facts.conditions import read_conditions
 from poolproof.hosts.base import HostUnreachable
+from poolproof.hosts.local import now_s
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
 from poolproof.layers.tree import expected
 from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
+from poolproof.measure.disk_faults import disk_errors, slowed_disks, uptime_s
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
 from poolproof.measure.live import FioStuck, FioWatch, RatePublisher
-from poolproof.measure.model import PreparedWorkload, TrialContext
+from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.window import FioRun, gathered, window_of
@@ -47,6 +49,7 @@ SAMPLE_S = 0.1
 """Seconds between two counter samples during a trial."""
 
 _SERIES_FROM_S = 1.0
+_CLOCK_SET_S = 30.0
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
@@ -97,13 +100,16 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     LiveNotes(context.run).clear()  # the files may be left over from a session that was killed
     context.listener.trial_begins(layout, workload.name, number)
     directory = context.run.trial_directory(layout, workload.name, number)
-    broken = None
+    broken, since_s = None, uptime_s(context.host)
     try:
         with context.run.together():
             trial = _retry_if_stuck(context, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(layout, workload, number, error)
+        trial = failed_trial(layout, workload, number, cause_of(error, context.checks))
         broken = error if isinstance(error, HostUnreachable) else None
+    if broken is None:
+        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=trial.verdict == "failed")
+        trial = replace(trial, findings=(*trial.findings, *errors))
     trial = replace(trial, begun_at=begun, interrupted=broken is not None)
     context.run.append(trial)
     LiveNotes(context.run).clear()
@@ -120,7 +126,7 @@ def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofE
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(now_s(), UTC).isoformat(timespec="milliseconds")
 
 
 def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
@@ -145,13 +151,15 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     case = Case(prepared.load, result, evidence, context.layout.target, cold=cold, asked_s=asked_s)
     judgement = judge(case, workload.metric)
     context.run.keep(directory, "evidence.json", trial_evidence(case))
+    window = measured.window
+    slowed = slowed_disks(context.layout.leaves, measured.samples, window.start.at_s, window.end.at_s)
     return Trial(
         layout=context.layout.name,
         workload=workload.name,
         number=number,
         verdict=judgement.verdict,
         verdicts=judgement.verdicts,
-        findings=judgement.findings,
+        findings=(*judgement.findings, *slowed),
         metric=workload.metric,
         figures=figures,
         account=evidence.account,
@@ -313,8 +321,15 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
     ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)
-    starts_at = (result.timestamp_ms - ran_ms) / 1000
+    starts_at = _ended_at_s(measured, result.timestamp_ms / 1000) - ran_ms / 1000
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
+
+
+def _ended_at_s(measured: _Measured, reported_s: float) -> float:
+    """Return the time of fio's last report on the samples' clock, even if the host's clock was set meanwhile."""
+    if measured.fio.statuses:
+        return measured.fio.statuses[-1].at_s
+    return reported_s if abs(measured.window.end.at_s - reported_s) < _CLOCK_SET_S else measured.window.end.at_s
 
 
 def _save(context: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:

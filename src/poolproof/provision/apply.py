@@ -18,6 +18,9 @@ _AGAIN_S = 0.1
 _ATTEMPTS = 3
 _SETTLE = ("udevadm", "settle", "--timeout=30")
 _QUERY_LIMIT_S = 60.0  # a busy machine answers late
+_STATE_OF = '[ -s "$1" ] || [ -b "$1" ] || { [ -f "$1" ] && exit 3; exit 1; }'
+_EMPTY = 3
+_EMPTY_S = 10.0  # a program writes its pid file right after it has created it
 _NO_SERVER = "Transport endpoint is not connected"  # ENOTCONN: a FUSE mount whose server has died
 _CLEAN_HINT = "poolproof clean, which removes the mounts of crashed runs; the server of one of them has died"
 
@@ -144,9 +147,18 @@ def _run_command(step: Step, host: Host, *, attempts: int) -> None:
 
 
 def _await_file(path: str, host: Host, timeout_s: float) -> None:
-    deadline = time.monotonic() + timeout_s
-    while host.run(["test", "-s", path, "-o", "-b", path], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
-        if time.monotonic() > deadline:
+    deadline, empty_since = time.monotonic() + timeout_s, math.inf
+    while (
+        code := host.run(("sh", "-c", _STATE_OF, "sh", path), timeout_s=_QUERY_LIMIT_S, check=False).returncode
+    ) != 0:
+        now = time.monotonic()
+        empty_since = min(empty_since, now) if code == _EMPTY else math.inf
+        if now - empty_since > _EMPTY_S:
+            raise CommandError(
+                f"{path} stayed empty for {_EMPTY_S:g} s, so its file system may be full",
+                f"df -h {path.rpartition('/')[0]}; free some space, or use another directory with --work",
+            )
+        if now > deadline:
             raise CommandError(f"{path} did not appear within {timeout_s:g} s")
         time.sleep(_POLL_S)
 

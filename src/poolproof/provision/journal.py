@@ -75,7 +75,7 @@ class Journal:
 
     def outstanding(self) -> tuple[Change, ...]:
         """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
-        return tuple(self._outstanding[number] for number in sorted(self._outstanding, reverse=True))
+        return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: Change | Undone) -> None:
         append_line(self.path, msgspec.json.encode(line))

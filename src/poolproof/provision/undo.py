@@ -31,6 +31,7 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
+_DAEMONS = ("nbdkit", "qemu-nbd", "autotierfs", "qemu-system-x86")  # the kernel cuts a name after 15 characters
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
@@ -166,6 +167,8 @@ def _makes(argv: Sequence[str], change: Change) -> bool:
 
 def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
     """True if the command line runs the command, either directly or through the interpreter of a script."""
+    if not command:  # poolproof never wrote such a change
+        return False
     program, *rest = command
     first = argv[: len(argv) - len(rest)]
     if not first or list(argv[len(first) :]) != rest:
@@ -178,7 +181,7 @@ def _is_made(host: Host, change: Change) -> bool:
         case None | UndoPrograms():
             return True
         case UndoDaemon():
-            return _pid_of(undo, host) is not None
+            return _pid_of(undo, host) is not None or bool(_processes_of(_by_marker(undo), host))
         case UndoTree():
             return _holds(Holds(undo.path, ""), host)
         case _:
@@ -286,13 +289,17 @@ def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
 
 def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
     pid = _pid_of(undo, host)
-    if pid is None:
-        return None
+    if pid is None:  # the program could not write its pid file, because the disk was full, or has not done so yet
+        return _end_programs(_by_marker(undo), host)
     for signal in ("TERM", "KILL"):
         _signal(signal, pid, host)
         if _await(lambda: not _is_running(pid, undo.marker, host)):
             return None
     return f"still running after SIGKILL: process {pid}"
+
+
+def _by_marker(undo: UndoDaemon) -> UndoPrograms:
+    return UndoPrograms(_DAEMONS, undo.marker)
 
 
 def _await(is_over: Callable[[], bool]) -> bool:

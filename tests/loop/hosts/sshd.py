@@ -6,6 +6,7 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -53,13 +54,18 @@ class Sshd:
 
     def break_links(self) -> int:
         """Kill the sshd of every session, as a network reset would, and return their number."""
+        return self._signal_sessions(signal.SIGKILL)
+
+    def silence(self) -> int:
+        """Stop the sshd of every session: its connections stay open, but nothing arrives. Return their number."""
+        return self._signal_sessions(signal.SIGSTOP)
+
+    def _signal_sessions(self, number: signal.Signals) -> int:
         sessions = _children(self._process.pid) if self._process is not None else []
-        for pid in sessions:
+        inner = {child for session in sessions for child in _children(session) if _is_sshd(child)}
+        for pid in (*sessions, *inner):
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, 9)
-        for pid in {child for session in sessions for child in _children(session) if _is_sshd(child)}:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, 9)
+                os.kill(pid, number)
         return len(sessions)
 
     def stop_all(self) -> None:

@@ -7,7 +7,7 @@ import pytest
 from poolproof.devices.model import Volume
 from poolproof.errors import HostError
 from poolproof.layers.tree import branches, plan_tree
-from poolproof.steps import Step, UndoMount, UndoTree
+from poolproof.steps import Step, UndoMount, UndoPrograms, UndoTree
 
 from .ground import GIB, MIB, SITE, plan, resolve, volumes
 
@@ -87,6 +87,10 @@ def test_a_stack_is_built_from_the_bottom_and_closed_from_the_top() -> None:
         ("mergerfs", "-o", "category.create=mfs,cache.files=off", f"{one}:{two}", top),
     ]
     assert [argv for argv in argvs(built.make) if argv[0] in ("mount", "mergerfs")] == mounts
+    assert built.top.plan is not None
+    check = built.top.plan.health_check
+    assert check is not None and check.ask == ("stat", "--file-system", top)
+    assert check.end in [step.undo for step in built.make], "a mergerfs that hangs is also ended when it is removed"
     assert argvs(built.close) == [(*UMOUNT, point) for point in (top, two, one)]
     assert argvs(built.open) == mounts
     assert built.volume.path == top
@@ -103,6 +107,8 @@ def test_each_mount_and_mount_point_has_its_undo() -> None:
                     assert step.undo == UndoMount(step.argv[-1])
                 case "mergerfs":
                     assert step.undo == UndoMount(step.argv[-1], lazy=True)
+                case "true":
+                    assert step.undo == UndoPrograms(("mergerfs",), f"{MNT}/mix-mergerfs")
                 case _:
                     assert step.undo is None
                     assert step.overwrites

@@ -21,6 +21,7 @@ from poolproof.evidence import other_work
 from poolproof.facts import conditions
 from poolproof.hosts.base import FileMissing, Host, Tick
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.generator import FORGET
 from poolproof.measure import space
 from poolproof.measure.conduct import conduct
 from poolproof.measure.model import Listener
@@ -43,7 +44,7 @@ measure: {time: 500ms, trials: 1}
 _DIRECTORIES = BuildDirectories("scripted", "/var/tmp/poolproof-scripted", "/dev/shm/poolproof-scripted")
 _MOUNT_TABLES = ("/proc/self/mountinfo", "/proc/self/mounts")
 
-_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,), (owned.IS_REAL,))
+_QUIET = ((conditions.SCRIPT,), (other_work.SCRIPT,), (space.FREE,), (owned.IS_REAL,), (FORGET,))
 """Questions that the record does not contain. Each answer is empty: there is nothing, or a path has no links."""
 
 Argv = tuple[str, ...]

@@ -255,7 +255,7 @@ def test_a_trial_leaves_time_for_the_minimum_trials_and_builds_of_the_others(
     Half of the spare time is reserved for adaptive sampling, whose cost is unknown while only one layout has been
     built. Two trials that both ran to their limit leave the next one its share of the other half.
     """
-    monkeypatch.setattr(time, "time", lambda: START_S)
+    monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     paid_s = 30 + 2 * (RAN_S + BESIDE_S)
     needed_s = 30 + 2 * (1 + BESIDE_S)
     until = half_done(round(paid_s + needed_s + spare_s), build_s=30.0).measure("one", "reads").until
@@ -265,7 +265,7 @@ def test_a_trial_leaves_time_for_the_minimum_trials_and_builds_of_the_others(
 
 def test_earlier_overruns_reduce_the_time_limit_of_later_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trials with a limit of 1 s took 3 s. Later ones will too, so the spare time is 2 s less for each of them."""
-    monkeypatch.setattr(time, "time", lambda: START_S)
+    monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     kept, overrun = (half_done(200, build_s=30.0, allowed_s=allowed_s) for allowed_s in (RAN_S, 1.0))
     as_asked, longer = (found.measure("one", "reads").until for found in (kept, overrun))
     assert as_asked is not None and longer is not None
@@ -278,7 +278,7 @@ def test_write_trials_keep_time_for_three_write_back_cycles_unless_earlier_trial
     monkeypatch: pytest.MonkeyPatch, commit_s: int, least_s: float
 ) -> None:
     """The mount option would mean 90 s, but a trial of 3 s was enough: cycles are shorter at a high write rate."""
-    monkeypatch.setattr(time, "time", lambda: START_S)
+    monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: START_S)
     one, two = (f"btrfs {name} commit={commit_s}" if commit_s else f"{name} | ext4" for name in "ab")
     asked = parse_campaign(
         f"devices: {{a: {{file: 1G}}, b: {{file: 1G}}}}\nlayouts: {{one: {one}, two: {two}}}\n"
@@ -302,7 +302,7 @@ class Played:
         self, monkeypatch: pytest.MonkeyPatch, budget_s: int, *, settles: bool = False, trials: str = "2..6"
     ) -> None:
         self.now_s = START_S
-        monkeypatch.setattr(time, "time", lambda: self.now_s)
+        monkeypatch.setattr("poolproof.measure.schedule.now_s", lambda: self.now_s)
         monkeypatch.setattr(time, "monotonic", lambda: self.now_s)
         sizes = ", ".join(f"{4 * (1 + block)}k" for block in range(10))
         asked = parse_campaign(

@@ -87,13 +87,30 @@ def test_a_growing_report_is_read_in_pieces(tmp_path_factory: pytest.TempPathFac
     assert report.statuses == again.statuses
 
 
-def test_reports_of_an_earlier_fio_are_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "fio.json"
-    path.write_bytes(CAPTURED)
-    report = FioReport(HOST, str(path), BEGUN_S + 60)
+def test_a_report_that_does_not_exist_yet_has_no_statuses(tmp_path: Path) -> None:
+    report = FioReport(HOST, str(tmp_path / "none"), BEGUN_S)
     report.read_on()
     assert report.statuses == []
-    FioReport(HOST, str(tmp_path / "none"), BEGUN_S).read_on()
+
+
+@pytest.mark.parametrize("jump_s", [3600, -3600])
+@pytest.mark.parametrize("first", [0, 2, 5, 9])
+def test_a_clock_that_is_set_moves_no_report(tmp_path: Path, whole: FioReport, jump_s: int, first: int) -> None:
+    """All reports from number `first` on, also during the ramp, have a time of day that is an hour off."""
+    path, text = tmp_path / "fio.json", CAPTURED.decode()
+    for status in reversed(whole.statuses[first:]):
+        stamp = f'"timestamp_ms" : {round(status.at_s * 1000)},'
+        moved = text[status.start :].replace(stamp, f'"timestamp_ms" : {round(status.at_s * 1000) + jump_s * 1000},', 1)
+        text = text[: status.start] + moved
+    path.write_text(text)
+    report = FioReport(HOST, str(path), BEGUN_S)
+    report.read_on()
+    for found, expected in zip(report.statuses, whole.statuses, strict=True):
+        assert found.at_s == pytest.approx(expected.at_s, abs=0.5)
+    assert report.statuses == sorted(report.statuses, key=lambda status: status.at_s)
+    again = FioReport(HOST, str(path), BEGUN_S)
+    again.read_all()
+    assert again.statuses == report.statuses
 
 
 def test_the_clock_restarts_after_the_ramp(whole: FioReport) -> None:

@@ -372,3 +372,44 @@ def test_the_hosts_of_a_run_are_used_like_its_main_host(tmp_path: Path) -> None:
     assert hosts.read_files([str(text)]).texts == ("hello",)
     with hosts.stream([str(text)], 0.01) as ticks:
         assert next(ticks).texts == ("hello",)
+
+
+def test_a_daemon_without_a_pid_file_is_found_by_its_name_and_marker(tmp_path: Path) -> None:
+    """nbdkit could not write its pid file, because the disk was full. A program of another name is left alone."""
+    pidfile, marker = tmp_path / "a.nbd.pid", tmp_path / "a.sock"
+    pidfile.touch()
+    started = []
+    for name in ("nbdkit", "other"):
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\necho ready\nwhile :; do sleep 0.1; done\n")
+        program.chmod(0o755)
+        argv = [str(program), "-U", str(marker)]
+        started.append(subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True))
+    try:
+        for process_ in started:
+            assert process_.stdout is not None and process_.stdout.readline() == b"ready\n"
+        assert undo_one(UndoDaemon(str(pidfile), str(marker)), HOST) is None
+        assert started[0].wait(10) != 0
+        assert started[1].poll() is None
+    finally:
+        for process_ in started:
+            process_.kill()
+            process_.communicate()
+
+
+def test_a_pid_file_that_stays_empty_is_reported_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("poolproof.provision.apply._EMPTY_S", 0.2)
+    path = tmp_path / "a.pid"
+    step = Step("serve a", ("touch", str(path)), await_file=str(path), timeout_s=60)
+    with pytest.raises(BuildError, match="its file system may be full") as caught:
+        apply([step], HOST, Journal(tmp_path / "journal.jsonl"), may_overwrite=NOTHING)
+    assert caught.value.hint.startswith(f"df -h {tmp_path}")
+
+
+def test_a_change_without_a_command_is_undone(tmp_path: Path) -> None:
+    """poolproof never writes such a line, but a stranger can."""
+    (tmp_path / "made").touch()
+    journal = Journal(tmp_path / "journal.jsonl")
+    journal.record(Step("make a file", (), UndoTree(str(tmp_path / "made"))))
+    assert undo_all(Journal(journal.path), HOST, owned(tmp_path)) == ()
+    assert not (tmp_path / "made").exists()

@@ -26,6 +26,9 @@ _SLOWEST_BYTES_PER_S = 3e5  # a hard disk with random 4k I/O
 _SLOWEST_FILL_BYTES_PER_S = 2e6
 _SIGNAL_LIMIT_S = 30.0
 _PIDFILE = "fio.pid"
+FORGET = 'rm -f -- "$1"'
+"""The script that removes the reports of the previous trial, which must not be read as those of the next one."""
+
 _KILL = """\
 all="$(cat /proc/$pid/task/*/children) $pid"
 for each in $all; do
@@ -133,6 +136,7 @@ class Fio:
         argv = ["fio", "--output-format=json+", f"--output={report}", "--eta=never"]
         argv += [] if status_s is None else [f"--status-interval={round(status_s * 1000)}ms"]
         argv += ["--readonly"] if read_only else []  # fio then also refuses to rewrite a file that is too short
+        host.run(["sh", "-c", FORGET, "sh", report], timeout_s=_SIGNAL_LIMIT_S, check=False)
         before()
         command = _fio_command(scratch, f"{scratch}/{self.load_file}", argv, clear=report)
         return text, host.run(command, stdin=text, timeout_s=_limit_s(load), check=False)

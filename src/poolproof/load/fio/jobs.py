@@ -147,7 +147,7 @@ def _check_files(given: Mapping[str, str], workload: Workload) -> None:
 
 
 def _check_permitted(option: str, value: str, workload: Workload) -> None:
-    refused = permitted.refusal(option, value)
+    refused = permitted.refusal(option, value, workload.engines)
     if refused is not None:
         raise _refusal(workload, option, *refused)
 

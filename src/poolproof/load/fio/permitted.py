@@ -9,8 +9,9 @@ fio starts in the run's scratch directory. A file name without a directory, as i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from poolproof.campaign.external_engine import FLAG, external, external_path, is_engine_path
 from poolproof.campaign.names import listed
 from poolproof.load.fio.option_names import names_in
 
@@ -107,11 +108,14 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
-def refusal(option: str, value: str) -> tuple[str, str] | None:
+def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
     """Return why a campaign may not set this option to this value, and what to do; None if it may.
 
-    `option` is a canonical name that the host's fio has.
+    `option` is a canonical name that the host's fio has. `engines` are the paths of the files with I/O engines that the
+    command line allows.
     """
+    if option == "ioengine" and value.strip() in map(external, engines):
+        return None
     if option in REFUSED:
         return f"`{option}` {REFUSED[option]}", "remove the option: a workload may use only the files of its layout"
     if option not in PLAIN and option not in GRAMMARS:
@@ -132,7 +136,11 @@ def refusal(option: str, value: str) -> tuple[str, str] | None:
 
 
 def _engine_refusal(engine: str, shown: str) -> tuple[str, str]:
-    if engine.partition(":")[0] == "external" or "/" in engine or engine.endswith(".so"):
+    path = external_path(engine)
+    if path is not None and is_engine_path(path):
+        fix = f"only if you trust that file, name it on the command line: {FLAG} {path}"
+        return f"{shown} loads code from a file", fix
+    if path is not None or "/" in engine or engine.endswith(".so") or engine == "external":
         return f"{shown} loads code from a file", "use an engine that is part of fio, such as libaio or io_uring"
     if engine == "exec":
         return f"{shown} starts a program", "use an engine that reads and writes files, such as libaio or io_uring"

@@ -12,7 +12,7 @@ and reports every 250 ms or 100 ms took no measurable CPU time.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio.json_output import read_json_stream
@@ -21,6 +21,8 @@ from poolproof.load.outcome import Outcome
 
 _LIMIT_S = 60.0
 _CLOCK_ERROR_S = 0.05
+_SET_S = 30.0  # reports are less than 2 s apart, unless the whole machine stopped: then fio's runtime shows it too
+_LATEST_START_S = 600.0
 _GREP = 'tail -c "+$2" "$1" | grep -abE "$3"; :'
 _PIECES = (
     "f=$1; shift; while [ $# -gt 0 ]; do "
@@ -40,7 +42,8 @@ _LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    `begun_at_s` is the time on the host's clock at which fio started. Older reports belong to another run.
+    `begun_at_s` is the time on the host's clock at which fio started. If the clock is set while fio runs, the times of
+    later reports are corrected by fio's runtime, which comes from a clock that cannot be set.
     """
 
     host: Host
@@ -48,6 +51,7 @@ class FioReport:
     begun_at_s: float
     statuses: list[Status] = field(default_factory=list)
     _text: str = ""
+    _correction_s: float = 0.0
 
     def read_all(self) -> None:
         try:
@@ -55,7 +59,8 @@ class FioReport:
         except FileMissing:
             return
         lines = (f"{line.start()}:{line[0]}" for line in _TOTALS_HERE.finditer(self._text))
-        self.statuses = self._of_this_run(lines, 0)
+        self.statuses, self._correction_s = [], 0.0
+        self._add(_statuses(lines, 0))
 
     def read_on(self) -> None:
         """Read the lines with totals that fio has written since the last call.
@@ -64,10 +69,24 @@ class FioReport:
         """
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
-        self.statuses += self._of_this_run(found.stdout.splitlines(), offset)
+        self._add(_statuses(found.stdout.splitlines(), offset))
 
-    def _of_this_run(self, lines: Iterable[str], offset: int) -> list[Status]:
-        return [status for status in _statuses(lines, offset) if status.at_s >= self.begun_at_s - _CLOCK_ERROR_S]
+    def _add(self, statuses: Iterable[Status]) -> None:
+        """Add statuses, with the times that they would have if nobody had set the clock since `begun_at_s`."""
+        for status in statuses:
+            at_s = status.at_s + self._correction_s
+            if self.statuses:
+                last = self.statuses[-1]
+                more_s = status.ran_s - last.ran_s if status.ran_s >= last.ran_s else status.ran_s  # after a ramp
+                expected_s = last.at_s + more_s
+                was_set = abs(at_s - expected_s) > _SET_S
+            else:
+                expected_s = self.begun_at_s + status.ran_s
+                was_set = at_s < self.begun_at_s - _CLOCK_ERROR_S or at_s > expected_s + _LATEST_START_S
+            if was_set:
+                self._correction_s += expected_s - at_s
+                at_s = expected_s
+            self.statuses.append(replace(status, at_s=at_s))
 
     def outcomes(self, statuses: Sequence[Status]) -> tuple[Outcome, ...]:
         return read_json_stream(self.documents(statuses))

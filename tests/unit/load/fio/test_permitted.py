@@ -1,14 +1,18 @@
 """What a campaign's fio jobs may do: no option names a file outside the layout, and unknown options are refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from poolproof.campaign.external_engine import with_engines
 from poolproof.campaign.flags import parse_workload_flag
-from poolproof.campaign.model import JobSpec, Workload
-from poolproof.errors import CampaignError, FioError
+from poolproof.campaign.model import Campaign, JobSpec, Workload
+from poolproof.campaign.write import format_campaign
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import CampaignError, FioError, UsageError
 from poolproof.hosts.local import LocalHost
 from poolproof.load.fio.commandline import read_arguments
 from poolproof.load.fio.generator import GENERATOR
@@ -66,6 +70,57 @@ def test_no_option_leaves_the_layout(option: str, value: str) -> None:
 def test_what_an_honest_campaign_sets_is_permitted(options: str) -> None:
     (workload, *_) = parse_workload_flag(f"rw=randread,bs=4k,{options}" if "rw=" not in options else options)
     assert jobs_of(workload, 1.0, HOST)
+
+
+_ENGINE = "/usr/local/lib/fio/own-1.so"
+_WITH_ENGINE = "layouts: {{a: dir /srv}}\nworkloads: {{w: {{rw: read, bs: 4k, size: 1m, ioengine: '{engine}'}}}}"
+
+
+def _campaign(engine: str) -> Campaign:
+    return parse_campaign(_WITH_ENGINE.format(engine=engine), "c.yaml")
+
+
+@needs_fio
+def test_an_engine_in_a_file_needs_the_flag_with_its_path() -> None:
+    campaign = _campaign(f"external:{_ENGINE}")
+    with pytest.raises(CampaignError, match="loads code from a file") as caught:
+        jobs_of(campaign.workloads[0], 1.0, HOST)
+    assert caught.value.hint.endswith(f"--external-engine {_ENGINE}")
+    allowed = with_engines(campaign, [_ENGINE])
+    (job,) = jobs_of(allowed.workloads[0], 1.0, HOST)
+    assert job.options["ioengine"] == f"external:{_ENGINE}"
+    assert _ENGINE not in format_campaign(with_engines(_campaign("libaio"), ()))
+    again = parse_campaign(format_campaign(allowed), "run.json", recorded=True)
+    with pytest.raises(CampaignError, match="loads code from a file"):  # the flag is not saved with the campaign
+        jobs_of(again.workloads[0], 1.0, HOST)
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "engine",
+    [
+        _ENGINE, f"external:{_ENGINE}x", f"external:/tmp/..{_ENGINE}", f"external: {_ENGINE}", f"external:/{_ENGINE}",
+        f"external:{_ENGINE},libaio", "external", "external:", "external:own-1.so", "own-1.so", f"EXTERNAL:{_ENGINE}",
+    ],
+)  # fmt: skip
+def test_the_flag_allows_no_other_file(engine: str) -> None:
+    (workload,) = _campaign(engine).workloads
+    with pytest.raises(CampaignError) as caught:
+        jobs_of(replace(workload, engines=frozenset({_ENGINE})), 1.0, HOST)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "path", ["own.so", "", "/", "/a/../own.so", "/a//own.so", "/a own.so", "/a:b.so", "/$HOME/a.so", "/a.so\n", "-x"]
+)
+def test_the_flag_takes_only_a_plain_absolute_path(path: str) -> None:
+    with pytest.raises(UsageError, match="not an absolute path"):
+        with_engines(_campaign(f"external:{path.strip()}x"), [path])
+
+
+def test_the_flag_must_be_needed() -> None:
+    with pytest.raises(UsageError, match="no workload has"):
+        with_engines(_campaign("libaio"), [_ENGINE])
 
 
 def test_every_option_of_every_known_release_is_in_one_list() -> None:

@@ -1,0 +1,49 @@
+"""I/O engines in a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`. fio runs the code in that file.
+
+Only the command line can allow such a file, because a campaign may come from someone else and usually runs as root.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+from poolproof.campaign.model import Campaign
+from poolproof.errors import UsageError
+
+FLAG = "--external-engine"
+_KIND = "external"
+_PATH = re.compile(r"(/[\w.+-]+)+", re.ASCII)
+
+
+def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
+    """Return the campaign with these files allowed as engines in all workloads.
+
+    Raises a UsageError if a path is not an absolute path without `..`, or if no workload uses the file.
+    """
+    if not paths:
+        return campaign
+    used = {value.strip() for each in campaign.workloads for job in each.jobs for name, value in job.options}
+    for path in paths:
+        if not is_engine_path(path):
+            message = f"{FLAG} {path[:80]}: not an absolute path of letters, digits and `_.+-` without `..`"
+            raise UsageError(message, f"write {FLAG} /usr/local/lib/fio/engine.so")
+        if external(path) not in used:
+            raise UsageError(f"{FLAG} {path}: no workload has `ioengine: {external(path)}`", f"remove {FLAG}")
+    allowed = frozenset(paths)
+    return replace(campaign, workloads=tuple(replace(each, engines=allowed) for each in campaign.workloads))
+
+
+def is_engine_path(path: str) -> bool:
+    """True for an absolute path that means the same to fio, to a shell and in a job file."""
+    return _PATH.fullmatch(path) is not None and {".", ".."}.isdisjoint(path.split("/"))
+
+
+def external(path: str) -> str:
+    """Return the value of `ioengine` that selects the engine in this file."""
+    return f"{_KIND}:{path}"
+
+
+def external_path(engine: str) -> str | None:
+    """Return the path in a value of `ioengine`; None if the value does not select an engine in a file."""
+    kind, separator, path = engine.partition(":")
+    return path if kind == _KIND and separator else None

@@ -1,0 +1,128 @@
+"""Faults of the measured disks: errors that the kernel logged during a trial, and a disk that slowed down in it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from poolproof.devices.model import Leaf
+from poolproof.errors import PoolproofError
+from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
+from poolproof.hosts.base import Host, host_named, text_of
+from poolproof.rules.model import Finding
+from poolproof.units import format_duration
+
+_LIMIT_S = 20.0
+_LOG = ("dmesg", "--level=emerg,alert,crit,err")
+# print_req_error() in block/blk-core.c, blk_print_req_error() in block/blk-mq.c
+_ERROR = re.compile(
+    r"^\[\s*(?P<at>\d+\.\d+)\].* error, dev (?P<disk>\S+), sector (?P<sector>\d+)(?: op \w+:\((?P<operation>\w+)\))?"
+)
+_PARTITION = re.compile(r"(?P<disk>(?:[hsv]|xv)d[a-z]+|nvme\d+n\d+(?=p)|mmcblk\d+(?=p))p?\d+")
+_EARLIER_S = 1.0
+_SLOWER = 10.0
+_SLOW_S = 0.002
+_BUSY = 0.7
+_LEAST_BEFORE, _LEAST_AFTER = 20, 5
+
+
+def uptime_s(host: Host) -> float:
+    """Return the seconds since the host booted, the clock of its kernel log; infinite if unknown."""
+    words = text_of(host, "/proc/uptime").split()
+    return float(words[0]) if words else float("inf")
+
+
+def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
+    """Return a finding for each disk with errors in the log of the main host's kernel since `since_s`.
+
+    `failed`: the trial failed. Otherwise the layout survived the errors, and the finding is a note. Empty if the log
+    cannot be read.
+    """
+    if since_s == float("inf"):
+        return ()
+    try:
+        log = host_named(run_host, "").run(_LOG, timeout_s=_LIMIT_S, check=False).stdout
+    except PoolproofError:
+        return ()
+    found = defaultdict[str, list[re.Match[str]]](list)
+    for line in log.splitlines():
+        if (match := _ERROR.match(line)) and float(match["at"]) >= since_s - _EARLIER_S:
+            found[match["disk"]].append(match)
+    return tuple(
+        _error(name, found[_disk(path)], failed=failed) for name, path in _disks(leaves) if _disk(path) in found
+    )
+
+
+def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the sysfs counter of each leaf on the main host, and of the disks below its loop files."""
+    for leaf in leaves:
+        if not leaf.host:
+            yield f"the disk {leaf.name} ({leaf.path})", leaf.counter
+    below = {leaf.below.device: leaf.below.counter for leaf in leaves if leaf.below is not None and not leaf.host}
+    for device, counter in below.items():
+        yield f"the disk {device}, which stores the images,", counter
+
+
+def _disk(counter: str) -> str:
+    """Return the kernel's name of the disk: the kernel logs errors of a partition under the name of its disk."""
+    name = counter.split("/")[-2]
+    partition = _PARTITION.fullmatch(name)
+    return partition["disk"] if partition else name
+
+
+def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Finding:
+    first = errors[0]
+    operation = f" ({first['operation']})" if first["operation"] else ""
+    return Finding(
+        "work-done",
+        "fails" if failed else "notes",
+        f"{name} returned errors: the kernel logged {len(errors):,}, the first for sector {first['sector']}{operation}",
+        "check the disk and its connection (dmesg; smartctl -x), replace it, and run the campaign again",
+        weight=85,
+    )
+
+
+def slowed_disks(
+    leaves: Sequence[Leaf], readings: Sequence[CounterReading], start_s: float, end_s: float
+) -> list[Finding]:
+    """Return a note for each disk whose requests took at least 10 times as long in the last third of a window.
+
+    The time per request and the time per byte must both have grown, so that a change of the load does not count.
+    """
+    third_s = (end_s - start_s) / 3
+    if len(readings) < 2 or third_s <= 0:
+        return []
+    moments = [reading_at(readings, at_s) for at_s in (start_s, start_s + third_s, end_s - third_s, end_s)]
+    found = []
+    for index, leaf in enumerate(leaves):
+        first, second, third, fourth = (each.counters[index] for each in moments)
+        before, after = _per_request(difference(second, first)), _per_request(difference(fourth, third))
+        if _is_slower(difference(second, first), difference(fourth, third), third_s) and before and after:
+            found.append(
+                Finding(
+                    "slow-leaf",
+                    "notes",
+                    f"{leaf.name} slowed down: a request kept it busy for {format_duration(before)} in the first third "
+                    f"of the trial and for {format_duration(after)} in the last",
+                    "if its cache was full, measure for longer; if not, check the disk with smartctl -x (temperature, "
+                    "errors, reallocated sectors)",
+                    weight=75,
+                )
+            )
+    return found
+
+
+def _is_slower(before: Counters, after: Counters, seconds: float) -> bool:
+    if _requests(before) < _LEAST_BEFORE or _requests(after) < _LEAST_AFTER or after.busy_ms < _BUSY * 1000 * seconds:
+        return False
+    moved_before, moved_after = (each.read_bytes + each.write_bytes for each in (before, after))
+    per_request = _per_request(after) >= max(_SLOW_S, _SLOWER * _per_request(before))
+    return per_request and after.busy_ms * moved_before >= _SLOWER * before.busy_ms * moved_after
+
+
+def _requests(counters: Counters) -> int:
+    return counters.read_ios + counters.write_ios
+
+
+def _per_request(counters: Counters) -> float:
+    """Return the seconds that a request kept the disk busy; 0 without requests."""
+    return counters.busy_ms / 1000 / _requests(counters) if _requests(counters) else 0.0

@@ -1,0 +1,31 @@
+"""A disk returns I/O errors from the middle of a trial on. The trial fails and names the disk; the run continues."""
+
+import random
+import time
+
+from tests.faults.fault import ONE_SICK_DISK, Outcome, noticed, served_by, start_measuring
+from tests.loop.command import Started
+from tests.loop.testbed import Testbed
+
+LIMIT_S = 60.0
+"""Seconds from the fault to the end of the run, of which the second layout takes at least 6."""
+
+_RUNNING: dict[str, tuple[Started, float]] = {}
+
+
+def inject(testbed: Testbed, chance: random.Random) -> None:
+    trigger = testbed.path / "trigger"
+    share = chance.choice((100, 50))
+    path = served_by(testbed, "--filter=error", f"error=EIO error-rate={share}% error-file={trigger}")
+    started = start_measuring(testbed, ONE_SICK_DISK, path=path)
+    trigger.touch()
+    _RUNNING[str(testbed.path)] = started, time.monotonic()
+
+
+def expect(testbed: Testbed, chance: random.Random) -> Outcome:
+    del chance
+    return noticed(testbed, *_RUNNING.pop(str(testbed.path)), "the disk a (/dev/loop", limit_s=LIMIT_S)
+
+
+def clean(testbed: Testbed) -> None:
+    del testbed

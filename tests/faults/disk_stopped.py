@@ -1,0 +1,30 @@
+"""The program that serves a disk hangs. It is ended, the trial fails and names the disk, and the run continues."""
+
+import random
+import signal
+import time
+
+from tests.faults.fault import ONE_SICK_DISK, Outcome, noticed, signal_programs, start_measuring
+from tests.loop.command import Started
+from tests.loop.testbed import Testbed
+
+LIMIT_S = 150.0
+"""Seconds from the fault to the end of the run: 70 until it is noticed, and at least 6 for the second layout."""
+
+_RUNNING: dict[str, tuple[Started, float]] = {}
+
+
+def inject(testbed: Testbed, chance: random.Random) -> None:
+    started = start_measuring(testbed, ONE_SICK_DISK)
+    signal_programs(testbed, chance.choice(("nbdkit", "nbdfuse")), signal.SIGSTOP)
+    _RUNNING[str(testbed.path)] = started, time.monotonic()
+
+
+def expect(testbed: Testbed, chance: random.Random) -> Outcome:
+    del chance
+    message = "completed no request for 1 min, so the programs that serve it were ended"
+    return noticed(testbed, *_RUNNING.pop(str(testbed.path)), message, limit_s=LIMIT_S)
+
+
+def clean(testbed: Testbed) -> None:
+    del testbed

@@ -1,0 +1,30 @@
+"""A disk vanishes in the middle of a trial. The trial fails and names the disk, and the run continues."""
+
+import random
+import signal
+import time
+
+from tests.faults.fault import ONE_SICK_DISK, Outcome, noticed, signal_programs, start_measuring
+from tests.loop.command import Started
+from tests.loop.testbed import Testbed
+
+LIMIT_S = 60.0
+"""Seconds from the fault to the end of the run, of which the second layout takes at least 6."""
+
+_RUNNING: dict[str, tuple[Started, float]] = {}
+
+
+def inject(testbed: Testbed, chance: random.Random) -> None:
+    started = start_measuring(testbed, ONE_SICK_DISK)
+    time.sleep(chance.uniform(0.0, 2.0))
+    signal_programs(testbed, "nbdkit", signal.SIGKILL)
+    _RUNNING[str(testbed.path)] = started, time.monotonic()
+
+
+def expect(testbed: Testbed, chance: random.Random) -> Outcome:
+    del chance
+    return noticed(testbed, *_RUNNING.pop(str(testbed.path)), "the disk a (/dev/loop", limit_s=LIMIT_S)
+
+
+def clean(testbed: Testbed) -> None:
+    del testbed

@@ -1,0 +1,104 @@
+"""Errors in the kernel's log name their disk, and a disk that slows down during a trial is noticed."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from poolproof import process
+from poolproof.devices.model import Leaf
+from poolproof.evidence.counters import CounterReading, Counters
+from poolproof.facts.block import Below
+from poolproof.hosts.local import LocalHost
+from poolproof.measure.disk_faults import disk_errors, slowed_disks, uptime_s
+
+# dmesg of Linux 6.18 and of Linux 5.10; the second line is older than the trial
+_LOG = """\
+[14452.255946] I/O error, dev loop1, sector 330242 op 0x0:(READ) flags 0x8800 phys_seg 4 prio class 2
+[  100.000001] I/O error, dev loop2, sector 8 op 0x1:(WRITE) flags 0x8800 phys_seg 4 prio class 2
+[14452.255949] I/O error, dev loop1, sector 262156 op 0x1:(WRITE) flags 0x83700 phys_seg 1 prio class 2
+[14453.000000] blk_update_request: critical medium error, dev sda, sector 4711 op 0x0:(READ) flags 0x0 phys_seg 1
+[14453.100000] Buffer I/O error on dev sdz, logical block 0, async page read
+[14454.000000] end_request: I/O error, dev nvme0n1, sector 99
+"""
+_BELOW = Below("sda", "/sys/class/block/sda2/stat")
+_LEAVES = (
+    Leaf("a", "/dev/loop1", "/sys/class/block/loop1/stat", _BELOW),
+    Leaf("b", "/dev/loop2", "/sys/class/block/loop2/stat", _BELOW),
+    Leaf("c", "/dev/nvme0n1p3", "/sys/class/block/nvme0n1p3/stat"),
+)
+
+
+class Logged(LocalHost):
+    """This machine with another kernel log."""
+
+    def __init__(self, log: str | None) -> None:
+        self._log = log
+
+    def run(
+        self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True
+    ) -> process.Completed:
+        if argv[0] != "dmesg":
+            return super().run(argv, timeout_s=timeout_s, stdin=stdin, check=check)
+        if self._log is None:
+            return process.Completed(tuple(argv), 1, "", "dmesg: read kernel buffer failed: Operation not permitted", 0)
+        return process.Completed(tuple(argv), 0, self._log, "", 0)
+
+
+def test_each_disk_with_errors_is_named_once() -> None:
+    found = disk_errors(Logged(_LOG), _LEAVES, 14000.0, failed=True)
+    assert [finding.message.partition(" returned")[0] for finding in found] == [
+        "the disk a (/dev/loop1)",
+        "the disk c (/dev/nvme0n1p3)",
+        "the disk sda, which stores the images,",
+    ]
+    assert found[0].message.endswith("the kernel logged 2, the first for sector 330242 (READ)")
+    assert found[1].message.endswith("the kernel logged 1, the first for sector 99")
+    assert {(finding.rule, finding.effect) for finding in found} == {("work-done", "fails")}
+
+
+def test_errors_that_the_layout_survived_are_a_note() -> None:
+    assert {finding.effect for finding in disk_errors(Logged(_LOG), _LEAVES, 14000.0, failed=False)} == {"notes"}
+
+
+@pytest.mark.parametrize("log", [None, "", "[14452.0] error, dev , sector\n[x] I/O error, dev loop1, sector 1\n"])
+def test_a_log_without_errors_of_the_disks_says_nothing(log: str | None) -> None:
+    assert disk_errors(Logged(log), _LEAVES, 14000.0, failed=True) == ()
+
+
+def test_older_errors_do_not_count() -> None:
+    assert disk_errors(Logged(_LOG), _LEAVES, 15000.0, failed=True) == ()
+    assert 0 < uptime_s(LocalHost()) < float("inf")
+
+
+def _readings(*per_second: tuple[int, int, int]) -> list[CounterReading]:
+    """One reading per second, from the reads, the bytes and the busy milliseconds of each second."""
+    total, found = Counters(), [CounterReading(0.0, (Counters(),))]
+    for second, (ios, size, busy_ms) in enumerate(per_second, start=1):
+        total = Counters(total.read_ios + ios, total.read_bytes + size, busy_ms=total.busy_ms + busy_ms)
+        found.append(CounterReading(float(second), (total,)))
+    return found
+
+
+_FAST, _SLOW = (1000, 1000 << 14, 300), (50, 50 << 14, 1000)
+
+
+def test_a_disk_that_slows_down_is_named() -> None:
+    (finding,) = slowed_disks(_LEAVES[:1], _readings(*[_FAST] * 3, *[_SLOW] * 3), 0.0, 6.0)
+    assert finding.message.startswith("a slowed down: a request kept it busy for 300 µs in the first third")
+    assert (finding.rule, finding.effect) == ("slow-leaf", "notes")
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        [_FAST] * 6,
+        [_SLOW] * 6,
+        [_SLOW] * 3 + [_FAST] * 3,
+        [_FAST] * 3 + [(1, 1 << 14, 1000)] * 3,  # too few requests to judge
+        [_FAST] * 3 + [(50, 50 << 14, 30)] * 3,  # little to do
+        [(1000, 1000 << 12, 300)] * 3 + [(50, 50 << 20, 1000)] * 3,  # larger requests
+        [],
+    ],
+)
+def test_other_changes_are_not_blamed_on_the_disk(seconds: list[tuple[int, int, int]]) -> None:
+    assert slowed_disks(_LEAVES[:1], _readings(*seconds), 0.0, float(len(seconds))) == []
