@@ -132,10 +132,10 @@ class ZfsFacts:
     Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
     `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
     names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
-    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max. `log_devices`: the names of the leaf devices below
-    log vdevs, if the layout names them. `capacity_percent` and `fragmentation_percent`: CAP
-    and FRAG of `zpool list`, the highest of all pools. `raidz_parity`: the parity of the raidz data vdevs, None without
-    raidz.
+    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max. `log_devices` and `cache_devices`: the names of the
+    leaf devices below log and cache vdevs, if the layout names them. `capacity_percent` and `fragmentation_percent`:
+    CAP and FRAG of `zpool list`, the highest of all pools. `raidz_parity`: the parity of the raidz data vdevs, None
+    without raidz.
     """
 
     version: str | None = None
@@ -156,6 +156,7 @@ class ZfsFacts:
     pools: tuple[str, ...] = ()
     objsets: tuple[str, ...] = ()
     log_devices: tuple[str, ...] = ()
+    cache_devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

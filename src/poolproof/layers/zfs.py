@@ -245,6 +245,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
             pools=(*others.pools, pool),
             objsets=(*others.objsets, *objsets),
             log_devices=(*others.log_devices, *_leaves_of(vdevs.of("log"), built.inputs)),
+            cache_devices=(*others.cache_devices, *_leaves_of(vdevs.of("cache"), built.inputs)),
         )
         aligned = replace(target, alignment_bytes=1 << int(ashift) if ashift != "0" else None)
         return zfs_status.on_dataset(aligned, properties, zfs)

@@ -93,9 +93,13 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 
 
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
-    """Return the bytes written to each leaf since it appeared, without log vdevs; empty if a leaf is not counted."""
-    log = layout.target.zfs.log_devices if layout.target.zfs else ()
-    leaves = [leaf for leaf in layout.leaves if leaf.name not in log]
+    """Return the bytes written to each leaf since it appeared; empty if a leaf is not counted.
+
+    Log and cache vdevs are left out.
+    """
+    zfs = layout.target.zfs
+    left_out = (*zfs.log_devices, *zfs.cache_devices) if zfs else ()
+    leaves = [leaf for leaf in layout.leaves if leaf.name not in left_out]
     counters = [parse_counters(host_named(host, leaf.host).read(leaf.counter)) for leaf in leaves]
     found = {leaf.name: count.write_bytes for leaf, count in zip(leaves, counters, strict=True) if count}
     return found if len(found) == len(leaves) and not layout.target.not_counted else {}

@@ -78,8 +78,22 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting; None if there is no evidence, or if the I/O of a leaf was not counted."""
-    return case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
+    """Return the byte accounting; None if there is no evidence, or if the I/O of a leaf was not counted.
+
+    Writes to ZFS's cache devices are left out: they are copies of data that is in the pool.
+    """
+    found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
+    devices = case.zfs.cache_devices if case.zfs else ()
+    copies = [leaf for leaf in case.leaves if leaf.device in devices]
+    if found is None or not copies:
+        return found
+    return replace(
+        found,
+        leaf_write_bytes=max(0, found.leaf_write_bytes - sum(leaf.write_bytes for leaf in copies)),
+        leaf_drained_write_bytes=max(
+            0, found.leaf_drained_write_bytes - sum(leaf.drained_write_bytes for leaf in copies)
+        ),
+    )
 
 
 def uncounted(case: Case) -> tuple[str, ...]:

@@ -165,6 +165,18 @@ def test_a_final_sync_to_a_log_device_is_durable(pool_mib: int, log_mib: int, ve
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
 
 
+@pytest.mark.parametrize(("pool_mib", "verdict"), [(64, "sound"), (30, "refuted")])
+def test_copies_on_a_cache_device_are_no_data_of_the_pool(pool_mib: int, verdict: Verdict) -> None:
+    """The cache device writes after fio has ended, and its bytes stand neither for the pool's nor against them."""
+    facts = ZfsFacts(version="2.1.11", has_cache=True, cache_devices=("cache",))
+    cache = leaf("cache", write_bytes=2 * MIB, drained_write_bytes=80 * MIB)
+    pool = leaf("a", write_bytes=pool_mib * MIB, drained_write_bytes=pool_mib * MIB)
+    found = account(write=(32 * MIB, (pool_mib + 2) * MIB, (pool_mib + 80) * MIB), factor=2.0)
+    outcome = said(write=direction(32 * MIB, 2.0, 128 * KIB), syncs=1)
+    case = Case(jobs("rw=write bs=128k size=32m end_fsync=1"), outcome, Evidence(found, (cache, pool)), _ZFS)
+    assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
+
+
 def test_log_bytes_do_not_stand_for_the_pool() -> None:
     """64k synchronous writes of 2 MiB by 4 jobs: the pool sees 16 % of them, the log all."""
     moved = 400 * MIB

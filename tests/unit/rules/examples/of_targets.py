@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, Throttling
+from poolproof.evidence.model import CpuUse, DeviceLimit, HostUse, OtherWork, Target, TestFile, Throttling
 from poolproof.rules.model import Case
 from tests.unit.rules.examples.building import (
     BTRFS,
@@ -24,10 +24,11 @@ from tests.unit.rules.examples.building import (
     with_zfs_use,
     write_of,
 )
-from tests.unit.rules.making import EXT4, GIB, MIB, direction, leaf
+from tests.unit.rules.making import EXT4, GIB, MIB, counted, direction, leaf
 
 _WRITE = "rw=write bs=1m size=4g end_fsync=1"
 _COMMIT = "rw=write bs=2300 size=220m fdatasync=1"
+_IN_ORDER = "rw=write bs=128k size=64m direct=1"
 _RANDOM_READ = "rw=randread bs=4k size=1g direct=1"
 _VOLUME_READ = "rw=read bs=1m size=100g numjobs=8 filename=X iodepth=1"
 
@@ -41,6 +42,13 @@ def _cached(options: str, shares: Mapping[str, int]) -> Case:
         return with_leaves(read_of(options, GIB, GIB, target), *leaves)
     leaves = [leaf(name, write_bytes=size, drained_write_bytes=size) for name, size in bytes_of.items()]
     return with_leaves(write_of(options, GIB, GIB, GIB, target), *leaves)
+
+
+def _read_first(options: str, read: int) -> Case:
+    """Return a result on ZFS that wrote 12 MiB to a file of 64 MiB, while the disks read `read` bytes."""
+    case = write_of(options, 12 * MIB, 12 * MIB, 12 * MIB, on_zfs())
+    moved = counted(read=(0, read), write=(12 * MIB, 12 * MIB, 12 * MIB))
+    return replace(case, evidence=replace(moved, files=(TestFile("file", 64 * MIB),)))
 
 
 def _amid(case: Case, **found: Any) -> Case:
@@ -174,6 +182,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             "notes",
             read_of(_RANDOM_READ, GIB, GIB, replace(EXT4, in_guest=True), p50_ns=95_000.0),
         ),
+    ),
+    "fadvise-prefetch": (
+        Example(_read_first(_IN_ORDER, 64 * MIB), "suspects", _read_first(f"{_IN_ORDER} fadvise_hint=0", 64 * MIB)),
+        Example(_read_first(_IN_ORDER, 32 * MIB), "suspects", _read_first(_IN_ORDER, 31 * MIB)),
     ),
     "block-cache": (
         Example(_cached(_RANDOM_READ, {"hdd": 1, "nvme": 15}), "notes", _cached(_RANDOM_READ, {"hdd": 1, "ssd": 15})),
