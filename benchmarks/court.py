@@ -1,0 +1,156 @@
+"""Measure the same campaign twice, many times, and count wrong words: `python -m benchmarks.court [PAIRS] [FOLDER]`.
+
+Each pair consists of two runs of benchmarks/campaigns/court.yaml, one after the other, and `poolproof compare` of these
+runs: nothing changed between them, so each `faster` and each `slower` is false. Every second pair is measured with
+`until` instead of a fixed time. A difference is planted in each pair: the speeds of the second run are divided by 1.2,
+and the cells that are then called slower are counted.
+
+Needs root. The runs are kept in FOLDER (court-runs). Runs that are complete there are not measured again, so an
+interrupted court can be continued, and more pairs can be added later. A pair takes about five minutes on an idle
+machine.
+"""
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.own_program import poolproof
+from poolproof.api import load_run
+from poolproof.errors import PoolproofError, RunError
+from poolproof.results.compare.comparison import ComparedCell, Side, compare
+from poolproof.results.runs.loading import LoadedRun
+from poolproof.statistics.comparison import LEAST_EFFECT, decide
+
+CAMPAIGN = Path(__file__).parent / "campaigns" / "court.yaml"
+KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "2..3")}
+"""The options of `poolproof run` for each kind of pair."""
+
+PLANTED = 0.2
+_PAIRS, _FOLDER = 40, Path("court-runs")
+_LIMIT_S = 1800.0
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The comparison of a pair. `false` has the cells that are called faster or slower, although nothing changed.
+
+    `excluding` has the cells whose own 95 % interval does not contain 0 %. `found` is the number of cells that are
+    called slower once the speeds of the second run are divided by 1.2. `undecided` is the number of cells without a
+    word before that.
+    """
+
+    kind: str
+    cells: int
+    tested: int
+    false: tuple[str, ...]
+    excluding: tuple[str, ...]
+    undecided: int
+    found: int
+
+
+def judge(kind: str, a: LoadedRun, b: LoadedRun) -> Judged:
+    """Compare two runs of the same campaign.
+
+    Raises: RunError: no cell has a valid result in both.
+    """
+    cells = compare(Side(a), Side(b), effect=LEAST_EFFECT).cells
+    differences = [cell.difference for cell in cells]
+    planted = decide([replace(each, log=each.log - math.log1p(PLANTED)) for each in differences], LEAST_EFFECT)
+    tested = [cell for cell in cells if cell.difference.error is not None]
+    return Judged(
+        kind=kind,
+        cells=len(cells),
+        tested=len(tested),
+        false=tuple(_shown(cell) for cell in cells if cell.decision.word in ("faster", "slower")),
+        excluding=tuple(_shown(cell) for cell in tested if not _contains_none(cell)),
+        undecided=sum(cell.decision.word == "undecided" for cell in cells),
+        found=sum(decision.word == "slower" for decision in planted),
+    )
+
+
+def _contains_none(cell: ComparedCell) -> bool:
+    low, high = cell.difference.interval.low, cell.difference.interval.high
+    return low is not None and high is not None and low <= 1 <= high
+
+
+def _shown(cell: ComparedCell) -> str:
+    return f"{cell.key.workload} on {cell.key.layout} {cell.decision.word} ×{math.exp(cell.difference.log):.2f}"
+
+
+def pairs_in(folder: Path, count: int) -> Iterator[tuple[str, Path, Path]]:
+    """Yield the kind and the two run directories of each pair; kinds alternate."""
+    kinds = list(KINDS)
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        yield kind, folder / f"{number:03}-{kind}-a", folder / f"{number:03}-{kind}-b"
+
+
+def measured(folder: Path, count: int) -> Iterator[tuple[str, LoadedRun, LoadedRun]]:
+    """Yield the runs of each pair, and measure what is missing. A pair with a failed run is reported and left out."""
+    for kind, *paths in pairs_in(folder, count):
+        found = [_measured(path, KINDS[kind]) for path in paths]
+        runs = [run for run in found if run is not None]
+        if len(runs) == len(paths):
+            yield kind, runs[0], runs[1]
+
+
+def _measured(path: Path, options: Sequence[str]) -> LoadedRun | None:
+    """Return a finished run; measure it first, or the rest of it. None, with a message, if that fails."""
+    known = load_run(path, lenient=True) if path.exists() else None
+    if known is None:
+        words = ("run", str(CAMPAIGN), "--out", str(path), "--plain", *options)
+    elif known.done < known.wanted:
+        words = ("resume", str(path), "--plain")
+    else:
+        return known
+    poolproof(words, _LIMIT_S, keep=True)
+    try:
+        run = load_run(path)
+    except PoolproofError as error:
+        print(f"{path.name} is left out: {error.message}", file=sys.stderr)
+        return None
+    if run.done < run.wanted:
+        print(f"{path.name} is left out: {run.done} of {run.wanted} trials are done", file=sys.stderr)
+        return None
+    return run
+
+
+def rows(found: Sequence[Judged]) -> Iterator[str]:
+    """Yield the table, a row for each kind of pair and one for all."""
+    yield "| pairs | cells | pairs with a false word | false words | intervals without 0 % | undecided | 20 % found |"
+    yield "|---|---|---|---|---|---|---|"
+    for kind in (*KINDS, "all"):
+        own = [each for each in found if kind in ("all", each.kind)]
+        cells, tested = sum(each.cells for each in own), sum(each.tested for each in own)
+        if not tested:
+            continue
+        wrong = sum(bool(each.false) for each in own)
+        words, excluding = sum(len(each.false) for each in own), sum(len(each.excluding) for each in own)
+        undecided, planted = sum(each.undecided for each in own), sum(each.found for each in own)
+        yield (
+            f"| {len(own)} {kind} | {cells} | {wrong} ({wrong / len(own):.0%}) | {words} ({words / cells:.1%}) "
+            f"| {excluding} ({excluding / tested:.1%}) | {undecided / cells:.0%} | {planted / cells:.0%} |"
+        )
+
+
+def main() -> None:
+    """Measure the pairs that are missing, then print a line for each false word, and the table."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else _PAIRS
+    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else _FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    found = []
+    for kind, a, b in measured(folder, count):
+        try:
+            found.append(judge(kind, a, b))
+        except RunError as error:
+            print(f"{a.path.name}: {error.message}", file=sys.stderr)
+    for number, each in enumerate(found):
+        for text in each.false:
+            print(f"pair {number}, {each.kind}: {text}")
+    print("\n".join(rows(found)))
+
+
+if __name__ == "__main__":
+    main()
