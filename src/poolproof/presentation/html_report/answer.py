@@ -8,7 +8,7 @@ from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, speed_text
+from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
@@ -42,7 +42,7 @@ def answer(run: LoadedRun) -> Headline:
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
-    rest = (*found.rest, *_emulated(run), *_eliminated(run), *_missing(run), *_cost(run))
+    rest = (*found.rest, *_emulated(run), *_eliminated(run), *_missing(run), *_holds_for(run), *_cost(run))
     return replace(found, rest=rest)
 
 
@@ -70,7 +70,7 @@ def _answer(run: LoadedRun) -> Headline:
     ranking = _ranked(run, goal)
     if isinstance(ranking, str):
         return _incomplete(run, goal, ranking)
-    rest = (*_runner_up(ranking), *_safer(ranking), *_left_out(run, goal, ranking.excluded))
+    rest = (*_runner_up(ranking), *_safer(ranking), *_left_out(run, goal, ranking.excluded), *_repeat(ranking))
     known = len(ranking.best) == 1 and not ranking.best[0].entry.untested and not ranking.too_few
     return Headline(_best(run, ranking), rest, tone="known" if known else "open")
 
@@ -206,6 +206,28 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
     if others and others[0].to_leader is not None:
         speed = speed_text(others[0].to_leader.interval)
         yield f"Next is {others[0].entry.layout}: {speed} vs {ranking.ranked[0].entry.layout}."
+
+
+def _repeat(ranking: Ranking) -> Iterator[str]:
+    """Yield what a repeat would show of the two best layouts."""
+    tested = [each for each in ranking.ranked[1:2] if each.to_leader is not None and each.to_leader.error is not None]
+    for each in tested:
+        if each.to_leader is not None and not each.entry.untested:
+            names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
+            yield f"A repeat with as many trials would show {range_text(each.to_leader.repeated)} for {names} (95%)."
+
+
+def _holds_for(run: LoadedRun) -> Iterator[str]:
+    """Yield what the answer holds for: the machine, the builds and the days that were measured."""
+    if run.record.imported or not run.trials:
+        return
+    host = "this machine" if run.record.host == "local" else run.record.host
+    days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    yield (
+        f"This applies to {host}, these builds of the layouts and {when}: "
+        "how much results differ between builds and between days was not measured."
+    )
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:

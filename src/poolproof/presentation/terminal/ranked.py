@@ -17,7 +17,13 @@ from poolproof.presentation.terminal.compared import (
     marks_text,
     word_text,
 )
-from poolproof.presentation.terminal.words import emulated_legend, half_width_text, per_cent_whole, speed_text
+from poolproof.presentation.terminal.words import (
+    emulated_legend,
+    half_width_text,
+    per_cent_whole,
+    range_text,
+    speed_text,
+)
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.ranking import Ranked, Ranking
 from poolproof.results.runs.few_events import TOO_FEW
@@ -138,10 +144,23 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield from map(indented, in_groups((excluded.layout, excluded.why) for excluded in ranking.excluded))
     if ranking.goal.only is None:
         yield from _mix(ranking)
+    yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, trials as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
     yield Text(f"\n{text} {HOLDS_FOR}", style=QUIET)
+
+
+def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
+    """Yield what a repeat would show of each layout, relative to the leader."""
+    leader = ranking.ranked[0].entry.layout
+    tested = [(each.entry.layout, each.to_leader) for each in ranking.ranked if not each.entry.untested]
+    known = [(name, apart.repeated) for name, apart in tested if apart is not None and apart.error is not None]
+    shown = [f"{name} {range_text(interval)}" for name, interval in known[:_MOST_TIES]]
+    more = f"; and {len(known) - _MOST_TIES} more" if len(known) > _MOST_TIES else ""
+    if shown:
+        text = f"\nA repeat with as many trials would show, relative to {leader} (95%): {'; '.join(shown)}{more}"
+        yield Text(text, style=QUIET)
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:

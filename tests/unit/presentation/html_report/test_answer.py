@@ -28,6 +28,13 @@ def test_the_best_is_the_rankings_best_with_its_result(tmp_path: Path) -> None:
     assert any(line.startswith("Next is pair: −25%") for line in found.rest)
 
 
+def test_the_answer_says_what_it_holds_for_and_what_a_repeat_would_show(tmp_path: Path) -> None:
+    rest = _answer(tmp_path).rest
+    (repeat,) = [line for line in rest if line.startswith("A repeat with as many trials would show ")]
+    assert repeat.endswith(" for pair vs bare-a (95%).")
+    assert any(line.startswith("This applies to this machine, these builds of the layouts and 20") for line in rest)
+
+
 def test_a_refuted_layout_is_left_out_with_its_rule(tmp_path: Path) -> None:
     trials = [each for each in all_trials() if (each.layout, each.workload) != ("one", "reads")]
     trials += [trial("one", "reads", number, "refuted") for number in (1, 2)]
