@@ -19,6 +19,7 @@ Number = TypeVar("Number", int, float)
 
 _SAMPLED = ("bandwidth_min_bytes", "bandwidth_max_bytes", "bandwidth_mean_bytes", "iops_mean")
 _TOGETHER = 0.05
+_CLEARLY_MORE = 1.1
 _SUMMED = ("io_bytes", "ios", "bandwidth_bytes", "iops", "samples", *_SAMPLED)
 
 DEFAULT_PERCENTILES = (
@@ -224,10 +225,19 @@ def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]
 def _as_reported(merged: Direction | None, reported: Direction | None) -> Direction | None:
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
-    Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced.
+    Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced. If the group moved clearly
+    more than the parts, the text lacks some of its clones: then the counts and the IOPS are those of the group too.
     """
     if merged is None or reported is None:
         return merged
+    if merged.io_bytes and reported.io_bytes and reported.io_bytes > _CLEARLY_MORE * merged.io_bytes:
+        share = reported.io_bytes / merged.io_bytes
+        merged = replace(
+            merged,
+            io_bytes=reported.io_bytes,
+            ios=None if merged.ios is None else round(merged.ios * share),
+            iops=None if merged.iops is None else merged.iops * share,
+        )
     return replace(
         merged,
         io_bytes=reported.io_bytes if merged.io_bytes is None else merged.io_bytes,

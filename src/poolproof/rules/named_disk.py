@@ -9,7 +9,7 @@ _MOST_EACH = 1500
 
 
 def _in_result(case: Case) -> Findings:
-    if case.quoted is None or not case.quoted.hard_disks or proves(case):
+    if case.quoted is None or not case.quoted.hard_disks or proves(case) or _has_cache_device(case):
         return
     disks = max(1, case.quoted.hard_disk_count)
     for part in parts(case.outcome):
@@ -24,13 +24,19 @@ def _in_result(case: Case) -> Findings:
             return
 
 
+def _has_cache_device(case: Case) -> bool:
+    """True if fio used a device of bcache, which keeps data on an SSD above the hard disks."""
+    disks = case.outcome.disks if case.outcome else ()
+    return any(disk.name.startswith("bcache") for disk in disks)
+
+
 RULE = Rule(
     title="More than the hard disks in the text can do",
     wrong="The text says that the data is on hard disks, but the random I/O is that of flash or RAM: the RAM of the "
     "machine, of a NAS, or of a controller was involved. A sentence is weaker than a counter, so it never refutes a "
     "result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
-    "no SSD, and the result has more than 1,500 random I/Os per second and disk.",
+    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second and disk.",
     error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
     fix="use a size of twice the RAM of the NAS and direct=1, and count the disk's requests on the NAS",
     sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),

@@ -13,6 +13,8 @@ class Quoted:
     `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
     `unfilled`: which earlier job of the text created the file and wrote only a part of it.
     `just_written`: which earlier job in the text wrote the file through the page cache.
+    `is_macos`: True if the text names macOS, where direct=1 of fio sets F_NOCACHE: pages that are in the cache already
+    are still used.
     `measures_memory`: why the value is the speed of memory by definition.
     `hard_disks`: the line that names hard disks as the target, and `hard_disk_count` their number, 0 if unknown.
     """
@@ -23,6 +25,7 @@ class Quoted:
     has_fast_media: bool = False
     unfilled: str = ""
     just_written: str = ""
+    is_macos: bool = False
     measures_memory: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0

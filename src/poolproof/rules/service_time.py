@@ -23,14 +23,18 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
-    """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles and distribution.
+    """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles, distribution and mean.
 
-    The distribution covers all directions of a job, so it counts only if the direction `is_alone`.
+    The distribution covers all directions of a job, so it counts only if the direction `is_alone`. At most mean / limit
+    of the I/Os can take longer than the limit, because no latency is negative.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}
     found = [percent for percent, value in percentiles.items() if value + submitted < limit_ns]
+    mean = part.completion.mean_ns if part.completion else None
+    if mean:
+        found.append(100 * (1 - (mean + submitted) / limit_ns))
     if is_alone:
         shares = part.job.latency_shares.items()
         found.append(sum(share for bound, share in shares if bound + submitted <= limit_ns))
-    return min(100.0, max(found, default=0.0))
+    return min(100.0, max([0.0, *found]))

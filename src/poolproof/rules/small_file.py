@@ -2,9 +2,10 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, suspects
-from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.path import is_direct_on_unknown, may_end_in_ram
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import ReportedDirection, bandwidth_bytes, moved_bytes, parts
 from poolproof.rules.service_time import interval_ns, typical_ns
@@ -54,8 +55,14 @@ def _size(case: Case) -> int | None:
 
 
 def _is_buffered(case: Case, job: LoadPart) -> bool:
-    """True if the source shows that the job reads through the page cache."""
-    return not job.direct and may_end_in_ram(job, case.target) and "direct" not in (case.quoted or UNQUOTED).assumed
+    """True if the source shows that the job reads through the page cache.
+
+    On macOS, direct=1 sets F_NOCACHE for a file, and pages that are in the cache already are still used.
+    """
+    quoted = case.quoted or UNQUOTED
+    if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
+        return not any(path.startswith("/dev/") for path in fio_job(job).filenames)
+    return not job.direct and may_end_in_ram(job, case.target) and "direct" not in quoted.assumed
 
 
 def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
@@ -86,10 +93,15 @@ RULE = Rule(
     "are faster than a disk, they came from RAM unless counters show otherwise.",
     shows="In a result without counters: files of at most 4 GiB, buffered, read at more than 3.94 GB/s (PCIe 3.0 x4) "
     "or with random reads of less than 44 µs; random reads of less than 44 µs that repeat such a file at least twice; "
-    "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4).",
+    "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4). "
+    "On macOS, direct=1 does not avoid pages that are in the cache already.",
     error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
     fix="use a size of twice RAM or direct=1, and counters: run the job with poolproof",
-    sources=("PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130", "measured case L07"),
+    sources=(
+        "PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130",
+        "measured case L07",
+        "fio-3.38 os/os-mac.h, fio_set_directio (F_NOCACHE); https://github.com/axboe/fio/issues/1212",
+    ),
     in_result=_in_result,
     commands="for run in 1 2; do fio --rw=randread --bs=4k --size=256m --invalidate=0; done",
 )

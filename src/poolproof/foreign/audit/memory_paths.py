@@ -1,18 +1,41 @@
-"""Paths that are in RAM on every Linux system: tmpfs at /dev/shm and /run/shm, and the devices of brd and zram."""
+"""Paths and engines without a disk: tmpfs at /dev/shm, devices of brd, zram and null_blk, fio's `null`.
+
+Engines that reach the storage over a network or past the kernel do not appear in the kernel's disk statistics. If fio
+prints statistics with them, they are those of the disk below the working directory.
+"""
 
 import re
+from dataclasses import replace
 
 from poolproof.load.model import Load
+from poolproof.load.outcome import Outcome
+from poolproof.rules.fio_job import fio_job, is_fio_job
 
 _MEMORY = (
     (re.compile(r"/(?:dev|run)/shm/"), "tmpfs"),
     (re.compile(r"/dev/ram\d+$"), "a RAM disk (brd)"),
+    (re.compile(r"/dev/rd\d+$"), "a RAM disk (rapiddisk)"),
     (re.compile(r"/dev/zram\d+$"), "zram"),
+    (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
 )
+_PAST_THE_KERNEL = frozenset(
+    {
+        "rbd", "rados", "http", "nfs", "gfapi", "gfapi_async", "glusterfs", "libhdfs", "libiscsi", "nbd", "net",
+        "netsplice", "rdma", "dfs", "spdk", "libblkio", "null", "cpuio",
+    }
+)  # fmt: skip
 
 
 def memory_of(load: Load) -> str | None:
-    """Return what holds all files of the load, if it is RAM; None otherwise, or if a path is unknown."""
+    """Return what holds all files of the load, if it is not a disk; None otherwise, or if a path is unknown."""
+    if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
+        return "no device (fio's engine null moves no data), at most"
     paths = {extent.file for part in load.parts for extent in part.extents}
     found = {next((name for pattern, name in _MEMORY if pattern.match(path)), None) for path in paths}
     return found.pop() if len(found) == 1 else None
+
+
+def without_other_disks(result: Outcome, load: Load) -> Outcome:
+    """Return the result without fio's disk statistics if its engines do not use the disks that they describe."""
+    engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
+    return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

@@ -17,7 +17,8 @@ _HARD = re.compile(
     re.IGNORECASE,
 )
 _FAST = re.compile(
-    r"\b(?:ssds?|nvme\w*|flash|optane|m\.2|emmc|sd card|ram ?disk|tmpfs|slog|l2arc|special vdev|cache|990 pro|980 pro"
+    r"\b(?:ssds?|nvme\w*|bcache\w*|flashcache|dm-cache|lvmcache|flash|optane|m\.2|emmc|sd card|ram ?disk|tmpfs|slog"
+    r"|l2arc|special vdev|cache|990 pro|980 pro"
     r"|9[78]0 evo|8[5-7]0 (?:evo|pro)|[bm]x\d00|sn\d{3}\w?|pm\d{3,4}\w?|sa500|samsung|crucial|kingston|micron|sandisk"
     r"|adata|corsair|sabrent|kioxia|solidigm|intel (?:dc )?[ps]\d{4}|[ps]\d{4}x?)\b",
     re.IGNORECASE,

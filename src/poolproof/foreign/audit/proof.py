@@ -1,5 +1,6 @@
 """The `poolproof run` command that would prove a result: the same I/O, with the disks' counters."""
 
+import math
 import shlex
 from collections.abc import Iterator
 
@@ -8,6 +9,7 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import LoadPart
+from poolproof.load.outcome import Direction, Outcome
 from poolproof.rules.model import Case
 from poolproof.units import canonical_size
 
@@ -17,10 +19,16 @@ _OPTIONS = (
 )  # fmt: skip
 _SPECIAL = frozenset(" |()$:,{}'\"\\")
 _UNKNOWN_FOLDER = "/path/on/the/disk"
+_SECTOR, _NEAR = 512, 0.05
 
 
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
-    """Return the command; None if the load is unknown, has several parts, or has options that a campaign refuses."""
+    """Return the command; None if the load has several parts, or options that a campaign refuses.
+
+    If the load is unknown, the command does the I/O that the values show: direction, block size and clones.
+    """
+    if not case.jobs:
+        return _similar(case.outcome)
     if len(case.jobs) != 1:
         return None
     (part,) = case.jobs
@@ -61,6 +69,37 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
         yield "fsync", str(part.sync_every)
     elif part.writes and not part.direct:
         yield "end_fsync", "1"
+
+
+def _similar(outcome: Outcome | None) -> str | None:
+    """Return a command with the direction, the block size and the number of clones of the result; None if it has none.
+
+    A block size that the values do not show is 1 MiB. Of a result without a direction, such as the last line of dd,
+    both are run.
+    """
+    parts = [part for part in outcome.parts if part.directions] if outcome else []
+    if len({part.name for part in parts}) != 1:
+        return None
+    directions = parts[0].directions
+    order = "rand" if "rand" in parts[0].name.lower() else ""
+    kinds = (
+        ["rw"] if {"read", "write"} <= directions.keys() else [kind for kind in ("read", "write") if kind in directions]
+    )
+    options = f"bs={_block(next(iter(directions.values())))},direct=1"
+    if (clones := sum(part.clones for part in parts)) > 1:
+        options += f",numjobs={clones}"
+    runs = [words for kind in kinds or ["read", "write"] for words in ("--workload", f"rw={order}{kind},{options}")]
+    return shlex.join(["poolproof", "run", "--layout", f"dir {_UNKNOWN_FOLDER}", *runs])
+
+
+def _block(direction: Direction) -> str:
+    """Return the block size: the power of two that bandwidth / IOPS is near; 1 MiB if none is."""
+    if direction.iops and direction.bandwidth_bytes:
+        size = direction.bandwidth_bytes / direction.iops
+        power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0
+        if power and abs(size / power - 1) <= _NEAR:
+            return canonical_size(power).lower()
+    return "1m"
 
 
 def _folder(part: LoadPart) -> str:

@@ -38,6 +38,9 @@ _FAST_MEDIA = re.compile(
     r"\b(?:optane|3d ?xpoint|p[45]8[0-9]0x|p16\d0x|9[05]\d ?p\b|pmem\w*|persistent memory|nvdimm|fsdax|z-?nand|sz98\d)",
     re.IGNORECASE,
 )
+_MACOS = re.compile(
+    r"\bmac ?os(?: ?x)?\b|\bos ?x\b|\bdarwin\b|\bmacbook\b|\bmac (?:mini|studio|pro)\b|\bimac\b", re.IGNORECASE
+)
 _DROPPED = re.compile(r"drop_caches|zpool export|\bumount\b|\breboot")
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
 _STOPS = (". ", "; ", "! ", "? ")
@@ -50,6 +53,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     """Return the facts around each result of a text. The results must be in line order."""
     numbered = plain_lines(text)
     has_fast_media = _FAST_MEDIA.search(text) is not None
+    is_macos = _MACOS.search(text) is not None
     around = [_around(numbered, results, at) for at in range(len(results))]
     sizes = [_laid_out(lines) for lines in around]
     dropped = [any(_DROPPED.search(line) for _, line in lines) for lines in around]
@@ -63,6 +67,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             laid_out_bytes=size or None,
             memory=words,
             has_fast_media=has_fast_media,
+            is_macos=is_macos,
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
         )

@@ -14,7 +14,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, for_load, known_of, with_machine
-from poolproof.foreign.audit.memory_paths import memory_of
+from poolproof.foreign.audit.memory_paths import memory_of, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
 from poolproof.foreign.audit.proof import proof_of
@@ -137,10 +137,11 @@ def judge_result(
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
     next_start = min((start for start in surroundings.starts if start > whole.last_line), default=float("inf"))
+    load = _foreign_load(foreign, found) if foreign else load_of(jobs)
+    found = replace(found, result=without_other_disks(found.result, load))
     block = block_of(whole, surroundings.blocks, next_start)
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)
-    load = _foreign_load(foreign, found) if foreign else load_of(jobs)
     machine = for_load(surroundings.machine, load, is_on_device=foreign is not None and foreign.is_on_device)
     case = Case(
         load=load,

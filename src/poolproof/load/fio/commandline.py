@@ -29,6 +29,7 @@ _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _JOINED = re.compile(r"(?P<number>\d+[a-z]*)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
+_SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
 _DASHES = ("\u2013", "\u2014")
 _JOINED_DASHES = "".join(_DASHES)
 _MISSPELT = 0.7
@@ -231,6 +232,7 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
 
 def _words(text: str) -> list[str]:
     joined = _WINDOWS_PATH.sub("fio", re.sub(r"\\[ \t]*\r?\n", " ", text))
+    joined = _SUBSTITUTION.sub("$substituted", joined)  # `$(nproc)` has a value that the text does not show
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True
     splitter.commenters = ""

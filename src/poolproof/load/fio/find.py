@@ -24,6 +24,9 @@ from poolproof.load.fio.text import find_runs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _JOB_NAME = re.compile(r'\s*"jobname"\s*:')
+_DIRECTION = re.compile(r'\s*"(?:read|write)"\s*:\s*\{\s*$')
+_IO_BYTES = re.compile(r'\s*"io_bytes"\s*:')
+_OPTION_LINE = re.compile(r'\s*(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s*$')
 _START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # of run time, from the first report to the last
@@ -107,13 +110,23 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines with the start of a document before its first job, if only that start is not in the text."""
+    """Return the lines with the start of a document before its first job, if only that start is not in the text.
+
+    A text may also begin within the options of its first job: the rest of them, or the values of a direction, follow.
+    """
     if any('"fio version"' in line for _, line in numbered):
         return numbered
     for at, (_, line) in enumerate(numbered):
         before = numbered[at - 1] if at and _JOB_NAME.match(line) else None
         if before is not None and before[1].strip() == "{":
             return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *numbered[at:]]
+        if _DIRECTION.match(line) and at + 1 < len(numbered) and _IO_BYTES.match(numbered[at + 1][1]):
+            first = at
+            while first and _OPTION_LINE.match(numbered[first - 1][1]):
+                first -= 1
+            number, text = numbered[first]
+            start = f'{_START}{{"jobname" : "", ' + ('"cut options" : {' if first < at else "")
+            return [*numbered[:first], (number, f"{start}{text.strip()}"), *numbered[first + 1 :]]
     return numbered
 
 

@@ -59,6 +59,8 @@ def pair(results: Sequence[FoundResult], commands: Sequence[SourceCommand]) -> t
     for at, result in enumerate(results):
         above = None if results_first else _above(at, results, commands)
         made, is_assumed = above or _below(result, results, commands, results_first=results_first)
+        if made is None and (renamed := _above_with_another_name(at, results, commands)) is not None:
+            made, is_assumed = renamed, True
         made = made or result.made
         outcome = _with_directions(result.result, made.jobs) if made else result.result
         paired.append(replace(result, result=outcome, made=made, is_assumed=is_assumed))
@@ -91,6 +93,25 @@ def _above(
     if all(_same_jobs(command, nearest) for command in block if _fits(result, command)):
         return nearest, False
     return _at_same_position(result, results, commands, block) or nearest, True
+
+
+def _above_with_another_name(
+    at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
+) -> SourceCommand | None:
+    """Return the command directly above a result if only the name of its job differs; None if it does not fit.
+
+    People change the names of jobs in commands that they post. The job that is returned has the name of the result.
+    """
+    result = results[at]
+    names = {part.name for part in result.result.parts}
+    nearest = next((command for command in reversed(commands) if command.line < result.line), None)
+    before = results[at - 1].last_line if at else 0
+    if nearest is None or len(nearest.jobs) != 1 or len(names) != 1 or nearest.line <= before:
+        return None
+    if "" in names or result.line - nearest.line > _MOST_BELOW or (result.made and result.made.origin != "header"):
+        return None
+    renamed = replace(nearest, jobs=(replace(nearest.jobs[0], name=names.pop()),))
+    return renamed if _fits(result, renamed) else None
 
 
 def _same_jobs(command: SourceCommand, other: SourceCommand) -> bool:

@@ -71,7 +71,10 @@ _RESULTS = re.compile(
     r"|\b(?:read|write|trim)\s?: {0,2}io=[^,`]{1,20}, {0,2}bw=[^,`]{1,20}, {0,2}iops=[^,`]{1,20}, {0,2}"
     r"runt= {0,12}\d{1,15} ?msec"
 )
-_SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec")
+_SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?")
+_QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io)=3D")
+_MOST_TAKEN = 30  # a line of fio is wrapped at 76 characters into fewer
+_HEX = re.compile(r"(?:=[0-9A-F]{2})+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
 _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 
@@ -82,13 +85,35 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
     If the text does not end in a newline, a number at its end is removed, because digits may be missing.
     """
-    bare = _without_list_marks(_without_marks(text))
+    bare = _without_list_marks(_without_marks(_decoded(text)))
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
     if found and not text.endswith("\n"):
         found[-1] = (found[-1][0], text_lines.without_cut_number(found[-1][1]))
     widths: set[int] = set()
     found = _join_commands(_join_results(found, widths), widths)
     return tuple((number, part) for number, line in found for part in _split_results(line))
+
+
+def _decoded(text: str) -> str:
+    """Return a text of quoted-printable mail decoded, if it has fio output in which `=3D` stands for an equals sign.
+
+    A line that continues on the next one takes that one in, and an empty line keeps its number.
+    """
+    if not _QUOTED_PRINTABLE.search(text):
+        return text
+    joined: list[str] = []
+    taken = 0
+    for line in text.split("\n"):
+        bare = line.rstrip("\r")
+        if joined and taken:
+            joined[-1 - (taken - 1)] += bare.removesuffix("=")
+            joined.append("")
+        else:
+            joined.append(bare.removesuffix("="))
+        taken = taken + 1 if bare.endswith("=") and taken < _MOST_TAKEN else 0
+    return _HEX.sub(
+        lambda match: bytes.fromhex(match[0].replace("=", "")).decode("utf-8", "replace"), "\n".join(joined)
+    )
 
 
 def _without_marks(text: str) -> list[Line]:

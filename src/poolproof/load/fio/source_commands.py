@@ -1,6 +1,11 @@
-"""Find fio commands and job files in any text, including shell scripts and prose."""
+"""Find fio commands and job files in any text, including shell scripts, lists of arguments and prose.
+
+YAML files of Kubernetes and scripts in Python list the arguments: `["fio", "--rw=read"]`, or one `- --rw=read` per
+line.
+"""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,10 +27,13 @@ _INLINE = re.compile(r"`([^`]*\bfio[^`]*)`")
 _DASHES = re.compile(r"(?<=\s)[—–−]{1,2}(?=[a-z])")  # forums turn `--` into these
 _SECTION = re.compile(r"^\s*\[[^\[\]]+\]\s*(?:[;#].*)?$")
 _SETTING = re.compile(r"^\s*([a-z][\w-]*)\s*(?:=.*)?$")
+_QUOTED_LIST = re.compile(r"""(?<![\w.])\[?\s*(["'])fio\1\s*(?:,\s*f?(["'])[^"'\n]{0,500}\2\s*){1,60}""")
+_QUOTED_ITEM = re.compile(r"""f?(["'])([^"'\n]{0,500})\1""")
+_LIST_ITEM = re.compile(r"""^\s*-\s+(["']?)(?P<word>fio|--?[a-z][^"'\n]{0,500}|[\w./-]{1,200})\1\s*,?$""")
 _TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})
 _JOB_FILE_NAME = re.compile(r"\.(?:fio|job|ini|cfg|conf|txt)$")
 _WRAPPED = re.compile(r"^\s*--[a-z]")
-_MOST_CONTINUED = 60
+_MOST_CONTINUED, _MOST_LIST_LINES, _FEWEST_ITEMS = 60, 30, 3
 _LONGEST_COMMAND = 20_000
 
 
@@ -64,6 +72,7 @@ def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
 
 
 def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
+    numbered = tuple(_without_lists(numbered))
     at = 0
     while at < len(numbered):
         number, last = numbered[at][0], at
@@ -76,6 +85,41 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
                 if command is not None and (command.jobs or _names_job_files(command)):
                     yield replace(command, last_line=numbered[last][0])
         at = last + 1
+
+
+def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
+    """Yield the lines with each list of fio's arguments as a command, on the line of its first word."""
+    at = 0
+    while at < len(numbered):
+        number, line = numbered[at]
+        words, end = _items(numbered, at)
+        if not words and '"fio"' in line.replace("'", '"'):
+            block = "\n".join(text for _, text in numbered[at : at + _MOST_LIST_LINES])
+            if found := _QUOTED_LIST.search(block):
+                words = [item[2] for item in _QUOTED_ITEM.finditer(found[0])]
+                end = at + block.count("\n", 0, found.end()) + 1
+        if words:
+            yield number, shlex.join(words)
+        else:
+            yield number, line
+        at = max(end, at + 1)
+
+
+def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
+    """Return the words of a list with one argument per line that starts here, and the place after it.
+
+    Returns no words if the list does not start with fio or with a job's name.
+    """
+    words: list[str] = []
+    end = at
+    while end < len(numbered) and end - at <= _MOST_CONTINUED and (match := _LIST_ITEM.match(numbered[end][1])):
+        words.append(match["word"].strip())
+        end += 1
+    if len(words) < _FEWEST_ITEMS or not any(word.startswith("--rw=") for word in words):
+        return [], at
+    return (words if words[0] == "fio" else ["fio", *words]) if words[0] == "fio" or words[0].startswith(
+        "--"
+    ) else [], end
 
 
 def _continues(numbered: Sequence[Line], first: int, last: int) -> bool:

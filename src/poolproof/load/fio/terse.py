@@ -24,12 +24,14 @@ _MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
+_AROUND = " \t\r\n`'\""  # code marks and quotes of a post
 
 
 def read_terse_line(line: str) -> Outcome | None:
     """Parse a terse line; None if the line's fields do not fit the line's version."""
-    fields = line.strip().split(";")
-    if not _START.match(line.strip()) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
+    bare = line.strip(_AROUND)
+    fields = bare.split(";")
+    if not _START.match(bare) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
         return None
     try:
         return _result(fields)

@@ -1,13 +1,14 @@
 """CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency.
 
-A line under `[Mix]` has one value for reads and writes together.
+A line under `[Mix]` has one value for reads and writes together. People also type the values into a table of Markdown,
+with one column for reads and one for writes.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.amounts import decimal, number
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
@@ -25,9 +26,21 @@ _OLD = re.compile(
     r"(?:\s*\((?:Q(?:D)?=\s*(?P<depth>\d{1,4}))?,?\s*(?:T=\s*(?P<threads>\d{1,3}))?\))?"
     r"\s*:\s*(?P<rate>[\d.,]+) MB/s(?:\s*\[\s*(?P<iops>[\d.,]+) IOPS\])?"
 )
+_CELLS = re.compile(
+    r"^\s*\|\s*(?P<order>SEQ|RND)\s?(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(]*Q=?\s*(?P<depth>\d{1,4})[,\s]*"
+    r"T=?\s*(?P<threads>\d{1,3})\b[^|]*\|(?P<cells>[^|]*\|[^|]*)(?:\||$)"
+)
+_CELL = re.compile(r"\s*(?P<rate>\d[\d.,]*)\s*(?P<unit>[MG]B/s)?\s*$")
+_TABLE_HEAD = re.compile(
+    r"^\s*\|.*(?:MB/s|\b(?:read|write|lese|schreib|leitura|escrita|lectura|lecture)|чтени|запис|读|写)", re.I
+)
+_WRITES_FIRST = re.compile(
+    r"(?:write|schreib|escri|\u00e9cri|запис|写).*(?:read|lese|leit|lect|чтени|读)", re.IGNORECASE
+)
 _SIZE = re.compile(r"^\s*Test\s*:\s*(?P<size>\d{1,5})\s?(?P<unit>[MG])i?B\b(?P<rest>.*)$")
 _FILL = re.compile(r"0x00|0 ?Fill|All ?0", re.IGNORECASE)
 _LINES_BELOW = 30
+_LONGEST = 1000
 _MISSING = {
     "KDiskMark": ("whether KDiskMark used O_DIRECT and flushed the page cache (its settings are not in the text)",),
     "CrystalDiskMark": ("whether the drive's own cache held the test file",),
@@ -35,8 +48,13 @@ _MISSING = {
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    program, side = "", ""
+    program, side, sides = "", "", ("read", "write")
     for at, (line_number, line) in enumerate(numbered):
+        if cells := _CELLS.match(line):
+            yield from _from_table(program or "CrystalDiskMark", line_number, cells, sides)
+            continue
+        if len(line) <= _LONGEST and _TABLE_HEAD.match(line):
+            sides = ("write", "read") if _WRITES_FIRST.search(line) else ("read", "write")
         if named := _PROGRAM.search(line):
             program = named["name"]
         if match := _SIDE.match(line):
@@ -52,6 +70,15 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if result is not None:
             parts = tuple(replace(part, extents=file_of(size), zero_buffers=is_zero) for part in result.parts)
             yield replace(result, size_bytes=size, parts=parts)
+
+
+def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
+    """Yield the two values of a row of Markdown. A decimal comma is a point here: the values are MB/s."""
+    for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
+        found = _CELL.match(cell)
+        rate = decimal(found["rate"]) if found else None
+        if found and rate:
+            yield _measured(program, line, cells, side, rate * (1000 if found["unit"] == "GB/s" else 1), None, None)
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
@@ -70,11 +97,18 @@ def _result(program: str, line: int, found: re.Match[str], kind: str) -> Foreign
     microseconds = number(found.groupdict().get("us") or "")
     if not rate:  # a test that was not run is printed as 0
         return None
+    return _measured(program, line, found, kind, rate, iops, microseconds)
+
+
+def _measured(
+    program: str, line: int, found: re.Match[str], kind: str, rate: float, iops: float | None, us: float | None
+) -> ForeignResult:
+    """Return the result of a test. `rate` is in MB/s, and `us` is the latency in microseconds."""
     is_random = found["order"] in ("RND", "Random")
     block = int(found["block"] or 1) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
     depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)
     name = f"{'random' if is_random else 'sequential'} {kind} Q{depth} T{threads}"
-    mean_ns = 1000 * microseconds if microseconds else None
+    mean_ns = 1000 * us if us else None
     figures = values(bandwidth_bytes=rate * 1e6, iops=iops or rate * 1e6 / block, mean_ns=mean_ns)
     part = LoadPart(
         name,
@@ -96,6 +130,10 @@ def _result(program: str, line: int, found: re.Match[str], kind: str) -> Foreign
 
 READER = Reader(
     "CrystalDiskMark and KDiskMark",
-    ("https://github.com/JonMagon/KDiskMark/issues/58", "https://github.com/veracrypt/VeraCrypt/issues/136"),
+    (
+        "https://github.com/JonMagon/KDiskMark/issues/58",
+        "https://github.com/veracrypt/VeraCrypt/issues/136",
+        "https://github.com/RubenO94/esi-ac (a table of Markdown)",
+    ),
     _find,
 )

@@ -12,7 +12,7 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
 _TIMING = re.compile(
-    r"^\s*Timing (?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+"
+    r"\bTiming (?P<what>cached|buffer-cache|buffered disk|O_DIRECT cached|O_DIRECT disk) reads:\s+"
     r"(?P<mb>\d+(?:\.\d+)?) MB in \s*(?P<seconds>\d+(?:\.\d+)?) seconds"
     r"\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
 )
@@ -22,7 +22,7 @@ _CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: i
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
-        if match := _TIMING.match(line):
+        if match := _TIMING.search(line):
             yield _result(line_number, match)
 
 
