@@ -1,7 +1,7 @@
 """A device given as the job name."""
 
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source
+from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
@@ -11,8 +11,7 @@ def _in_job(case: Case) -> Findings:
         is_device = job.name.startswith("/dev/")
         device = f"fio uses that device if it exists, and otherwise writes to {job.name}.0.0, which is in RAM"
         file = f"a job name is not a target, so fio uses another file, {job.name}.0.0"
-        yield finding(
-            "notes" if is_device else "suspects",
+        yield notes(
             f"the job is named {job.name} and has no filename: {device if is_device else file}",
             weight=65,
             fix=f"use --name=test --filename={job.name}",
@@ -24,7 +23,8 @@ RULE = Rule(
     wrong="--name=/srv/file only names the job. Without filename, fio tests the new file /srv/file.0.0 next to the "
     "path named. If the name is that of a device, fio tests the device; if the name is misspelt, fio tests a file in "
     "/dev, which is in RAM.",
-    shows="In a job: a name that starts with a slash, and no filename.",
+    shows="In a job: a name that starts with a slash, and no filename. It is a note, because the file is on the file "
+    "system that the name shows.",
     error="fio tests a different target than intended.",
     fix="add --filename=/dev/disk/by-id/…",
     sources=(

@@ -6,7 +6,8 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
-_MANY_PASSES = 3
+MANY_PASSES = 3
+"""So many passes of random writes without a map of the blocks leave out 1/e³ = 5 % of them."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
@@ -67,7 +68,12 @@ def skips_blocks(part: LoadPart) -> bool:
         return False
     is_skewed = (fio.text("random_distribution") or "random").partition(":")[0].strip() != "random"
     passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
-    return is_skewed or (fio.flag("norandommap") and passes < _MANY_PASSES)
+    return is_skewed or (fio.flag("norandommap") and passes < MANY_PASSES)
+
+
+def writes_again(part: LoadPart) -> bool:
+    """True if the random writes are uniform and start over until the time is up, so that they reach most blocks."""
+    return part.time_based and (fio_job(part).text("random_distribution") or "random").strip() == "random"
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:

@@ -3,7 +3,7 @@
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, linux_source, notes
 from poolproof.rules.path import is_network
 
-_LARGE = 32 << 30  # more than the RAM that most file servers have free
+_LARGE = 8 << 30  # less may be in the RAM of any file server
 
 
 def _in_job(case: Case) -> Findings:
@@ -13,7 +13,7 @@ def _in_job(case: Case) -> Findings:
     writers = [job for job in case.jobs if job.writes and not job.reads]
     if readers:
         size = case.load.unique_bytes
-        is_large = all(job.direct for job in readers) and size is not None and size >= _LARGE
+        is_large = all(job.direct for job in readers) and (size is None or size >= _LARGE)
         yield finding(
             "notes" if is_large else "suspects",
             f"{case.who(readers)} reads from {case.target.file_system}: the server may serve reads from RAM, and its "
@@ -33,7 +33,7 @@ RULE = Rule(
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
     "reads from it if it can.",
     shows="Before the run: the file system of the target is a network file system. A note if the jobs only write, or "
-    "read at least 32 GiB with direct=1.",
+    "read at least 8 GiB, or an unknown amount, with direct=1.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(

@@ -1,14 +1,14 @@
 """Random writes that leave part of the file untouched."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import skips_blocks, was_filled
+from poolproof.rules.earlier import skips_blocks, was_filled, writes_again
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, notes
 
 
 def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and not job.reads and skips_blocks(job)]
-    if jobs := [job for job in jobs if not (_is_long(job) or _on_device(job) or was_filled(case, job))]:
+    if jobs := [job for job in jobs if not (writes_again(job) or _on_device(job) or was_filled(case, job))]:
         share = "far fewer than 63 %" if _is_skewed(jobs[0]) else "about 63 %"
         yield notes(
             f"{case.who(jobs)} picks its blocks without a map of those already written: one pass writes {share} of the "
@@ -19,11 +19,6 @@ def _in_job(case: Case) -> Findings:
 
 def _is_skewed(job: LoadPart) -> bool:
     return (fio_job(job).text("random_distribution") or "").partition(":")[0].strip() not in ("random", "")
-
-
-def _is_long(job: LoadPart) -> bool:
-    """True if the job writes its file several times until its time is up, so that hardly any block is left out."""
-    return job.time_based and not _is_skewed(job)
 
 
 def _on_device(job: LoadPart) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -66,10 +66,10 @@ def _direct_in_step(case: Case) -> Findings:
     A file may be on ZFS, which may ignore direct=1. A disk has its own cache.
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
-    jobs = [job for job in jobs if job.shares_one_file and (job.reads or job.writes)]
+    jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]
     if not jobs or not (case.cold or case.load.writes):
         return
-    clones, did = jobs[0].clones, "write" if jobs[0].writes else "read"
+    clones, did = _starters_in((jobs[0],)), "write" if jobs[0].writes else "read"
     on_device = all(_DISK.match(name) for name in fio_job(jobs[0]).filenames)
     cache = "the cache of the drive" if on_device else "RAM, if direct=1 is not honoured here,"
     yield finding(
@@ -84,10 +84,17 @@ def _direct_in_step(case: Case) -> Findings:
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
     """Return how many clones access the same bytes at once.
 
-    Only jobs that RAM may serve and that `counts` accepts are included.
+    Only jobs that RAM may serve and that `counts` accepts are included. Random writes that are synced one by one are
+    not: two clones would have to write the same block between two syncs.
     """
     phases = (
-        [job for job in phase if (job.reads or job.writes) and may_end_in_ram(job, case.target) and counts(job)]
+        [
+            job
+            for job in phase
+            if (job.reads or (job.writes and not (job.is_random and job.commits_each_write)))
+            and may_end_in_ram(job, case.target)
+            and counts(job)
+        ]
         for phase in case.load.phases
     )
     return max((Load(tuple(phase)).sharers for phase in phases), default=0)
@@ -98,14 +105,14 @@ def _starters(case: Case) -> int:
     most = 0
     for phase in case.load.phases:
         jobs = [job for job in phase if _walks_forward(job) and may_end_in_ram(job, case.target)]
-        starts = Counter(
-            (extent.file, extent.scale, extent.start)
-            for job in jobs
-            if job.reads or job.writes
-            for extent in job.extents
-        )
-        most = max(most, *starts.values(), 0)
+        most = max(most, _starters_in([job for job in jobs if job.reads or job.writes]))
     return most
+
+
+def _starters_in(jobs: Sequence[LoadPart]) -> int:
+    """Return the largest number of clones that start at the same byte of a file."""
+    starts = Counter((extent.file, extent.scale, extent.start) for job in jobs for extent in job.extents)
+    return max(starts.values(), default=0)
 
 
 def _walks_forward(job: LoadPart) -> bool:

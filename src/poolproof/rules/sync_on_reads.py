@@ -6,6 +6,8 @@ _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_f
 
 
 def _in_job(case: Case) -> Findings:
+    if case.load.writes:
+        return  # the options are meant for the jobs that write, and the others inherit them from [global]
     if jobs := [job for job in case.jobs if job.reads and not job.writes and job.syncs]:
         yield notes(f"{case.who(jobs)} only reads, but sets sync options: they have no effect on reads", weight=15)
 
@@ -13,7 +15,7 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="Syncs in a job that only reads",
     wrong="sync=1, fsync and end_fsync apply to writes. They have no effect on reads and do not drop caches.",
-    shows="In a job: rw=read or randread with one of these options.",
+    shows="In a job: rw=read or randread with one of these options, and no job that writes.",
     error="None in the result, but it may be mistaken for one of synchronous or uncached reads.",
     fix="remove sync, fsync, fdatasync and end_fsync; set direct=1 if the reads should bypass RAM",
     sources=(

@@ -1,7 +1,7 @@
 """Reads of blocks that are on no disk: holes, unwritten extents, fresh volumes."""
 
 from poolproof.load.model import LoadPart
-from poolproof.rules.earlier import prepared_by, skips_blocks, was_filled, writers_of
+from poolproof.rules.earlier import MANY_PASSES, prepared_by, skips_blocks, was_filled, writers_of, writes_again
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.flow import cold_reads, compresses, lost_reads
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_issue, fio_source, linux_source, suspects
@@ -47,10 +47,17 @@ def _after_partial_writes(case: Case) -> Findings:
         if not writers or _on_devices(job):
             continue
         last = writers[-1]
-        if skips_blocks(last):
+        is_repeated = skips_blocks(last) and writes_again(last)
+        needed = _rate_to_finish(last, MANY_PASSES if is_repeated else 1)
+        limit = format_duration(last.runtime_s or 0)
+        if skips_blocks(last) and not is_repeated:
             why = "at random without a map of the blocks, which leaves at least a third of them out"
-        elif needed := _rate_to_finish(last):
-            limit = format_duration(last.runtime_s or 0)
+        elif needed and is_repeated:
+            why = (
+                f"at random without a map of the blocks for {limit}: at less than {format_rate(needed)} it leaves out "
+            )
+            why += "more than 5 % of them"
+        elif needed:
             why = f"for {limit}: at less than {format_rate(needed)} it stops before the end"
         else:
             continue
@@ -73,15 +80,15 @@ def _after_other_commands(case: Case) -> Findings:
             )
 
 
-def _rate_to_finish(part: LoadPart) -> float | None:
-    """Return the bytes per second at which a job with a time limit would write its whole file.
+def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
+    """Return the bytes per second at which a job with a time limit would write its whole file this many times.
 
     None if almost any disk reaches that, or if another option ends the job early.
     """
     moved = part.size_bytes
     if not moved or not part.runtime_s:
         return None
-    needed = moved * part.clones / part.runtime_s
+    needed = passes * moved * part.clones / part.runtime_s
     return needed if needed > _FAST_BYTES_PER_S else None
 
 
@@ -126,9 +133,9 @@ RULE = Rule(
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
     "read.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
-    "wrote at random with norandommap, or with a runtime that ends it before it has written the file at 500 MB/s; or a "
-    "read of what truncate, fallocate or blkdiscard left without data. In the counters: too few reads, although "
-    "direct=1 bypassed RAM.",
+    "wrote at random with norandommap (if it starts over: in fewer than three passes at 500 MB/s), or with a runtime "
+    "that ends it before it has written the file at 500 MB/s; or a read of what truncate, fallocate or "
+    "blkdiscard left without data. In the counters: too few reads, although direct=1 bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

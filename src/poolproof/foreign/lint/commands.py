@@ -18,6 +18,7 @@ from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 _MAX_DEPTH = 3
 _NEEDS_NO_JOB = frozenset({"profile", "server", "client", "cmdhelp", "enghelp", "help", "version", "remote-config"})
 _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a variable: $FIO, ${FIO_CMD}
+_FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
 _ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
@@ -51,6 +52,8 @@ def _units(text: str, surroundings: Surroundings, variables: Mapping[str, str]) 
         if has_fio_options(document.text):
             unit = unit_of_job_file(document.text, surroundings, first_line=document.line, start=document.start)
             units.append(unit)
+    if _FIO.search(text):
+        units += (unit for words in script.commands for unit in _printed_job_file(words, surroundings))
     return tuple(sorted(units, key=lambda unit: unit.line))
 
 
@@ -66,6 +69,27 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
         elif depth < _MAX_DEPTH:
             for word in words:
                 yield from _of_quoted(word, variables, depth)
+
+
+def _printed_job_file(words: Sequence[ShellWord], surroundings: Surroundings) -> Iterator[Unit]:
+    """Yield the job file that `printf` or `echo` prints, as in `fio <(printf '[a]\\nrw=read\\n')`."""
+    program, *rest = words
+    given = [word for word in rest if word.text not in ("-e", "-n", "-ne", "-en", "--")]
+    if program.text not in ("printf", "echo") or not given:
+        return
+    if program.text == "printf" and len(given) > 1 and "%s" in given[0].text:
+        given = given[1:]
+    printed = ("\n" if program.text == "printf" else " ").join(word.text for word in given)
+    text = printed.replace("\\n", "\n").replace("\\t", "\t")
+    if not has_fio_options(text):
+        return
+    unit = replace(unit_of_job_file(text, surroundings, first_line=given[0].line), sections=None)
+    if text == given[0].text:  # its lines are those of the script
+        yield unit
+        return
+    line = given[0].line
+    jobs = tuple(replace(job, line=line, lines=dict.fromkeys(job.lines, line)) for job in unit.jobs)
+    yield replace(unit, jobs=jobs, problems=tuple(replace(each, line=line) for each in unit.problems))
 
 
 def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:

@@ -8,6 +8,7 @@ from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.option_names import ALL_NAMES, canonical
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
+_PROMPT = re.compile(r"^\s*\[[^\]\n]*\]\$\s|^\s*\[[^\]\n]*[@~/ ][^\]\n]*\]#\s")  # [root@host ~]# fio …
 _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # not a test in a shell script: that has blanks
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
 _OPTION = re.compile(r"^\s*(?P<text>[^#;\n]*[^#;\s])")
@@ -15,10 +16,14 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the text, after comments and blank lines, opens a section (even without `]`) or includes a file."""
+    """True if the text, after comments and blank lines, opens a section (even without `]`) or includes a file.
+
+    The prompt of a shell (`[root@host ~]# fio …`) is not a section.
+    """
     for line in text.splitlines():
         if line.strip() and line.lstrip()[0] not in "#;":
-            return any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
+            is_prompt = _PROMPT.match(line) is not None
+            return not is_prompt and any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
     return False
 
 

@@ -26,7 +26,8 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     "sync": ("0", "1", "dsync"),
     **dict.fromkeys(("fsync", "fdatasync"), ("0", "1", "10000")),
     "verify": ("0", "crc32c"),
-    **dict.fromkeys(("filename", "directory"), ("unknown",)),
+    "filename": ("unknown", "/dev/sdz"),
+    "directory": ("unknown",),
     "offset_increment": ("1t", "0"),
     **dict.fromkeys(
         (

@@ -58,12 +58,12 @@ def part_of(job: Job) -> LoadPart:
         random_share=_random_share(job),
         block_bytes=min(span.low for span in spans),
         max_block_bytes=max(span.high for span in spans),
-        size_bytes=job.number("size") or None,
+        size_bytes=_size_bytes(job),
         io_size_bytes=job.number("io_size") or None,
         runtime_s=job.seconds("runtime") or None,
         ramp_s=job.seconds("ramp_time") or 0.0,
         time_based=job.flag("time_based"),
-        waits_for_previous=job.flag("stonewall"),
+        waits_for_previous=job.flag("stonewall") or bool(job.text("wait_for")),
         clones=clones,
         depth=depth,
         queue=clones * (1 if submits_one else depth),
@@ -146,6 +146,18 @@ def _writes_are_synchronous(job: Job) -> bool:
     return value in ("sync", "dsync", "1") or (value not in ("none", "0") and bool(job.number("sync")))
 
 
+def _size_bytes(job: Job) -> int | None:
+    """Return the bytes of all files of a clone: `size`, or `filesize` for each file; None if neither is set."""
+    filesize = _filesize(job)
+    return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
+
+
+def _filesize(job: Job) -> int:
+    """Return the largest size of a file that `filesize` permits; 0 if it is not set."""
+    sizes = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
+    return sizes.high if sizes else 0
+
+
 def _files_each(job: Job) -> int:
     return len(job.filenames) or max(1, job.number("nrfiles") or 1)
 
@@ -182,9 +194,8 @@ def _length(job: Job) -> float:
     sizes = []
     if size_bytes := job.number("size"):
         sizes.append(size_bytes / parts)
-    filesize = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
-    if filesize and filesize.high:
-        sizes.append(filesize.high * _files_each(job) / parts)
+    if filesize := _filesize(job):
+        sizes.append(filesize * _files_each(job) / parts)
     return min(sizes, default=math.inf)
 
 

@@ -98,9 +98,38 @@ def test_what_a_variable_holds_is_not_mended_in_its_place() -> None:
     assert "write-without-sync" in {each.rule for each in after.left}
 
 
+@pytest.mark.parametrize("prompt", ["[ec2-user ~]$ sudo ", "[root@host ~]# ", "[me@host data]$ ", "[root@h /]# "])
+def test_a_prompt_in_brackets_is_not_a_section(prompt: str) -> None:
+    assert _unsynced(f"{prompt}fio --name=a --rw=write --bs=1m --size=1g\n{prompt}fio --name=b --rw=read\n") == [1]
+
+
+def test_an_unknown_file_may_be_a_device() -> None:
+    command = "fio --name=a --filename=$T --direct=1 --ioengine=libaio --rw=read --bs=1m --size=4g --numjobs=4\n"
+    assert (1, "note", "shared-file-numjobs") in _said(command)
+    assert (1, "warning", "shared-file-numjobs") in _said(command.replace("$T", "/data/f"))
+
+
 def test_a_job_file_in_a_here_document() -> None:
     text = "cat > j.fio <<'EOF'\n[global]\nsize=1g\nbs=1m\n[a]\nrw=write\nEOF\nfio j.fio\n"
     assert _unsynced(text) == [6]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (r"""fio <(printf '[a]\nrw=write\nbs=1m\nsize=1g\n')""", 1),
+        (r"""echo -e "[a]\nrw=write\nbs=1m\nsize=1g" | fio -""", 1),
+        ("printf '%s\\n' '[a]' 'rw=write' 'bs=1m' 'size=1g' > j.fio; fio j.fio", 1),
+        ("echo '[a]\nbs=1m\nrw=write\nsize=1g' > j.fio\nfio j.fio", 3),
+    ],
+)
+def test_a_job_file_that_a_command_prints(text: str, line: int) -> None:
+    assert _unsynced(f"{text}\n") == [line]
+    assert fixed_text(f"{text}\n", name="bench.sh").text == f"{text}\n"
+
+
+def test_a_text_that_resembles_a_job_file_is_only_printed() -> None:
+    assert _rules("echo '[a]\nrw=write\nsize=1g' > job\n") == {"no-job"}
 
 
 def test_a_misspelt_option() -> None:

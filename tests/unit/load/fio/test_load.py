@@ -88,12 +88,21 @@ def test_block_sizes_are_those_of_the_directions_used() -> None:
     assert part_of(job(rw="read", bs="nonsense")).block_bytes == 4096
 
 
+def test_a_job_that_waits_for_another_starts_later() -> None:
+    load = load_of((job("a", filename="f"), job("b", filename="f", wait_for="a")))
+    assert [[part.name for part in phase] for phase in load.phases] == [["a"], ["b"]]
+    assert load.sharers == 1
+
+
 def test_sizes_are_read_in_bytes() -> None:
     assert part_of(job(size="1g")).size_bytes == 1 << 30
     assert part_of(job(size="50%")).size_bytes is None
     assert part_of(job(size="0")).size_bytes is None
     assert part_of(job(size="1g", kb_base="1000")).size_bytes == 10**9
     assert part_of(job(filesize="1m-4m")).extents[0].end == 4 << 20
+    assert part_of(job(filesize="1m-4m", nrfiles="3")).size_bytes == 12 << 20
+    assert part_of(job(filesize="1g", size="10m")).size_bytes == 10 << 20
+    assert part_of(job(filesize="1g", size="10%")).size_bytes is None
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tests.unit.rules.examples.building import (
 from tests.unit.rules.making import EXT4, GIB, KIB, MIB, direction, jobs, leaf, said
 
 _HDD = replace(EXT4, rotational=True, disks=1)
+_NFS = replace(EXT4, file_system="nfs4")
 _PMEM = replace(EXT4, persistent_memory=True)
 
 
@@ -176,6 +177,10 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "network-target": (
         Example(lint_of("rw=write bs=1m size=1g direct=1", replace(EXT4, file_system="nfs4")), "notes",
                 lint_of("rw=write bs=1m size=1g direct=1")),
+        Example(lint_of("rw=read bs=1m size=7g direct=1", _NFS), "suspects", lint_of("rw=read bs=1m size=7g direct=1")),
+        Example(lint_of("rw=read bs=1m size=2g numjobs=4 direct=1", _NFS), "notes",
+                lint_of("rw=read bs=1m size=2g numjobs=4 direct=1")),
+        Example(lint_of("rw=read bs=1m size=16g", _NFS), "suspects", lint_of("rw=read bs=1m size=16g")),
     ),
     "physical-ceiling": (
         Example(_reads_at(1900, "rw=randread bs=4k"), "refutes", _reads_at(1900, "rw=randread:16 bs=4k")),
@@ -206,6 +211,15 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of("rw=write bs=4k size=5g runtime=60 fsync=1")),
         Example(lint_of("rw=read bs=1m size=40g runtime=60"), "notes",
                 lint_of("rw=read bs=1m size=1g runtime=60 thinktime=100000")),
+        # direct=1: less than 10 s on a slow disk too, at 100 MB/s and at 1,000 random IOPS
+        Example(lint_of("rw=write bs=1m size=950m runtime=60 direct=1"), "suspects",
+                lint_of("rw=write bs=1m size=128g runtime=60 direct=1")),
+        Example(lint_of("rw=write bs=1m size=1g runtime=60 direct=1 iodepth=64 ioengine=libaio"), "notes",
+                lint_of("rw=write bs=1m size=128g runtime=60 direct=1 iodepth=64 ioengine=libaio")),
+        Example(lint_of("rw=randread bs=4k size=38m runtime=60 direct=1"), "suspects",
+                lint_of("rw=randread bs=4k size=8g runtime=60 direct=1")),
+        Example(lint_of("rw=randread bs=4k size=1g runtime=60 direct=1 iodepth=128 ioengine=libaio"), "notes",
+                lint_of("rw=randread bs=4k size=128g runtime=60 direct=1 iodepth=128 ioengine=libaio")),
         Example(_lasted("rw=read bs=1m size=1g runtime=60", GIB, 5.0), "fails",
                 _lasted("rw=read bs=1m size=1g runtime=60", 300 * MIB, 5.0)),
     ),
@@ -223,6 +237,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=read bs=1m size=64g numjobs=4 offset_increment=16g filename=X"),
             "notes",
             lint_of("rw=read bs=1m size=16g numjobs=4 offset_increment=16g filename=X"),
+        ),
+        Example(
+            lint_of("rw=read bs=1m size=500g numjobs=16 filename=/dev/sdb direct=1", None),
+            "notes",
+            lint_of("rw=read bs=1m size=500g numjobs=16 filename=/dev/sdb direct=1 offset_increment=100g", None),
+        ),
+        Example(
+            lint_of("rw=randwrite bs=4k size=2g numjobs=16 filename=X end_fsync=1"),
+            "notes",
+            lint_of("rw=randwrite bs=4k size=2g numjobs=16 filename=X fdatasync=1"),
         ),
     ),
     "short-run-burst": (

@@ -34,7 +34,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(lint_of("rw=read size=1g filename=a:b"), "notes", lint_of("rw=read size=1g filename=a\\:b")),
     ),
     "device-in-name": (
-        Example(named("/srv/f", "rw=read bs=1m"), "suspects", named("/srv/f", "rw=read bs=1m filename=/srv/f")),
+        Example(named("/srv/f", "rw=read bs=1m"), "notes", named("/srv/f", "rw=read bs=1m filename=/srv/f")),
         Example(named("/dev/sdb", "rw=read bs=1m"), "notes", named("/dev/sdb", "rw=read bs=1m filename=/dev/sdb")),
     ),
     "gtod-reduce": (Example(lint_of("rw=randread direct=1 gtod_reduce=1"), "notes", lint_of("rw=randread direct=1")),),
@@ -124,7 +124,14 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randwrite bs=4k direct=1 ioengine=libaio iodepth=1 fdatasync=1"),
         ),
     ),
-    "sync-on-reads": (Example(lint_of("rw=randread bs=4k sync=1"), "notes", lint_of("rw=randwrite bs=4k sync=1")),),
+    "sync-on-reads": (
+        Example(lint_of("rw=randread bs=4k sync=1"), "notes", lint_of("rw=randwrite bs=4k sync=1")),
+        Example(
+            lint_of("rw=randread bs=4k fsync_on_close=1"),
+            "notes",
+            lint_of("rw=randrw bs=4k fsync_on_close=1"),
+        ),
+    ),
     "unaligned-direct": (
         Example(lint_of("rw=write bs=2300 direct=1"), "suspects", lint_of("rw=write bs=2300 fdatasync=1")),
         Example(
