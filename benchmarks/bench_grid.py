@@ -126,7 +126,7 @@ def spent(run: RunDirectory, campaign: Campaign, wall_s: float) -> Iterator[str]
 def known(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the number of cells with a result, with an interval and with the requested precision, and the verdicts."""
     intervals = [cell for cell in cells if cell.figure is not None and cell.figure.low is not None]
-    settled = sum(not cell.is_unsettled for cell in intervals)
+    settled = sum(not cell.did_not_converge for cell in intervals)
     yield f"  {measured(cells)} with a result, {len(intervals)} with an interval, {settled} precise to within 10 %"
     verdicts = Counter(cell.verdict for cell in cells if cell.trials)
     yield f"  {', '.join(f'{verdict} {count}' for verdict, count in verdicts.most_common())}"

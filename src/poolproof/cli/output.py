@@ -110,10 +110,10 @@ def exit_if_incomplete(run: "Run | LoadedRun") -> None:
         raise typer.Exit(RunError.exit_code)
 
 
-def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
+def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     """Print all results of a run that can be read, list the rest on standard error, and return the loaded run.
 
-    With `leaves`, also print the disk's share for layouts with a single disk.
+    With `disks`, also print the disk's share for layouts with a single disk.
 
     Raises a RunError if this is not a run directory.
     """
@@ -144,7 +144,7 @@ def print_results(path: Path, *, as_json: bool, leaves: bool = False) -> "Run":
     if elimination is not None:
         out.print(elimination_block(elimination))
     print_claims(out, claims)
-    print_shares(out, cells, all_of_them=leaves, hint=f"poolproof show {run.path} --leaves")
+    print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)
     out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)

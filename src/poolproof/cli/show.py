@@ -10,8 +10,8 @@ from poolproof.cli.output import exit_if_incomplete, print_results
 
 def command(
     run: Run,
-    leaves: Annotated[bool, Option("--leaves", help="Print each disk's share for every layout.")] = False,
+    disks: Annotated[bool, Option("--disks", "--leaves", help="Print each disk's share for every layout.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print the results of a run with their verdicts and the reasons."""
-    exit_if_incomplete(print_results(run, as_json=as_json, leaves=leaves))
+    exit_if_incomplete(print_results(run, as_json=as_json, disks=disks))

@@ -7,7 +7,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 
 
 def asked_of(load: Load, result: Outcome) -> Outcome:
-    """Return the outcome without what its parts did not ask for.
+    """Return the outcome with only the I/O that its parts asked for.
 
     A part that only writes, and verifies, reads its data back after the writes. These reads are faster or slower than
     the writes and happen later, so they are not part of its rate or latency. A part that only verifies counts writes

@@ -13,7 +13,7 @@ def _in_result(case: Case) -> Findings:
     flows = (cold_reads(case), writes(case))
     hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
     less = ", and without the ramp the disks moved too few bytes"
-    plausible = "; the byte accounting is in order even without the ramp"
+    plausible = "; the ratio is within bounds even without the ramp"
     yield finding(
         "suspects" if hides else "notes",
         f"the counters cover {format_duration(found.window_s)}, fio's results {format_duration(ran)}: the counters "

@@ -6,6 +6,7 @@ into jobs and runs. A value that the current job already has starts a new job. A
 a run starts a new run.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,7 +15,6 @@ from typing import Any
 from poolproof.load.fio import text_lines as lines
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
-from poolproof.load.fio.printed_at import printed_at
 from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
@@ -22,6 +22,11 @@ _TOTAL = "All clients"  # the name of the totals that a client prints last
 _MOST_FOREIGN_LINES = 40  # within a run; forum posts have remarks between its parts
 _NO_DIRECTION = ""
 _LONGEST_PRINTING = timedelta(minutes=1)
+_PRINTED = re.compile(
+    r"pid=\d+: [A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) "
+    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})"
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,7 @@ class _Reader:
             return False
         part, pid = found
         has_totals = any(self._run.groups.values()) or bool(self._run.disks)
-        printed = printed_at(line)
+        printed = _printed_at(line)
         if part.name != _TOTAL and (has_totals or self._is_of_another_run(part) or self._is_later(part, printed)):
             self.finish()
         self._run.jobs.append(_JobDraft(part, pid, printed=printed))
@@ -324,3 +329,15 @@ class _Reader:
 
 def _has_moved(values: Direction) -> bool:
     return bool(values.io_bytes or values.iops or values.io_bytes is None)
+
+
+def _printed_at(line: str) -> datetime | None:
+    """Return when fio printed the first line of a job's block; None if the line does not show it."""
+    match = _PRINTED.search(line)
+    if match is None or match["month"] not in _MONTHS:
+        return None
+    year, day, hour, minute, second = (int(match[name]) for name in ("year", "day", "hour", "minute", "second"))
+    try:
+        return datetime(year, 1 + _MONTHS.index(match["month"]), day, hour, minute, second)
+    except ValueError:
+        return None

@@ -35,10 +35,10 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
     result = cell.result(metric)
     if result.interval is None:
         return None
-    interval = Interval(result.interval.mean) if cell.is_unsettled else result.interval  # its bounds are not valid
+    interval = Interval(result.interval.mean) if cell.did_not_converge else result.interval  # its bounds are not valid
     bounds = (interval.mean, interval.low, interval.high)
     value, low, high = (None if each is None else short(axis_value(each, metric)) for each in bounds)
-    return value, low, high, result.counts, cell.is_unsettled, result_text(cell, metric), result.verdict
+    return value, low, high, result.counts, cell.did_not_converge, result_text(cell, metric), result.verdict
 
 
 def axis_value(value: float, metric: MetricId) -> float:
@@ -56,7 +56,7 @@ def result_text(cell: Cell, metric: MetricId) -> str:
     if result.interval is None:
         return "no result"
     emulated = ", emulated" if cell.emulated else ""
-    if not cell.is_unsettled:
+    if not cell.did_not_converge:
         return interval_text(result.interval, metric, trials=len(result.values)) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
     trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"

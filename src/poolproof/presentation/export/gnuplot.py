@@ -138,7 +138,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
     if not row.counts:
         why = f"{row.own.verdict}: " + "; ".join(f"{finding.rule}: {finding.message}" for finding in row.reasons)
     elif row.settled is False:
-        why = "not converged: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.unsettled)
+        why = "not converged: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.not_converged)
     if why:
         kind, _, text = why.partition(": ")
         yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
@@ -197,10 +197,10 @@ def _title(panel: Panel, kind: str, way: str) -> str:
     """Return the same title as in the cache-and-log benchmark, plus the numbers of omitted and of hollow points."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
-    unsettled = sum(map(_is_hollow, panel.rows))
+    not_converged = sum(map(_is_hollow, panel.rows))
     counts = ", ".join(f"{count} {verdict}" for verdict, count in left_out.items())
     notes = [f"left out: {counts}"] if counts else []
-    notes += [f"hollow: {unsettled} not converged"] if unsettled else []
+    notes += [f"hollow: {not_converged} not converged"] if not_converged else []
     return f'{title}."\\n".{_quoted("; ".join(notes))}' if notes else title
 
 
@@ -209,17 +209,17 @@ def _parts(panel: Panel, at: int) -> Iterator[str]:
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
-    unsettled = f"strcol({_SETTLED_COLUMN}) eq 'false'"
+    not_converged = f"strcol({_SETTLED_COLUMN}) eq 'false'"
     for index, (layout, rows) in enumerate(panel.lines.items()):
         if any(column in row.figures for row in rows):
             file = _quoted(f"{panel.name}.dat")
             title = _quoted(_one_line(layout))
             hollow = any(map(_is_hollow, rows))
-            value = f"({unsettled} ? NaN : ${plain})" if hollow else plain
+            value = f"({not_converged} ? NaN : ${plain})" if hollow else plain
             using = f"{_BYTES_COLUMN}:{value}:{low}:{low + 1}"
             yield f"{file} index {index} using {using} with yerrorlines {_style(index)} title {title}"
             if hollow:
-                using = f"{_BYTES_COLUMN}:({unsettled} ? ${plain} : NaN)"
+                using = f"{_BYTES_COLUMN}:({not_converged} ? ${plain} : NaN)"
                 yield f"{file} index {index} using {using} with points {_style(index, hollow=True)} notitle"
 
 

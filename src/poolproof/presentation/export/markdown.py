@@ -35,7 +35,7 @@ def markdown_text(table: ExportTable) -> str:
         f"**{_text(table.campaign.name)}**{question}",
         body,
         *notes.lines(),
-        _unsettled(table.rows),
+        _not_converged(table.rows),
         _few_events(table.rows),
         _text(emulated_legend(row.cell for row in table.rows)),
         _legend(table),
@@ -111,12 +111,12 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
     return f"{value} ±{half}" if half and row.counts else value
 
 
-def _unsettled(rows: Iterable[ExportRow]) -> str:
+def _not_converged(rows: Iterable[ExportRow]) -> str:
     """Return a sentence that lists the results that did not converge, grouped by reason; empty if there are none."""
     named: dict[str, list[str]] = {}
     for row in rows:
         if row.settled is False and row.figure is not None:
-            why = ", ".join(reason.name for reason in row.unsettled)
+            why = ", ".join(reason.name for reason in row.not_converged)
             named.setdefault(why, []).append(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}")
     parts = []
     for why, places in named.items():

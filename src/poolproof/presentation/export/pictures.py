@@ -141,10 +141,10 @@ def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosix
 def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], intervals: str) -> dict[str, object]:
     """Return a title that explains the whole picture, because pictures are shared without the report."""
     rejected = sum(not result["counts"] for result in results)
-    unsettled = sum(result["unsettled"] and result["counts"] for result in results)
+    not_converged = sum(result["unsettled"] and result["counts"] for result in results)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
-    marks += f"; hollow without a bar: {unsettled} not converged, approximate" if unsettled else ""
+    marks += f"; hollow without a bar: {not_converged} not converged, approximate" if not_converged else ""
     return _headed(run, what, marks)
 
 

@@ -78,7 +78,7 @@ class ExportRow:
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
-    def unsettled(self) -> tuple[NotConverged, ...]:
+    def not_converged(self) -> tuple[NotConverged, ...]:
         """Return why the result is not as precise as `until` requires; empty if it is, or without `until`."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 

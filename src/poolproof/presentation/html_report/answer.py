@@ -191,9 +191,9 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 def _why_no_interval(ranking: Ranking) -> str:
     """Return why tied layouts have no interval: no convergence, or a single trial; empty if it is neither."""
-    unsettled = [each.entry.layout for each in ranking.best if each.entry.untested]
-    if unsettled:
-        return f" (the results of {_listed(unsettled)} are not precise enough)"
+    imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
+    if imprecise:
+        return f" (the results of {_listed(imprecise)} are not precise enough)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
     return " (a single trial has no interval)" if alone else ""
 

@@ -88,7 +88,7 @@ def cell_rows(
             "levels": _levels(run, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
             "o": [_other_verdict(other, finding_number) for other in cell.other_verdicts],
-            **_reasons_unsettled(cell),
+            **_why_not_converged(cell),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
@@ -99,13 +99,13 @@ def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...],
     return [names, other.verdict, [finding_number[finding_key(finding)] for finding in other.reasons]]
 
 
-def is_unsettled(cell: Cell) -> bool:
+def did_not_converge(cell: Cell) -> bool:
     """True if the cell has a result that did not converge."""
-    return cell.is_unsettled and cell.figure is not None
+    return cell.did_not_converge and cell.figure is not None
 
 
-def _reasons_unsettled(cell: Cell) -> dict[str, list[list[str]]]:
-    if not is_unsettled(cell) or cell.settling is None:
+def _why_not_converged(cell: Cell) -> dict[str, list[list[str]]]:
+    if not did_not_converge(cell) or cell.settling is None:
         return {}
     return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
 
@@ -200,7 +200,7 @@ def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     If cells of a workload converged, its cells are compared with the best of those, and no other cell is coloured as
     the best. If none converged, as in a grid of short trials, its cells are compared with the best of all.
     """
-    settled = _best(cell for cell in cells if not cell.is_unsettled)
+    settled = _best(cell for cell in cells if not cell.did_not_converge)
     best = _best(cells) | settled
     return tuple(_tile(cell, best.get(cell.workload), among_settled=cell.workload in settled) for cell in cells)
 
@@ -234,7 +234,7 @@ def _best(cells: Iterable[Cell]) -> dict[str, float]:
 def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
     speed = _speed(cell)
     share = speed / best if speed and best else None
-    if share is not None and cell.is_unsettled and among_settled and (short(share) or 0) >= 1:
+    if share is not None and cell.did_not_converge and among_settled and (short(share) or 0) >= 1:
         share = None
     depth = None if share is None else min(-math.log10(share), look.HEAT_DECADES)
     return Tile(share, depth, _INK_WITHOUT_COLOUR if depth is None else ink_on(heat_colour(depth)))

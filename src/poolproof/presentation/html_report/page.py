@@ -21,8 +21,8 @@ from poolproof.presentation.html_report.assets import rendered, write_page
 from poolproof.presentation.html_report.cells import (
     cell_rows,
     columns,
+    did_not_converge,
     finding_key,
-    is_unsettled,
     metrics_measured,
     packed,
     shown_findings,
@@ -61,7 +61,7 @@ def page(loaded: LoadedRun) -> str:
         "verdicts": [
             (word, mark, sum(cell.result().verdict == word for cell in cells)) for word, mark in MARKS.items()
         ],
-        "unsettled": sum(map(is_unsettled, cells)),
+        "unsettled": sum(map(did_not_converge, cells)),
         "charts": list(charts),
         "groups": finding_groups(cells),
         "claims": claim_rows(run),

@@ -108,7 +108,7 @@ def _row(cell: Cell) -> list[Text]:
     style, half = STYLES[cell.verdict], ""
     if cell.figure is None:
         value = "no result"
-    elif cell.is_unsettled:
+    elif cell.did_not_converge:
         value = "not converged"
     else:
         value, half = value_text(cell.figure.mean, cell.metric), half_width_text(cell.figure)
@@ -162,7 +162,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield each cell that has not converged, with the range of its trials and the reasons."""
     for cell in cells:
         values = cell.values()
-        if cell.is_unsettled and cell.settling is not None and values:
+        if cell.did_not_converge and cell.settling is not None and values:
             low, high = value_text(min(values), cell.metric), value_text(max(values), cell.metric)
             spread = f"{low} in one trial" if len(values) == 1 else f"{low} to {high} in {len(values)} trials"
             reasons = [_point(each.name, f": {each.sentence}") for each in cell.settling.reasons]
@@ -194,7 +194,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         groups = cell.groups()
         if len(groups) > 1:
             summary, meaning, fix = f"form two groups, {groups_text(groups, cell.metric)}", _TWO_GROUPS, _COUNT_GROUPS
-        elif cell.disagrees and not cell.is_unsettled:
+        elif cell.disagrees and not cell.did_not_converge:
             summary, meaning, fix = "differ by more than the variation within each trial explains", _APART, _FIND_CAUSE
         else:
             continue

@@ -17,7 +17,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import Difference
 
 MARGIN = 0.16
-"""The largest difference, as a share, between equal layouts of a family that was measured."""
+"""The largest measured difference between equal layouts of a family, as a share."""
 
 
 def family_of(run: LoadedRun) -> Mapping[str, int]:

@@ -132,7 +132,7 @@ def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit
         return "; ".join(unknown)
     leaves = tuple(LeafLimit(device, float(values[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
-    converged = not any(each.is_unsettled for each in (cell, *alone.values()))
+    converged = not any(each.did_not_converge for each in (cell, *alone.values()))
     return replace(found, over=_over(cell, found, alone), converged=converged)
 
 

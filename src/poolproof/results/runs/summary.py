@@ -116,7 +116,7 @@ class Cell:
         return CellKey(self.layout, self.workload, self.state)
 
     @property
-    def is_unsettled(self) -> bool:
+    def did_not_converge(self) -> bool:
         """True if the result is not precise to within the requested tolerance, so its mean is not reliable."""
         return self.settling is not None and not self.settling.converged
 
@@ -135,7 +135,7 @@ class Cell:
 
         Empty if the trials are only too few or too far apart, because the interval over the trials already shows that.
         """
-        return unsteady_reasons(self.trials) if self.is_unsettled else ()
+        return unsteady_reasons(self.trials) if self.did_not_converge else ()
 
     @property
     def seconds(self) -> Mapping[str, float]:

@@ -72,6 +72,6 @@ def test_an_unsettled_result_is_approximate(tmp_path: Path) -> None:
     path = make_run(tmp_path / "run", values, record=record, unsettled={("pair", "reads"): "drift"})
     cells = _by_cell([NamedRun("run", load_run(path))])
     (calm,), (drifts,) = cells["one", "reads"].points, cells["pair", "reads"].points
-    assert (calm.cell.is_unsettled, drifts.cell.is_unsettled) == (False, True)
+    assert (calm.cell.did_not_converge, drifts.cell.did_not_converge) == (False, True)
     assert not result_text(calm.cell, "iops").startswith("about")
     assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (not converged, trials 2.00k IOPS … 2.00k IOPS)"

@@ -74,7 +74,7 @@ def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() 
     """
     figures = (100.0, 106.0, 101.0, 105.0, 100.5, 105.5)
     known = cell(*(trial("pair", number, figure) for number, figure in enumerate(figures, start=1)))
-    assert not known.is_unsettled and known.disagrees
+    assert not known.did_not_converge and known.disagrees
     text = printed(SETTLED, known)
     assert "! r on pair: its trials differ by more than the variation within each" in text
     assert "r on hdd: its trials" not in text
