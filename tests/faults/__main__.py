@@ -33,6 +33,7 @@ _KILLS = 200
 _KILL = "killed"
 _OTHERS = ("__main__", "fault")
 _NICE = 10
+_END_S = 60.0
 Outcomes = Mapping[str, Sequence[Outcome]]
 
 
@@ -51,7 +52,24 @@ def injected(name: str, module: ModuleType, seed: int) -> Outcome:
         module.clean(testbed)
         return outcome
     finally:
+        _end_runs(str(testbed.path))
         testbed.close()
+
+
+def _end_runs(place: str) -> None:
+    """End runs that a fault left behind because it could not be injected. They remove what they built."""
+    deadline = time.monotonic() + _END_S
+    while runs := [pid for pid, said in _command_lines() if f"poolproof run {place}/" in said]:
+        for pid in runs:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
+        time.sleep(1.0)
+
+
+def _command_lines() -> Iterator[tuple[int, str]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            yield int(folder.name), (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
 
 
 @contextlib.contextmanager

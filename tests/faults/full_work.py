@@ -4,11 +4,11 @@ import random
 import time
 
 from tests.faults.fault import Outcome
-from tests.loop.command import Answer, ask
+from tests.loop.command import Answer, Started, ask
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 120.0
-"""Seconds until the run has ended and removed everything."""
+"""Seconds from the plan until the run has ended and removed everything."""
 
 _CAMPAIGN = """
 devices: {a: {emulate: nvme, size: 256M}}
@@ -24,8 +24,10 @@ def inject(testbed: Testbed, chance: random.Random) -> None:
     (small / "ballast").write_bytes(bytes((1024 - chance.choice((0, 4, 8, 12, 16))) * 1024 - 4096))
     words = testbed.words(testbed.campaign(_CAMPAIGN))
     words[words.index("--work") + 1] = str(small)
+    started = Started(testbed.path, *words)
+    started.wait_for((testbed.runs / "run" / "run.json").exists, "no run.json", 240.0)
     begun = time.monotonic()
-    _ENDED[str(testbed.path)] = ask(*words), time.monotonic() - begun
+    _ENDED[str(testbed.path)] = started.wait(), time.monotonic() - begun
 
 
 def expect(testbed: Testbed, chance: random.Random) -> Outcome:
