@@ -148,6 +148,16 @@ def _controls() -> Iterator[Trial]:
         log = Use(453, write=(logged, (1 + factor) * logged), flushes=453, log=logged)
         commits = "rw=write bs=64k size=64g fdatasync=1"
         yield Trial(layout, commits, 453, 64 * KIB, log, committed, _ZFS_LOG, factor, 1.0, syncs=453, control=True)
+    for options in ("zonemode=strided zonesize=1m zoneskip=9m", "random_distribution=zipf:1.2", "pre_read=1",
+                    "numjobs=8 filename=X"):  # fmt: skip
+        yield _control("a | ext4", f"rw=randread {random} {options}", Use(10_000, moved))
+    split = "rw=randread size=64g direct=1 bssplit=4k/50:64k/50"
+    yield _control("a | ext4", split, Use(10_000, 10_000 * 34 * KIB), bs=34 * KIB)
+    for options in ("ioengine=splice", "fadvise_hint=random"):
+        yield _control("a | ext4", f"rw=randread bs=4k size=64g {options}", Use(10_000, moved))
+    yield _control("a | ext4", "rw=randwrite bs=4k size=4k direct=1", Use(10_000, write=(moved, moved)))
+    dsync = Use(10_000, write=(2.2 * moved, 2.2 * moved), flushes=10_000)
+    yield _control("a | ext4", "rw=randwrite bs=4k size=64g sync=dsync", dsync)
     stream = Use(1_090, 256 * MIB)
     yield Trial("a | ext4", "rw=read bs=128k size=64g", 2_048, 128 * KIB, stream, {"bandwidth": "sound"}, control=True)
 
@@ -164,6 +174,11 @@ def _others() -> Iterator[Trial]:
     arc = "rw=randread bs=4k size=96m"
     yield Trial("zfs a", arc, 10_270, 4 * KIB, Use(769, 769 * 128 * KIB), refuted, _ZFS, misses=769)
     yield Trial("zfs raidz1 a b c", arc, 10_270, 4 * KIB, Use(12_000, 6_000 * 128 * KIB), refuted, _ZFS, misses=3_000)
+    for options, requests in {"fadvise_hint=sequential": 600, "random_distribution=zipf:1.2": 2_000}.items():
+        ahead = Use(requests, 10_000 * 4 * KIB)
+        yield Trial("a | ext4", f"rw=randread bs=4k size=64g {options}", 10_000, 4 * KIB, ahead, refuted)
+    in_order = Use(1_250, 10_000 * 4 * KIB)
+    yield Trial("a | ext4", "rw=randread:8 bs=4k size=64g", 10_000, 4 * KIB, in_order, refuted)
     # the pauses of thinktime make the rate; three of four writes never leave RAM, but each sync stores its block
     capped: dict[str, Verdict] = {"iops": "suspect", "bandwidth": "suspect", "p99": "sound"}
     moved = 10_000 * 4 * KIB
