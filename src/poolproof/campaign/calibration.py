@@ -87,6 +87,11 @@ def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], 
     return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
 
 
+def builds_of(campaign: Campaign, layout: str) -> int:
+    """Return how often a run builds this layout: as often as the campaign says, but a bare disk only once."""
+    return campaign.measure.builds if calibrated_device(layout) is None else 1
+
+
 def bare_name(device: str) -> str:
     """Return the layout name of a bare disk: `bare:` and the name of the device."""
     return f"{PREFIX}{device}"

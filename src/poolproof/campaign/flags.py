@@ -60,6 +60,7 @@ class Overrides:
     budget: str | None = None
     goal: str | None = None
     calibrate: bool = False
+    builds: str | None = None
 
 
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
@@ -151,6 +152,7 @@ def _measure(measure: Measure, overrides: Overrides) -> Measure:
         "min": overrides.least,
         "max": overrides.most,
         "steady": overrides.steady,
+        "builds": overrides.builds,
         "trials": overrides.trials,
         "seed": None if overrides.seed is None else str(overrides.seed),
     }

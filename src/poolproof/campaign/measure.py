@@ -21,9 +21,10 @@ from poolproof.stopping.model import Steady
 from poolproof.units import parse_duration
 
 UNTIL_KEYS = ("until", "confidence", "min", "max", "steady")
-KEYS = ("time", *UNTIL_KEYS, "trials", "cold", "seed", "calibrate")
+KEYS = ("time", *UNTIL_KEYS, "builds", "trials", "cold", "seed", "calibrate")
 LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
+MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
 """The default minimum and maximum number of trials per cell with `until`."""
 
@@ -69,6 +70,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
         most_trials=most,
         until=until,
         calibrate=expect_flag(given["calibrate"], "calibrate") if "calibrate" in given else default.calibrate,
+        builds=_builds(given["builds"]) if "builds" in given else default.builds,
     )
 
 
@@ -103,6 +105,11 @@ def _cold(node: Node) -> bool | Literal["reads"]:
 def _seed(node: Node) -> int:
     text = expect_scalar(node, "a whole number after `seed`", "write seed: 2").text
     return _whole(text, "seed", 0, 2**63 - 1, node.spot, "2")
+
+
+def _builds(node: Node) -> int:
+    text = expect_scalar(node, "a whole number after `builds`", "write builds: 2").text
+    return _whole(text, "builds", 1, MOST_BUILDS, node.spot, "2")
 
 
 def _refuse_contradiction(table: YamlMapping, default: Measure) -> None:

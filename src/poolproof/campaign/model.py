@@ -135,11 +135,12 @@ class Until:
 
 @dataclass(frozen=True)
 class Measure:
-    """How each cell is measured: seconds per trial, number of trials, cold caches, and the seed of the random order.
+    """How each cell is measured: seconds per trial, number of builds and trials, cold caches, and the random seed.
 
     With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets from `trials` to
-    `most_trials` trials, or exactly `trials` if `most_trials` is None. With `calibrate`, each disk is first measured
-    alone. If `cold` is "reads", caches are dropped only before workloads that read.
+    `most_trials` trials, or exactly `trials` if `most_trials` is None. Each layout is built `builds` times, and these
+    numbers of trials are for each build. With `calibrate`, each disk is first measured alone. If `cold` is "reads",
+    caches are dropped only before workloads that read.
     """
 
     time_s: float = 10.0
@@ -149,6 +150,7 @@ class Measure:
     most_trials: int | None = None
     until: Until | None = None
     calibrate: bool = False
+    builds: int = 1
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
         """True if the workload's trials start with cold caches. `reads` says whether any job of the workload reads."""
@@ -158,7 +160,7 @@ class Measure:
 
     @property
     def trials_max(self) -> int:
-        """Return the maximum number of trials per cell."""
+        """Return the maximum number of trials of a cell in each build."""
         return self.trials if self.most_trials is None else self.most_trials
 
     @property

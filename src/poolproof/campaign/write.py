@@ -108,6 +108,8 @@ def _measure(measure: Measure, default: Measure) -> str:
             ("steady", until.steady),
         ]
     most = "" if measure.most_trials is None else f"..{measure.most_trials}"
+    if measure.builds != default.builds:
+        entries.append(("builds", str(measure.builds)))
     entries += [
         ("trials", f"{measure.trials}{most}"),
         ("cold", measure.cold if measure.cold == "reads" else _flag(measure.cold)),

@@ -28,8 +28,9 @@ def command(
     steady: Annotated[Text, Option(help="With --until: the steady-state criterion: poolproof or snia.")] = None,
     budget: Annotated[Text, Option(help="With --until: the maximum time for all trials together, such as 2h.")] = None,
     goal: Annotated[Text, Option(metavar="WORKLOAD", help="The workload that decides which layout is best.")] = None,
+    builds: Annotated[Text, Option(help="The number of times that each layout is built, such as 3.")] = None,
     trials: Annotated[
-        Text, Option(help="The number of trials per cell, such as 3; with --until also a range, such as 2..6.")
+        Text, Option(help="The number of trials per build of a cell, such as 3; with --until also a range: 2..6.")
     ] = None,
     calibrate: Annotated[
         bool, Option("--calibrate", help="First measure each disk alone, as an upper limit for the layouts.")
@@ -76,7 +77,9 @@ def command(
         raise UsageError("--on and --lab were both given", "leave one of them out")
     path, more = split_words(campaign or [])
     flags = Flags(layout, device, [*(workload or ()), *more], baseline)
-    overrides = Overrides(time, trials, seed, quick, until, confidence, least, most, steady, budget, goal, calibrate)
+    overrides = Overrides(
+        time, trials, seed, quick, until, confidence, least, most, steady, budget, goal, calibrate, builds
+    )
     chosen, text = campaign_of(path, flags, overrides)
     if wipe:
         check_wipe(chosen, wipe)

@@ -17,6 +17,7 @@ from poolproof.measure.session import (
     locked_host,
     measure_run,
     open_session,
+    planned_rounds,
     planned_steps,
     reopen_session,
 )
@@ -64,7 +65,9 @@ def print_plan(request: RunRequest, *, as_json: bool) -> None:
         ]
         for note in few_events_ahead(request.campaign):
             say(f"note: {note}")
-        print_answer(plan_object(once, layouts, jobs), plan_text(once, layouts, jobs), as_json=as_json)
+        rounds = planned_rounds(session)
+        text = plan_text(once, layouts, jobs, rounds)
+        print_answer(plan_object(once, layouts, jobs, rounds), text, as_json=as_json)
 
 
 def _measure(session: Session, run: RunDirectory, *, as_json: bool, plain: bool) -> None:

@@ -39,14 +39,14 @@ def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
 
 
 def check_budget(campaign: Campaign) -> None:
-    """Check that the budget allows the minimum number of trials of every cell.
+    """Check that the budget allows the minimum number of trials of every cell, in all builds.
 
     Raises a CampaignError if fio alone would need more time than the budget.
     """
     if campaign.budget_s is None or campaign.measure.until is None:
         return
     certain, usual = (list(_trials_s(campaign, only_certain=which)) for which in (True, False))
-    trials = campaign.measure.trials
+    trials = campaign.measure.builds * campaign.measure.trials
     total_s = trials * sum(certain)
     if campaign.budget_s >= total_s:
         return

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from poolproof.campaign.calibration import builds_of
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
@@ -13,6 +14,7 @@ from poolproof.layers.adapt import core_of
 from poolproof.layers.families import families
 from poolproof.layers.open_layout import describe, deviations
 from poolproof.layers.tree import on_host
+from poolproof.measure.builds import build_rounds
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
@@ -68,7 +70,9 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
             if schedule is not None:
                 schedule.start()
             conductor = replace(conductor, schedule=schedule)
-            conductor.measure([name for name in orders if remaining[name]], orders)
+            rounds = build_rounds(list(orders), plan.campaign.measure.builds, plan.seed)
+            for build, names in enumerate(rounds, start=1):
+                conductor.measure([name for name in names if orders[name].certain(build)], orders, build)
             # Spend the rest of the budget on the layouts that may still be the best, one trial of each per round.
             while schedule and (candidates := schedule.candidates()) and schedule.affords(candidates):
                 if not conductor.measure(schedule.begin_round(candidates), orders, affordable=True):
@@ -95,11 +99,12 @@ def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> 
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
-        return priors_among(cell for order in orders.values() for cell in order.cells())
+        return priors_among(cell for order in orders.values() for cell in order.cells_of_builds())
 
     for layout in layouts:
         workloads = [cell.workload for cell in plan.cells_of(layout.name)]
-        orders[layout.name] = TrialOrder(layout.name, workloads, plan.campaign.measure, plan.seed, done, spread)
+        measure = replace(plan.campaign.measure, builds=builds_of(plan.campaign, layout.name))
+        orders[layout.name] = TrialOrder(layout.name, workloads, measure, plan.seed, done, spread)
     return orders
 
 
@@ -115,34 +120,39 @@ class _Conductor:
     stalled: StalledDisks
     schedule: Schedule | None = None
 
-    def measure(self, names: Sequence[str], orders: Mapping[str, TrialOrder], *, affordable: bool = False) -> bool:
-        """Measure these layouts, family by family. With `affordable`, stop at a family that the schedule can't afford.
+    def measure(
+        self, names: Sequence[str], orders: Mapping[str, TrialOrder], build: int = 1, *, affordable: bool = False
+    ) -> bool:
+        """Measure a build of these layouts, family by family.
 
-        Returns False if it stopped early.
+        With several builds, each layout is built from scratch, because a layout that was converted in place is not an
+        independent build. With `affordable`, stop at a family that the schedule can't afford. Returns False if it
+        stopped early.
         """
-        for family in families(self.plan.nodes, names):
+        apart = self.plan.campaign.measure.builds > 1
+        for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
             if affordable and self.schedule and not self.schedule.affords(family):
                 return False
-            self._measure_family({name: orders[name] for name in family})
+            self._measure_family({name: orders[name] for name in family}, build)
         return True
 
-    def _measure_family(self, orders: Mapping[str, TrialOrder]) -> None:
+    def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
         """Build the family's core once, change it in place, rebuild it after a failure. A single layout has no core."""
         before = self._outstanding()
         core: LayoutPlan | None = None
         for name, order in orders.items():
-            self.listener.layout_begins(name, len(order.certain()))
+            self.listener.layout_begins(name, len(order.certain(build)), build)
             self.stalled.forget()
             try:
                 if len(orders) > 1:
                     core = self._core(name, core, before)
-                self._measure_layout(name, order, core)
+                self._measure_layout(name, order, build, core)
             except HostUnreachable:
                 raise
             except PoolproofError as error:
                 cause = cause_of(error, (self.stalled.check,))
                 self.listener.warning(f"{name}: {cause.message}")
-                self._fail_remaining(order, cause)
+                self._fail_remaining(order, build, cause)
                 self._remove_all_but(before)
                 core = None
         self._remove_all_but(before)
@@ -159,11 +169,11 @@ class _Conductor:
                 self._remove_all_but(before)
         return self._build(partial(plan_core, self.plan, self.host, name))
 
-    def _measure_layout(self, name: str, order: TrialOrder, core: LayoutPlan | None) -> None:
+    def _measure_layout(self, name: str, order: TrialOrder, build: int, core: LayoutPlan | None) -> None:
         """Build the layout from scratch or on top of its core, measure it, and remove what this method built."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
-        self._run_trials(self._open_layout(self._build(planner)), order)
+        self._run_trials(self._open_layout(self._build(planner)), order, build)
         self._remove_all_but(before)
 
     def _outstanding(self) -> set[int]:
@@ -217,8 +227,8 @@ class _Conductor:
             identity_check=planned.identity_check,
         )
 
-    def _run_trials(self, layout: BuiltLayout, order: TrialOrder) -> None:
-        names = {workload.name for workload, _number in order.certain()}
+    def _run_trials(self, layout: BuiltLayout, order: TrialOrder, build: int) -> None:
+        names = {workload.name for workload, _number in order.certain(build)}
         cells = [cell for cell in self.plan.cells_of(layout.name) if cell.workload.name in names]
         with watched(self.host, layout.tree) as check_health, self._space(layout) as check_space:
             prepared = prepare(self.host, layout, cells, self.listener)
@@ -226,10 +236,10 @@ class _Conductor:
                 self.schedule.filled(layout.name, prepared)
             checks = (check_health, self.stalled.check, check_space)
             context = TrialContext(
-                self.host, self.run, layout, self.plan.campaign.measure, self.listener, checks=checks
+                self.host, self.run, layout, self.plan.campaign.measure, self.listener, checks=checks, build=build
             )
-            for workload, number in order.ahead(prepared):
-                if order.is_new(workload, number):
+            for workload, number in order.ahead(prepared, build):
+                if order.is_new(workload, build):
                     self.listener.trial_added(layout.name, workload.name)
                 if self.schedule is not None:
                     context.measure = self.schedule.measure(layout.name, workload.name)
@@ -247,9 +257,9 @@ class _Conductor:
 
         return enough_space(self.host, (layout.scratch,) if has_images else (), stop)
 
-    def _fail_remaining(self, order: TrialOrder, error: PoolproofError) -> None:
-        for workload, number in order.certain():
-            trial = failed_trial(order.layout, workload, number, error)
+    def _fail_remaining(self, order: TrialOrder, build: int, error: PoolproofError) -> None:
+        for workload, number in order.certain(build):
+            trial = failed_trial(order.layout, workload, number, error, build)
             self.run.append(trial)
             self.listener.trial_ends(trial)
             order.add(trial)

@@ -39,8 +39,8 @@ class Listener:
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         """The run starts; `trials_done` trials were finished before it was resumed."""
 
-    def layout_begins(self, layout: str, trials_to_do: int) -> None:
-        """A layout is about to be built."""
+    def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
+        """A layout is about to be built, for the `build`-th time."""
 
     def trial_added(self, layout: str, workload: str) -> None:
         """A cell is not precise yet and gets one more trial than planned."""
@@ -141,9 +141,10 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The values that all trials of a layout share. `idle` is the disks' background I/O while fio is not running.
+    """The values that all trials of a build share. `build` counts from 1.
 
-    Each of `checks` raises a BuildError if something that the layout needs has failed.
+    `idle` is the disks' background I/O while fio is not running. Each of `checks` raises a BuildError if something that
+    the layout needs has failed.
     """
 
     host: Host
@@ -153,6 +154,7 @@ class TrialContext:
     listener: Listener
     idle: Idle = field(default_factory=Idle)
     checks: Sequence[Callable[[], None]] = ()
+    build: int = 1
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import count, islice
+from itertools import count
 
 from poolproof.campaign.model import Measure, Workload
 from poolproof.results.runs.convergence import VariancePriors, needs_trial
@@ -17,6 +17,8 @@ class TrialOrder:
     that has converged skips later rounds; it catches up if later trials show that trials differ more. So each trial
     must be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much trials
     differ in the run.
+
+    Each build of the layout has its own rounds, and its own trials decide whether it needs another one.
     """
 
     def __init__(
@@ -29,20 +31,26 @@ class TrialOrder:
         priors: Callable[[], VariancePriors | None] = lambda: None,
     ) -> None:
         self.layout = layout
+        self.builds = range(1, measure.builds + 1)
         self._measure, self._priors = measure, priors
         self._workloads = {workload.name: workload for workload in workloads}
         self._trials: dict[str, dict[int, Trial]] = {name: {} for name in self._workloads}
-        chance = random.Random(f"{seed}:{layout}")
-        self._positions: list[dict[str, int]] = []
-        for _ in range(measure.trials_max):
-            round_ = list(self._workloads)
-            chance.shuffle(round_)
-            self._positions.append({name: position for position, name in enumerate(round_)})
+        self._positions = {build: self._rounds(seed, build) for build in self.builds}
         self._limits = dict.fromkeys(self._workloads, measure.trials_max)
-        self._announced: frozenset[tuple[str, int]] = frozenset()
+        self._announced: dict[tuple[str, int], int] = {}
         for trial in done:
             if trial.layout == layout and trial.workload in self._trials:
                 self.add(trial)
+
+    def _rounds(self, seed: int, build: int) -> list[dict[str, int]]:
+        """Return the position of each workload in each round of a build."""
+        chance = random.Random(f"{seed}:{self.layout}" if build == 1 else f"{seed}:{self.layout}:{build}")
+        positions = []
+        for _ in range(self._measure.trials_max):
+            round_ = list(self._workloads)
+            chance.shuffle(round_)
+            positions.append({name: position for position, name in enumerate(round_)})
+        return positions
 
     def add(self, trial: Trial) -> None:
         """Record a finished trial."""
@@ -59,15 +67,19 @@ class TrialOrder:
 
     def announce(self) -> int:
         """Return the number of trials that are certain now. From then on, `is_new` is true for all others."""
-        self._announced = frozenset((workload.name, number) for workload, number in self.certain())
-        return len(self._announced)
+        self._announced = {
+            (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
+            for name in self._workloads
+            for build in self.builds
+        }
+        return len(self.certain())
 
-    def is_new(self, workload: Workload, number: int) -> bool:
-        """True if the trial was not certain at `announce`."""
-        return (workload.name, number) not in self._announced
+    def is_new(self, workload: Workload, build: int = 1) -> bool:
+        """True if the workload's next trial in this build was not certain at `announce`."""
+        return len(self._done(workload.name, build)) >= self._announced.get((workload.name, build), 0)
 
-    def ahead(self, among: Collection[str] | None = None) -> Iterator[tuple[Workload, int]]:
-        """Yield the next trial until none is needed.
+    def ahead(self, among: Collection[str] | None = None, build: int = 1) -> Iterator[tuple[Workload, int]]:
+        """Yield the next trial of a build, with its number, until none is needed.
 
         Each trial must be passed to `add` before the next one is requested.
 
@@ -79,41 +91,63 @@ class TrialOrder:
         names = self._workloads if among is None else among
         while True:
             priors = cache(self._priors)
-            keys = sorted(self._sort_key(name, len(self._trials[name])) for name in names)
-            name = next((name for _, _, name in keys if self._is_needed(name, priors)), None)
+            keys = sorted(self._sort_key(name, build, len(self._done(name, build))) for name in names)
+            name = next((name for _, _, name in keys if self._is_needed(name, build, priors)), None)
             if name is None:
                 return
             yield self._workloads[name], next(self._free_numbers(name))
 
-    def certain(self) -> tuple[tuple[Workload, int], ...]:
-        """Return the trials that will certainly run: up to each cell's minimum, or one more if it is needed now."""
-        priors = cache(self._priors)
-        keys = []
-        for name in self._workloads:
-            done = len(self._trials[name])
-            missing = max(self._measure.trials - done, int(self._is_needed(name, priors)))
-            numbers = islice(self._free_numbers(name), missing)
-            keys += [(*self._sort_key(name, done + offset), number) for offset, number in enumerate(numbers)]
-        return tuple((self._workloads[name], number) for _, _, name, number in sorted(keys))
+    def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
+        """Return the trials that will certainly run, with their numbers, in one build or in all builds.
 
-    def _sort_key(self, name: str, done: int) -> tuple[int, int, str]:
+        A build will have at least its minimum of each workload, or one more if it is needed now.
+        """
+        priors = cache(self._priors)
+        numbers = {name: self._free_numbers(name) for name in self._workloads}
+        found = []
+        for each in self.builds:
+            keys = sorted(
+                self._sort_key(name, each, len(self._done(name, each)) + offset)
+                for name in self._workloads
+                for offset in range(self._missing(name, each, priors))
+            )
+            found += [(each, self._workloads[name], next(numbers[name])) for _, _, name in keys]
+        return tuple((workload, number) for each, workload, number in found if build in (None, each))
+
+    def builds_ahead(self) -> tuple[int, ...]:
+        """Return the builds with trials that will certainly run."""
+        priors = cache(self._priors)
+        return tuple(
+            build for build in self.builds if any(self._missing(name, build, priors) for name in self._workloads)
+        )
+
+    def _missing(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> int:
+        missing = self._measure.trials - len(self._done(name, build))
+        return max(missing, int(self._is_needed(name, build, priors)))
+
+    def _sort_key(self, name: str, build: int, done: int) -> tuple[int, int, str]:
         """Return the sort key of a workload's next trial: its round, its position in the round, its name."""
-        positions = self._positions[min(done, len(self._positions) - 1)]
-        return done, positions[name], name
+        positions = self._positions[build]
+        return done, positions[min(done, len(positions) - 1)][name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
         """Return the trial numbers that the workload has not used yet, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
-    def _is_needed(self, name: str, priors: Callable[[], VariancePriors | None]) -> bool:
-        done = len(self._trials[name])
-        if done < self._measure.trials:
+    def _is_needed(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> bool:
+        own = self._done(name, build)
+        if len(own) < self._measure.trials:
             return True
-        return done < self._limits[name] and needs_trial(self._done(name), self._measure, priors())
+        return len(own) < self._limits[name] and needs_trial(own, self._measure, priors())
 
-    def _done(self, workload: str) -> list[Trial]:
-        return [trial for _, trial in sorted(self._trials[workload].items())]
+    def _done(self, workload: str, build: int | None = None) -> list[Trial]:
+        trials = (trial for _, trial in sorted(self._trials[workload].items()))
+        return [trial for trial in trials if build in (None, trial.build)]
 
     def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
         """Return the trials so far, one list per cell, for these workloads or for all."""
         return [self._done(name) for name in (self._workloads if workloads is None else workloads)]
+
+    def cells_of_builds(self) -> list[list[Trial]]:
+        """Return the trials so far, one list per cell and build."""
+        return [self._done(name, build) for name in self._workloads for build in self.builds]

@@ -35,7 +35,7 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
         order.limit()
     # a resumed run does not build finished layouts again
     unfinished = {name for name, order in orders.items() if order.certain()}
-    if campaign.measure.trials == 1:
+    if campaign.measure.trials * campaign.measure.builds == 1:
         for layout, workload in _sampled_cells(campaign):
             if layout in unfinished:
                 orders[layout].allow((workload,), 2)
@@ -140,7 +140,8 @@ class Schedule:
         Its cost is known once a second layout has been built; until then, half of the spare time is reserved. Nothing
         is reserved if the round would take more than three quarters of the spare time.
         """
-        if self._campaign.measure.trials_max == self._campaign.measure.trials or len(self._orders) < 2:
+        measure = self._campaign.measure
+        if measure.trials_max == measure.trials or measure.builds > 1 or len(self._orders) < 2:
             return 0.0
         if self._reserved_s is None:
             if len(self._took().builds) < 2:
@@ -166,10 +167,11 @@ class Schedule:
         """Return the layouts that get one more trial of the goal's workloads, because they may still be the best.
 
         Empty after the last round, if only one layout is left, or if none needs a trial. A layout whose rate changed
-        during its trials needs none, because further trials do not narrow its interval.
+        during its trials needs none, because further trials do not narrow its interval. With several builds per layout,
+        there are no such rounds: a single trial of yet another build would say little.
         """
         measure, priors = self._campaign.measure, priors_among(self._cells())
-        if self._most >= measure.trials_max:
+        if self._most >= measure.trials_max or measure.builds > 1:
             return []
         goal_cells = {name: self._goal_cells(name) for name in self._orders}
         found = eliminate(goal_cells, self.goal, measure, priors).candidates
@@ -216,8 +218,9 @@ class Schedule:
         trials_s, count = sum(map(sum, found.trials.values())), sum(map(len, found.trials.values()))
         overhead_s = max(0.0, trials_s - measured_s) / max(1, count)
         build_s = fmean(found.builds.values()) if found.builds else 0.0
-        unbuilt = [name for name, order in self._orders.items() if name != built and order.certain()]
-        return lasting_s + len(ahead) * overhead_s + sum(found.builds.get(name, build_s) for name in unbuilt)
+        builds = {name: len(order.builds_ahead()) - (name == built) for name, order in self._orders.items()}
+        building_s = sum(max(0, count) * found.builds.get(name, build_s) for name, count in builds.items())
+        return lasting_s + len(ahead) * overhead_s + building_s
 
     def _shortest_s(self, cell: tuple[str, str], ran: Mapping[str, Sequence[float]]) -> float:
         least_s = max(self._campaign.measure.shortest_s, self._least_trials_s[cell])
@@ -236,4 +239,4 @@ class Schedule:
         return [trial for cell in self._cells() for trial in cell]
 
     def _cells(self) -> list[list[Trial]]:
-        return [cell for order in self._orders.values() for cell in order.cells()]
+        return [cell for order in self._orders.values() for cell in order.cells_of_builds()]

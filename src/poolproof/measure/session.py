@@ -21,6 +21,7 @@ from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
 from poolproof.layers.catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
+from poolproof.measure.builds import build_rounds
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, run_owned, undo_leftovers
 from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
@@ -180,6 +181,12 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
     around = gather_facts(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
     return directory_steps(plan.site, owner, with_ram=plan.uses_ram_files), tuple(plan_layouts(plan, around))
+
+
+def planned_rounds(session: Session) -> list[list[str]]:
+    """Return the names of the layouts in the order in which each round builds them; for `--dry-run`."""
+    campaign = session.plan.campaign
+    return build_rounds([layout.name for layout in campaign.layouts], campaign.measure.builds, session.plan.seed)
 
 
 def measure_run(

@@ -105,7 +105,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
         with context.run.together():
             trial = _retry_if_stuck(context, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(layout, workload, number, cause_of(error, context.checks))
+        trial = failed_trial(layout, workload, number, cause_of(error, context.checks), context.build)
         broken = error if isinstance(error, HostUnreachable) else None
     if broken is None:
         errors = disk_errors(context.host, context.layout.leaves, since_s, failed=trial.verdict == "failed")
@@ -119,10 +119,10 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
     return trial
 
 
-def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError) -> Trial:
+def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError, build: int) -> Trial:
     """Return a `failed` trial with the error as its finding. Its start is the time of the failure."""
     finding = Finding("work-done", "fails", error.message, error.hint or "fix the cause, then run the campaign again")
-    return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now())
+    return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now(), build=build)
 
 
 def _now() -> str:
@@ -167,6 +167,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
         stored_bytes=prepared.stored_bytes,
         seconds={"cool": drop_s, **measured.seconds},
         settling=settling,
+        build=context.build,
     )
 
 

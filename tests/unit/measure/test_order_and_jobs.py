@@ -104,7 +104,7 @@ def test_with_a_budget_each_cell_gets_its_minimum_and_then_what_allow_permits() 
     assert held.certain() == ()
     held.allow([first], 3)
     assert [(entry.name, number) for entry, number in held.certain()] == [(first, 3)]
-    assert all(held.is_new(entry, number) for entry, number in held.certain())
+    assert all(held.is_new(entry) for entry, _ in held.certain())
     held.add(trial(first, 3, 100.0))
     assert [len(cell) for cell in held.cells([first, second])] == [3, 2]
     assert held.certain() == ()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from poolproof.campaign.calibration import all_cells
+from poolproof.campaign.calibration import all_cells, builds_of
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
@@ -131,7 +131,7 @@ class Follower:
         if key == self._running:
             return
         layout, workload, number = key
-        trials = self.campaign.measure.trials
+        trials = self.campaign.measure.trials * builds_of(self.campaign, layout)
         if layout != self._layout:
             self._layout = layout
             done = sum(count for (name, _), count in self._done.items() if name == layout)

@@ -21,9 +21,20 @@ class PlannedJobs:
     job: str
 
 
-def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequence[PlannedJobs]) -> str:
-    """Return the steps `first`, the steps of each layout and then the jobs, for `--dry-run`."""
+def plan_text(
+    first: Iterable[Step],
+    layouts: Iterable[LayoutPlan],
+    jobs: Sequence[PlannedJobs],
+    rounds: Sequence[Sequence[str]] = (),
+) -> str:
+    """Return the steps `first`, the steps of each layout and then the jobs, for `--dry-run`.
+
+    `rounds`: the names of the layouts in the order in which they are built. It is shown if there are several rounds.
+    """
     lines = ["# once", *_steps(first)]
+    if len(rounds) > 1:
+        lines += ["", f"# each layout is built {len(rounds)} times, in this order:"]
+        lines += [f"# build {number}: {', '.join(names)}" for number, names in enumerate(rounds, start=1)]
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to drop caches before a trial"]
         lines += _steps((*planned.tree.close, *planned.tree.open))
@@ -38,7 +49,12 @@ def plan_text(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Sequen
     return "\n".join(lines)
 
 
-def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iterable[PlannedJobs]) -> dict[str, Any]:
+def plan_object(
+    first: Iterable[Step],
+    layouts: Iterable[LayoutPlan],
+    jobs: Iterable[PlannedJobs],
+    rounds: Sequence[Sequence[str]] = (),
+) -> dict[str, Any]:
     """Return the plan of `plan_text` as an object, for `--dry-run --json`.
 
     Secrets that a step reads from standard input are left out.
@@ -54,6 +70,7 @@ def plan_object(first: Iterable[Step], layouts: Iterable[LayoutPlan], jobs: Iter
             for planned in layouts
         ],
         "jobs": [asdict(each) for each in jobs],
+        "rounds": [list(names) for names in rounds],
     }
 
 

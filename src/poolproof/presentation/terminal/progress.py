@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from poolproof.campaign.calibration import all_cells, calibrated_device
+from poolproof.campaign.calibration import all_cells, builds_of, calibrated_device
 from poolproof.campaign.model import Campaign
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.terminal.words import trial_text
@@ -66,15 +66,19 @@ class RunProgress(Listener):
         self._campaign, self._clock = campaign, clock
         self._begun_s = clock() if begun_s is None else begun_s
         self._since_s = self._step_since_s = self._begun_s
-        self._planned = {(layout.name, each.name): campaign.measure.trials for layout, own in cells for each in own}
+        self._planned = {
+            (layout.name, each.name): campaign.measure.trials * builds_of(campaign, layout.name)
+            for layout, own in cells
+            for each in own
+        }
         self._added: Counter[tuple[str, str]] = Counter()
         self._verdicts: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
         self._mean_s: float | None = None
         for trial in done:
             self._count(trial)
 
-    def layout_begins(self, layout: str, trials_to_do: int) -> None:
-        del trials_to_do  # counted from the trials that have ended
+    def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
+        del trials_to_do, build  # counted from the trials that have ended
         self.layout, self.running, self.activity = layout, None, "building"
         self.set_start(self._clock())
 
@@ -191,9 +195,11 @@ class PlainLines(RunProgress):
         super().__init__(campaign, done, begun_s=begun_s, clock=clock)
         self._stream = stream
 
-    def layout_begins(self, layout: str, trials_to_do: int) -> None:
-        super().layout_begins(layout, trials_to_do)
-        self._print(f"building {layout} ({format_number_of(trials_to_do, 'trial')})")
+    def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
+        super().layout_begins(layout, trials_to_do, build)
+        builds = builds_of(self._campaign, layout)
+        which = f", build {build} of {builds}" if builds > 1 else ""
+        self._print(f"building {layout}{which} ({format_number_of(trials_to_do, 'trial')})")
 
     def trial_ends(self, trial: Trial) -> None:
         super().trial_ends(trial)

@@ -70,6 +70,7 @@ def _other_versions(run: LoadedRun) -> _Facts:
 def _measure(measure: Measure) -> _Facts:
     return {
         "time of a trial": _time(measure),
+        "builds": str(measure.builds),
         "trials": str(measure.trials) if measure.most_trials is None else f"{measure.trials}..{measure.most_trials}",
         "cold": str(measure.cold).lower(),
         "calibrate": str(measure.calibrate).lower(),

@@ -39,7 +39,9 @@ _CONFIG = {
     "preserve_insertion_order": "false",
 }
 _CELLS = """
-select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER from cells group by run, verdict
+select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER,
+  coalesce(min(builds) filter (where not starts_with(layout, 'bare:')), 0)::INTEGER
+from cells group by run, verdict
 """
 
 
@@ -240,39 +242,48 @@ class ListedRun:
 
 def listed_runs(session: Session) -> tuple[ListedRun, ...]:
     """Return every run that could be read, oldest first."""
-    found: dict[str, dict[Verdict, tuple[int, int, int]]] = {}
+    found: dict[str, dict[Verdict, tuple[int, int, int, int]]] = {}
     for run, verdict, *numbers in session.ask(_CELLS).rows:
-        found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2])
+        found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2], numbers[3])
     runs = sorted(session.runs, key=lambda run: (run.record.begun_at, run.name))
     return tuple(_listed(run, found.get(run.name, {})) for run in runs)
 
 
-def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int]]) -> ListedRun:
-    cells = sum(count for count, _, _ in found.values())
+def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]]) -> ListedRun:
+    cells = sum(count for count, _, _, _ in found.values())
     wanted = _wanted(run.record.campaign)
     state: RunState = "stopped"
     if run.record.imported:
-        state, wanted = "imported", wanted and (cells, 0)
+        state, wanted = "imported", wanted and (cells, 0, 0)
     elif RunDirectory(run.path).is_going():
         state = "going"
-    elif wanted is not None and cells >= wanted[0] and all(least >= wanted[1] for _, _, least in found.values()):
+    elif wanted is not None and cells >= wanted[0] and all(_is_whole(each, wanted) for each in found.values()):
         state = "finished"
     return ListedRun(
         run=run,
         campaign=run.campaign,
         state=state,
-        trials=sum(trials for _, trials, _ in found.values()),
+        trials=sum(trials for _, trials, _, _ in found.values()),
         cells=cells,
         cells_wanted=wanted[0] if wanted else None,
         verdicts={verdict: found[verdict][0] for verdict in reversed(WORST_FIRST) if verdict in found},
     )
 
 
+def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
+    """True if the cells with a verdict have their builds and trials. Bare disks have one build and are not checked."""
+    _cells, _trials, least, builds = found
+    return least >= wanted[1] and builds in (0, wanted[2])
+
+
 @functools.lru_cache(maxsize=256)
-def _wanted(campaign: str) -> tuple[int, int] | None:
-    """Return the number of cells in a campaign and the minimum number of trials per cell; None if it can't be read."""
+def _wanted(campaign: str) -> tuple[int, int, int] | None:
+    """Return the number of cells in a campaign, and the numbers of trials per build and of builds.
+
+    None if the campaign can't be read.
+    """
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:
         return None
-    return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials
+    return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials, read.measure.builds

@@ -62,6 +62,7 @@ RAW = {
     "columns": "MAP(VARCHAR, VARCHAR)",
     "state": "VARCHAR",
     "verdicts": "MAP(VARCHAR, VARCHAR)",
+    "build": "INTEGER",
 }
 """The keys that are read from trials.jsonl, with their DuckDB types."""
 
@@ -150,11 +151,11 @@ def views() -> dict[str, str]:
 def placed_trials(lines: str) -> str:
     """Return SQL that creates a view of all trial lines, each with its run. `lines` is the SQL that reads the lines.
 
-    Lines that were written before the key `state` existed get the state `healthy`.
+    Lines that were written before the keys existed get the state `healthy` and the build 1.
     """
     return (
         f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
-        f"replace (coalesce(lines.state, {literal(HEALTHY)}) as state) "
+        f"replace (coalesce(lines.state, {literal(HEALTHY)}) as state, coalesce(lines.build, 1) as build) "
         f"from ({lines}) as lines join run_files on run_files.file = lines.filename"
     )
 
@@ -185,6 +186,7 @@ def _trials() -> str:
     parts += [f"case when not {is_counted} then {value} end as {REJECTED}{name}" for name, value, is_counted in values]
     parts += [f"account.{field.name} as {field.name}" for field in dataclasses.fields(Account)]
     parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns", "state"]
+    parts += ["build"]
     return f"select {', '.join(parts)} from placed_trials"
 
 
@@ -198,7 +200,7 @@ def _cells() -> str:
     groups = ", ".join(CELL_NAMES)
     sums = [field.name for field in dataclasses.fields(AccountSum)]
     inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
-    inner += ["max(begun_at) as begun_at"]
+    inner += ["max(begun_at) as begun_at", "count(distinct build) as builds"]
     inner += [f"{_summed(name)} as {name}" for name in sums]
     outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts"]
     outer += [f"{KNOWN_SETTLED} as settled", "trials"]
@@ -215,7 +217,7 @@ def _cells() -> str:
             f"known_{name}_high as {name}_high",
         ]
         rejected += [f"case when not {name}_counts then {name} end as {REJECTED}{name}"]
-    outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state"]
+    outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state", "builds"]
     found = f"select {', '.join(inner)} from placed_trials group by {groups}"
     return f"select {', '.join(outer)} from ({found}) left join {KNOWN_CELLS} using ({groups})"
 

@@ -21,6 +21,9 @@ from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 from poolproof.verdicts import has_values
 
+BuildKey = tuple[CellKey, int]
+"""A cell and the number of a build of its layout."""
+
 
 @dataclass(frozen=True)
 class VariancePriors:
@@ -91,12 +94,12 @@ def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePrior
 def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     """Return the minimum number of trials that a run still needs. `trials` are in the order in which they ended.
 
-    A run never returns to a layout that it has finished. So if a cell had converged when the last trial of its layout
-    ended, the cell needs no further trial, even if later trials change the prior.
+    A run never returns to a build that it has finished. So if a cell had converged when the last trial of the build
+    ended, the cell needs no further trial of it, even if later trials change the prior.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
-    bare = cell_keys(calibration.layouts, calibration.workloads)
-    own = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
+    bare = [(key, 1) for key in cell_keys(calibration.layouts, calibration.workloads)]
+    own = build_keys(cell_keys(campaign.layouts, campaign.workloads, campaign.states), measure)
     has_budget = campaign.budget_s is not None
     return _ahead(every, bare, measure, least_only=False) + _ahead(every, own, measure, least_only=has_budget)
 
@@ -108,6 +111,19 @@ def cell_keys(
     return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 
+def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
+    """Return the keys of all builds of these cells."""
+    return [(key, build) for key in keys for build in range(1, measure.builds + 1)]
+
+
+def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
+    """Return the trials of each of these builds of cells, in their original order. Other trials are left out."""
+    builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
+    for trial in trials:
+        builds.get((trial.cell_key, trial.build), []).append(trial)
+    return builds
+
+
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
     """Return the trials of each of these cells, in their original order. Trials of other cells are left out."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
@@ -116,18 +132,18 @@ def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, l
     return cells
 
 
-def _ahead(trials: Sequence[Trial], keys: Sequence[CellKey], measure: Measure, *, least_only: bool) -> int:
-    now = by_cell(trials, keys)
+def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, *, least_only: bool) -> int:
+    now = by_build(trials, keys)
     count = sum(max(measure.trials - len(own), 0) for own in now.values())
     if least_only or measure.until is None:
         return count
     priors = priors_among(now.values())
-    for key, own in now.items():
+    for (key, build), own in now.items():
         if len(own) >= measure.trials and needs_trial(own, measure, priors):
-            # the trials up to the last one of the layout
-            last = max(at for at, trial in enumerate(trials) if trial.layout == key.layout)
-            then = by_cell(trials[: last + 1], keys)
-            count += needs_trial(then[key], measure, priors_among(then.values()))
+            # the trials up to the last one of the build
+            same = (at for at, trial in enumerate(trials) if (trial.layout, trial.build) == (key.layout, build))
+            then = by_build(trials[: max(same) + 1], keys)
+            count += needs_trial(then[key, build], measure, priors_among(then.values()))
     return count
 
 

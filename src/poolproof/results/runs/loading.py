@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.calibration import all_cells
+from poolproof.campaign.calibration import all_cells, builds_of
 from poolproof.campaign.model import HEALTHY, Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, RunError
@@ -65,14 +65,23 @@ class LoadedRun:
     @property
     def wanted(self) -> int:
         """Return the minimum number of trials that the campaign requires for all its cells together."""
-        return sum(len(workloads) for _, workloads in all_cells(self.campaign)) * self.campaign.measure.trials
+        return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
         """Return how many of the `wanted` trials are finished. Extra trials of a cell are not counted."""
-        found = Counter((trial.layout, trial.workload) for trial in self.trials)
-        keys = [(layout.name, each.name) for layout, workloads in all_cells(self.campaign) for each in workloads]
-        return sum(min(self.campaign.measure.trials, found[key]) for key in keys)
+        found = Counter((trial.layout, trial.workload, trial.build) for trial in self.trials)
+        return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
+
+    @cached_property
+    def _wanted_builds(self) -> tuple[tuple[str, str, int], ...]:
+        """Return the layout, the workload and the number of each build of a cell that the campaign requires."""
+        return tuple(
+            (layout.name, workload.name, build)
+            for layout, workloads in all_cells(self.campaign)
+            for build in range(1, builds_of(self.campaign, layout.name) + 1)
+            for workload in workloads
+        )
 
     @property
     def is_going(self) -> bool:

@@ -120,12 +120,13 @@ class Convergence:
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial: one line of trials.jsonl. `number` counts from 1 within the cell.
+    """A finished trial: one line of trials.jsonl. `number` counts from 1 within the cell, over all of its builds.
 
     `figures` is None if fio reported no results. `seconds` has the duration of each part (cool, settle, fio, drain).
     `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line) and `columns`
     (the names of the file and its folders, and the job's options). `verdicts` has the metrics whose verdict differs
-    from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke.
+    from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke. `build` is the
+    build of the layout, counted from 1; 1 in older runs.
     """
 
     layout: str
@@ -146,6 +147,7 @@ class Trial:
     state: str = HEALTHY
     verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
     interrupted: bool = False
+    build: int = 1
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:

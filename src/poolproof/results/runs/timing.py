@@ -29,18 +29,18 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     """Return the durations of a run. `trials` are in the order in which they ended.
 
     `begun_s` is when the first build began, in seconds since 1970. If `begun_s` is between two trials, it is the time
-    when the run was resumed. The gap between two trials of the same layout is the time for saving the result. The gap
-    between trials of two layouts is the time for building the second one, unless it is so long that the run was
+    when the run was resumed. The gap between two trials of the same build is the time for saving the result. The gap
+    between trials of two builds is the time for the second build, unless it is so long that the run was
     probably stopped and resumed. The build of a layout that could not be built lasted until its trials failed.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
         return Took({}, {})
     gaps = [(a, b, _gap_s(a, b, begun_s)) for a, b in pairwise(known)]
-    same = [gap for a, b, gap in gaps if a.layout == b.layout and a.seconds and b.seconds and gap >= 0]
+    same = [gap for a, b, gap in gaps if _is_same_build(a, b) and a.seconds and b.seconds and gap >= 0]
     between = statistics.median(same) if same else 0.0
     builds = [(known[0].layout, begin_s(known[0]) - begun_s)]
-    builds += [(b.layout, gap) for a, b, gap in gaps if a.layout != b.layout]
+    builds += [(b.layout, gap) for a, b, gap in gaps if not _is_same_build(a, b)]
     builds = [(layout, gap) for layout, gap in builds if gap >= 0]
     longest = max(_NIGHT_S, _NIGHT_TIMES * statistics.median(gap for _, gap in builds)) if builds else 0.0
     built = [(layout, gap) for layout, gap in builds if gap <= longest]
@@ -49,6 +49,10 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
         if trial.seconds:
             cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
     return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
+
+
+def _is_same_build(a: Trial, b: Trial) -> bool:
+    return (a.layout, a.build) == (b.layout, b.build)
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:

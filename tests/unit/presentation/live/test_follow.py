@@ -28,8 +28,8 @@ class Heard(Listener):
         self.lines: list[str] = []
         self.rates: list[LiveRates] = []
 
-    def layout_begins(self, layout: str, trials_to_do: int) -> None:
-        self.lines.append(f"layout {layout} {trials_to_do}")
+    def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
+        self.lines.append(f"layout {layout} {trials_to_do}" + (f" build {build}" if build > 1 else ""))
 
     def trial_added(self, layout: str, workload: str) -> None:
         self.lines.append(f"added {layout} {workload}")
