@@ -1,4 +1,4 @@
-"""Every fault of `make faults` once, several at a time. Most of the time, poolproof waits for a time limit."""
+"""Most faults of `make faults` once, several at a time. Most of the time, poolproof waits for a time limit."""
 
 import os
 import shutil
@@ -15,8 +15,11 @@ from tests.faults.fault import Outcome
 pytestmark = [pytest.mark.slow, pytest.mark.waits, pytest.mark.timeout(600)]
 
 _LONGEST = ("disk_stopped", "hanging_fuse", "silent_link", "full_work")
-_NAMES = sorted(fault_modules(), key=lambda name: (name not in _LONGEST, name))
-_AT_A_TIME = 5
+_ALONE = ("disk_slowed", "disk_vanished", "killed", "read_only_results")
+"""Faults that must hit a certain second of a run. Next to other faults on a busy machine, they come too late."""
+
+_NAMES = sorted(fault_modules().keys() - set(_ALONE), key=lambda name: (name not in _LONGEST, name))
+_AT_A_TIME = 4
 _SEED = 1
 
 
