@@ -2,9 +2,9 @@
 
 Two layouts run the same workloads. The trials of a cell vary by 3 %, but by another amount in each cell: σ is the
 standard deviation of the logarithm of the cell's own deviation. A trial is a series of autocorrelated rates. With
-several builds, part of the variance is between builds, and the mean of a build counts as one sample. The prior comes
-from the cells of the simulated run, as in a real one. `until` repeats trials until each cell is precise to within 3 %,
-with two to six trials.
+several builds, part of the variance is between builds, and the mean of a build is one sample (`statistics/builds.py`).
+The prior comes from the cells of the simulated run, as in a real one. `until` repeats trials until each cell is precise
+to within 3 %, with two to six trials.
 
 Printed for each row: the share of runs in which at least one cell is called faster or slower although the layouts are
 equal, the share of 95 % intervals of a cell's ratio that contain the truth, and the share of cells with a planted
@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.statistics.autocorrelation import long_run
+from poolproof.statistics.builds import Samples, build_samples
 from poolproof.statistics.comparison import Difference, decide, difference, log_mean
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
@@ -99,7 +100,7 @@ def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
             for each in going:
                 each.run_one()
             prior = _prior(cells, setting)
-    means = [log_mean(each.values, prior) for each in cells]
+    means = [log_mean(each.samples.values, prior, resolution=each.samples.error) for each in cells]
     pairs = zip(means[: setting.cells], means[setting.cells :], strict=True)
     return [difference(b, a) for a, b in pairs if a is not None and b is not None]
 
@@ -107,10 +108,10 @@ def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
 def _prior(cells: Sequence["_Cell"], setting: Setting) -> VariancePrior | None:
     """Return the prior from all cells; with a single trial, from sixteen cells that have a second one."""
     if setting.trials != 1 or setting.builds > 1:
-        return fit_prior(each.values for each in cells)
+        return fit_prior(each.samples.values for each in cells)
     for each in cells[:16]:
         each.run_one()
-    return fit_prior(each.values for each in cells[:16])
+    return fit_prior(each.samples.values for each in cells[:16])
 
 
 class _Cell:
@@ -119,23 +120,27 @@ class _Cell:
     def __init__(self, rng: random.Random, deviation: float, setting: Setting) -> None:
         self._rng, self._deviation, self._builds = rng, deviation, setting.builds
         self.trials: list[TrialMean] = []
-        self.values: list[float] = []
+        self._trials_of_build = setting.trials or 2
         for _ in range(setting.builds):
-            self._run_build(setting.trials or 2)
+            self._run_build()
 
     def run_one(self) -> None:
         """Add a trial of the only build."""
         self._add(0.0)
-        self.values = [each.mean for each in self.trials]
 
-    def _run_build(self, trials: int) -> None:
-        level = self._rng.gauss(0, self._deviation * math.sqrt(_BETWEEN_BUILDS)) if self._builds > 1 else 0.0
-        for _ in range(trials):
-            self._add(level)
+    @property
+    def samples(self) -> Samples:
+        """Return the trials of the only build, or the means of the builds, as for a real cell."""
+        values = [each.mean for each in self.trials]
         if self._builds == 1:
-            self.values = [each.mean for each in self.trials]
-        else:
-            self.values.append(math.fsum(each.mean for each in self.trials[-trials:]) / trials)
+            return Samples(tuple(values))
+        step = self._trials_of_build
+        return build_samples([values[at : at + step] for at in range(0, len(values), step)])
+
+    def _run_build(self) -> None:
+        level = self._rng.gauss(0, self._deviation * math.sqrt(_BETWEEN_BUILDS)) if self._builds > 1 else 0.0
+        for _ in range(self._trials_of_build):
+            self._add(level)
 
     def _add(self, level: float) -> None:
         deviation = self._deviation * (math.sqrt(1 - _BETWEEN_BUILDS) if self._builds > 1 else 1.0)

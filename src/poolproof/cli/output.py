@@ -148,7 +148,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)
     out.print(f"\nrun: {run.path}", markup=False, soft_wrap=True)
-    done, ahead = sum(len(cell.trials) for cell in (*bare, *cells)), trials_ahead(run.trials, campaign)
+    done, ahead = len(run.trials), trials_ahead(run.trials, campaign)
     if ahead and run.has_record and not (run.left_out or run.record.imported):
         text = f"{done} of {done + ahead} trials done; to continue: poolproof resume {run.path}"
         out.print(text, markup=False, soft_wrap=True)

@@ -42,7 +42,15 @@ def answer(run: LoadedRun) -> Headline:
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
-    rest = (*found.rest, *_emulated(run), *_eliminated(run), *_missing(run), *_holds_for(run), *_cost(run))
+    rest = (
+        *found.rest,
+        *_emulated(run),
+        *_eliminated(run),
+        *_builds(run),
+        *_missing(run),
+        *_holds_for(run),
+        *_cost(run),
+    )
     return replace(found, rest=rest)
 
 
@@ -224,10 +232,13 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     host = "this machine" if run.record.host == "local" else run.record.host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    yield (
-        f"This applies to {host}, these builds of the layouts and {when}: "
-        "how much results differ between builds and between days was not measured."
-    )
+    if run.by_build:
+        yield f"This applies to {host} and {when}: how much results differ between days was not measured."
+    else:
+        yield (
+            f"This applies to {host}, these builds of the layouts and {when}: "
+            "how much results differ between builds and between days was not measured."
+        )
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
@@ -266,13 +277,23 @@ def _eliminated(run: LoadedRun) -> Iterator[str]:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))
 
 
+def _builds(run: LoadedRun) -> Iterator[str]:
+    """Yield how many builds the results come from, and which builds failed."""
+    if run.by_build:
+        most = max(cell.builds for cell in run.cells)
+        yield f"Each result is the mean of {most} builds of its layout; intervals include how much builds differ."
+    failed = [(str(cell.key), cell.left_out.message) for cell in run.cells if cell.left_out is not None]
+    yield from (f"{line}." for line in in_groups(failed))
+
+
 def _missing(run: LoadedRun) -> Iterator[str]:
     done = run.done
     if done < run.wanted and not run.record.imported:
         yield f"{done} of {run.wanted} trials {'is' if done == 1 else 'are'} done; {_why_not_all(run)}"
     elif run.is_going:
         yield "The run is in progress: cells whose trials disagree get more trials."
-    if run.campaign.measure.trials_max == 1 and run.trials:
+    measure = run.campaign.measure
+    if measure.trials_max * measure.builds == 1 and run.trials:
         yield "Each cell has a single trial, so results have no interval and no difference between them is significant."
 
 
@@ -297,9 +318,10 @@ def _cost(run: LoadedRun) -> Iterator[str]:
     measure = run.campaign.measure
     is_complete = not run.is_going and (run.done >= run.wanted or run.campaign.budget_s is not None)
     if measure.until is not None and is_complete:
-        longest_s = measure.trials * measure.longest_s
+        count = measure.builds * measure.trials
+        longest_s = count * measure.longest_s
         fixed_s = sum(cell.settling.fixed_s if cell.settling else longest_s for cell in run.cells)
-        fixed = f"{format_number_of(measure.trials, 'trial')} of maximum length per cell"
+        fixed = f"{format_number_of(count, 'trial')} of maximum length per cell"
         text += f"; a fixed schedule ({fixed}) would have taken {format_duration(fixed_s)}"
     yield f"{text}."
 

@@ -22,17 +22,31 @@ from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate,
 from poolproof.results.compare.in_place import MARGIN
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
+from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
 _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default", "undecided": "yellow"}
 _MOST_PLACES = 6
-HOLDS_FOR = (
-    "This applies to this machine, these builds of the layouts and the days of the runs. How much results differ "
-    "between builds and between days was not measured."
-)
-"""What an answer holds for."""
+
+
+def holds_for(*runs: LoadedRun) -> str:
+    """Return the sentence that says what an answer based on these runs holds for."""
+    days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
+    if all(run.by_build for run in runs):
+        builds = "Each layout was built several times, and the intervals include how much its builds differ."
+        return f"This applies to this machine and {days}. {builds} How much days differ was not measured."
+    unknown = "How much results differ between builds and between days was not measured"
+    return (
+        f"This applies to this machine, this build of each layout and {days}. {unknown} "
+        "(`builds: 4` in `measure` measures several builds)."
+    )
+
+
+def units_of(*runs: LoadedRun) -> str:
+    """Return the units of analysis of comparisons of these runs: trials or builds."""
+    return "builds" if all(run.by_build for run in runs) else "trials"
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -138,23 +152,25 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
             yield Text(f"only in {name}: {_places(places)}")
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(cells))
-    yield from _repeat(cells)
+    runs = (comparison.a.run, comparison.b.run)
+    yield from _repeat(cells, units_of(*runs), holds_for(*runs))
+    units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
-        yield Text(f"\nThe decision is right with 95% confidence ({TEST}, trials as units).", style=QUIET)
+        yield Text(f"\nThe decision is right with 95% confidence ({TEST}, {units}).", style=QUIET)
     elif cells:
-        method = f"{TEST}, trials as units, corrected by {CORRECTION}"
+        method = f"{TEST}, {units}, corrected by {CORRECTION}"
         text = f"\nAll {len(cells)} decisions are right together with 95% confidence ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 
-def _repeat(cells: Sequence[ComparedCell]) -> Iterator[Text]:
+def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
     """Yield what the answer holds for, and what a repeat would show."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
     more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""
     if tested:
-        yield Text(f"\nA repeat with as many trials would show (95%): {'; '.join(shown)}{more}", style=QUIET)
-        yield Text(HOLDS_FOR, style=QUIET)
+        yield Text(f"\nA repeat with as many {units} would show (95%): {'; '.join(shown)}{more}", style=QUIET)
+        yield Text(holds, style=QUIET)
 
 
 def in_place_text(names: str) -> str:

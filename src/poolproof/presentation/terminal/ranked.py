@@ -10,11 +10,12 @@ from rich.text import Text
 from poolproof.metrics import LOWER_IS_BETTER, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented
 from poolproof.presentation.terminal.compared import (
-    HOLDS_FOR,
     changing_lines,
     figure_text,
+    holds_for,
     in_place_text,
     marks_text,
+    units_of,
     word_text,
 )
 from poolproof.presentation.terminal.words import (
@@ -146,9 +147,9 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         yield from _mix(ranking)
     yield from _repeat(ranking)
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
-    method = f"({TEST} for every pair of layouts, trials as units, corrected by {CORRECTION})"
+    method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
-    yield Text(f"\n{text} {HOLDS_FOR}", style=QUIET)
+    yield Text(f"\n{text} {holds_for(ranking.run)}", style=QUIET)
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:

@@ -26,12 +26,12 @@ from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict, speeds_to_baseline
 from poolproof.rules.model import Finding
-from poolproof.units import format_duration
+from poolproof.units import format_duration, format_number_of
 from poolproof.verdicts import WORST_FIRST, has_values
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
-_APART = "Each trial is steady, but something that changes between trials shifts the result. The interval includes it."
-_FIND_CAUSE = "find what changes between trials: where files are stored, which mirror is read, what is cached."
+_APART = "Each {0} is steady, but something that changes between {0}s shifts the result. The interval includes it."
+_FIND_CAUSE = "find what changes from one to the next: where files are stored, which mirror is read, what is cached."
 _COUNT_GROUPS = (
     "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by "
     "process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may have a cache."
@@ -55,6 +55,7 @@ def print_table(
     if legend := emulated_legend(cells):
         console.print(Text(f"\n{legend}"))
     for block in (
+        *_builds(cells),
         *_reasons(cells),
         *_few_events(cells),
         *_not_converged(cells),
@@ -158,6 +159,19 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         yield _block(MARKS[judged.verdict], STYLES[judged.verdict], title, *lines)
 
 
+def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
+    """Yield how many builds the results come from, if there are several; then the cells with fewer builds, and why."""
+    if not any(cell.by_build for cell in cells):
+        return
+    most = max(cell.builds for cell in cells)
+    yield Text(f"\nEach result is the mean of {most} builds of its layout. Intervals include how much builds differ.")
+    for cell in cells:
+        if cell.builds < most or cell.left_out is not None:
+            found = f"{_place(cell)}: {format_number_of(cell.builds, 'build')}"
+            why = "the others are not measured yet" if cell.left_out is None else cell.left_out.message
+            yield indented(f"{found}; {why}")
+
+
 def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield each cell that has not converged, with the range of its trials and the reasons."""
     for cell in cells:
@@ -195,10 +209,16 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         if len(groups) > 1:
             summary, meaning, fix = f"form two groups, {groups_text(groups, cell.metric)}", _TWO_GROUPS, _COUNT_GROUPS
         elif cell.disagrees and not cell.did_not_converge:
-            summary, meaning, fix = "differ by more than the variation within each trial explains", _APART, _FIND_CAUSE
+            what = "build" if cell.by_build else "trial"
+            summary, meaning, fix = (
+                f"differ by more than the variation within each {what} explains",
+                _APART.format(what),
+                _FIND_CAUSE,
+            )
         else:
             continue
-        title = f"{_place(cell)}: its trials {summary}"
+        units = "builds" if cell.by_build and len(groups) < 2 else "trials"
+        title = f"{_place(cell)}: its {units} {summary}"
         yield _block("!", STYLES["suspect"], title, indented(meaning), _fix(fix))
 
 

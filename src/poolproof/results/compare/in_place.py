@@ -23,8 +23,11 @@ MARGIN = 0.16
 def family_of(run: LoadedRun) -> Mapping[str, int]:
     """Return the number of each layout's family. Layouts with the same number were converted into each other in place.
 
-    Empty if this version can't read a layout expression.
+    Empty if each layout was built several times, because they are then built from scratch, and if this version can't
+    read a layout expression.
     """
+    if run.campaign.measure.builds > 1:
+        return {}
     names = {device.name for device in run.campaign.devices}
     try:
         nodes = {layout.name: resolve(layout.expression, names) for layout in run.campaign.layouts}

@@ -66,7 +66,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     count = len(result.values)
     if not count:
         return f"no {metric} was measured"
-    log = metric_log_mean(result.values, metric, run.priors.get(metric))
+    log = metric_log_mean(cell.samples(metric), metric, run.priors.get(metric))
     if log is None:
         return "a trial measured 0"
     few = cell.few_events(metric)

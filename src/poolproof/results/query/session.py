@@ -39,9 +39,13 @@ _CONFIG = {
     "preserve_insertion_order": "false",
 }
 _CELLS = """
+with counted as (
+  select run, layout, workload, count(distinct build) as own from trials
+  where not starts_with(layout, 'bare:') group by all
+), built as (select run, min(own) as least from counted group by run)
 select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER,
-  coalesce(min(builds) filter (where not starts_with(layout, 'bare:')), 0)::INTEGER
-from cells group by run, verdict
+  coalesce(any_value(least), 0)::INTEGER
+from cells left join built using (run) group by run, verdict
 """
 
 

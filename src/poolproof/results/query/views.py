@@ -193,7 +193,8 @@ def _trials() -> str:
 def _cells() -> str:
     """Return SQL that combines trials into cells, as `results/runs/summary.py` does.
 
-    A cell has the worst verdict of its trials, and values of failed trials are left out.
+    A cell has the worst verdict of its trials, and values of failed trials are left out. So is a build with a failed
+    trial, if another build of the cell has none.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
@@ -218,7 +219,10 @@ def _cells() -> str:
         ]
         rejected += [f"case when not {name}_counts then {name} end as {REJECTED}{name}"]
     outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state", "builds"]
-    found = f"select {', '.join(inner)} from placed_trials group by {groups}"
+    failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
+    marked = f"select *, {failed} as build_failed from placed_trials"
+    kept = f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
+    found = f"select {', '.join(inner)} from ({kept}) group by {groups}"
     return f"select {', '.join(outer)} from ({found}) left join {KNOWN_CELLS} using ({groups})"
 
 

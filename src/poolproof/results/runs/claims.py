@@ -22,10 +22,12 @@ from poolproof.campaign.claims import (
     cell_values_of,
 )
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
+from poolproof.results.runs.builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell, metric_prior
+from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import VariancePrior, has_interval
@@ -101,9 +103,10 @@ def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
     for term in cell_values_of(that):
         prior = cells.prior(term)
-        if term.name in COMPARABLE and not has_interval(len(_samples(term, cells)), prior):
-            why = "and the other cells vary too much to estimate how far a second trial would differ" if prior else ""
-            single = f"{term.name} of {term.workload} on {term.layout} comes from a single trial"
+        if term.name in COMPARABLE and not has_interval(len(_samples(term, cells).values), prior):
+            why = "and the other cells vary too much to estimate how far a second one would differ" if prior else ""
+            what = "build" if cells.at(term.layout, term.workload).by_build else "trial"
+            single = f"{term.name} of {term.workload} on {term.layout} comes from a single {what}"
             return f"{single}, {why or 'which has no interval'}"
     return ""
 
@@ -141,13 +144,15 @@ def _value(term: Term, cells: _Cells) -> Interval:
     if isinstance(term, Quantity):
         return Interval(term.value, term.value, term.value)
     if isinstance(term, CellValue):
-        mean = mean_interval(_samples(term, cells), cells.prior(term), _resolution(term))
+        samples = _samples(term, cells)
+        mean = mean_interval(samples.values, cells.prior(term), max(_resolution(term), samples.error))
         assert mean is not None, "_samples returns at least one value"
         return _widened(mean, *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         priors = cells.prior(term.left), cells.prior(term.right)
-        bins = max(map(_resolution, (term.left, term.right)))
-        ratio = ratio_interval(_samples(term.left, cells), _samples(term.right, cells), bins, priors)
+        left, right = _samples(term.left, cells), _samples(term.right, cells)
+        least = max(*map(_resolution, (term.left, term.right)), left.error, right.error)
+        ratio = ratio_interval(left.values, right.values, least, priors)
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
         if ratio is not None:
             return _widened(ratio, low / base_high, high / base_low)
@@ -187,16 +192,17 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
     return Interval(apply(left.mean, right.mean), min(corners), max(corners))
 
 
-def _samples(term: CellValue, cells: _Cells) -> tuple[float, ...]:
-    """Return one value for each trial that did not fail."""
+def _samples(term: CellValue, cells: _Cells) -> Samples:
+    """Return one value for each trial that did not fail or, with several builds, the mean of each build."""
     cell = cells.at(term.layout, term.workload)
     if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
         raise _NoValue(f"{cell.workload} on {cell.layout} is {result.verdict}")
     if term.name in COMPARABLE and (few := cell.few_events(term.name)) is not None:
         raise _NoValue(f"{cell.workload} on {cell.layout} has {TOO_FEW}: {few.sentence}")
-    found = [_of_trial(term, trial) for trial in cell.trials if has_values(trial.verdict)]
-    samples = tuple(value for value in found if value is not None)
-    if not samples:
+    measured = [trial for trial in cell.trials if has_values(trial.verdict)]
+    builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]
+    samples = samples_among(builds, by_build=cell.by_build)
+    if not samples.values:
         raise _NoValue(f"{cell.workload} on {cell.layout} has no {term.name}")
     return samples
 

@@ -112,6 +112,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "state": cell.state,
         "emulated": list(cell.emulated),
         "trials": len(cell.trials),
+        "builds": cell.builds,
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),
         "too_few": few.sentence if (few := cell.few_events()) else None,

@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, Workload
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.results.runs.builds import split_builds
 from poolproof.results.runs.model import CellKey, Trial
+from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.percentiles import BIN_DEVIATION
-from poolproof.statistics.shared_variance import VariancePrior, fit_prior
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior, variance_of
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
+from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 BuildKey = tuple[CellKey, int]
@@ -74,12 +77,13 @@ def stopping_rule(measure: Measure) -> StoppingRule:
     )
 
 
-def priors_among(cells: Iterable[Sequence[Trial]]) -> VariancePriors:
-    """Return the typical variance between trials, computed from these cells of a run."""
+def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
+    """Return the typical variance between trials, or between builds, computed from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     for trials in cells:
         if trials:
-            means[metric_of(trials[0].metric).is_rate].append([each.mean for each in _means_of(trials)])
+            found = _means_of_builds(trials) if by_build else _means_of(trials)
+            means[metric_of(trials[0].metric).is_rate].append([each.mean for each in found])
     return VariancePriors(fit_prior(means[True]), fit_prior(means[False], BIN_DEVIATION))
 
 
@@ -148,22 +152,26 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, 
 
 
 def convergence_of(
-    trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None
+    trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None, *, by_build: bool = False
 ) -> CellConvergence | None:
     """Return the convergence of a cell with these trials; None if the trials run for a fixed time.
 
-    Failed trials are ignored.
+    Failed trials are ignored. With `by_build`, the means of the builds are the samples, and `priors` must be those of
+    builds. Without it, the trials must be those of a single build.
     """
     if measure.until is None:
         return None
-    fixed_s = measure.trials * _fixed_s(trials, measure.until)
-    means = _means_of(trials)
+    fixed_s = measure.trials * (measure.builds if by_build else 1) * _fixed_s(trials, measure.until)
+    means = _means_of_builds(trials) if by_build else _means_of(trials)
     if not means:
         missing = NotConverged("no-figure", "no trial produced a result")
         return CellConvergence(len(trials) >= measure.trials, False, (missing,), None, fixed_s)
-    metric = trials[0].metric
-    found = across(means, stopping_rule(measure), (priors or VariancePriors()).of(metric), metric_of(metric).resolution)
-    reasons = (*_reasons_across(found, len(means), measure.until), *_reasons_within(trials))
+    metric, rule = trials[0].metric, stopping_rule(measure)
+    if by_build:
+        rule = replace(rule, trials_min=len(means), trials_max=len(means))
+    found = across(means, rule, (priors or VariancePriors()).of(metric), metric_of(metric).resolution)
+    what = "build" if by_build else "trial"
+    reasons = (*_reasons_across(found, len(means), measure.until, what), *_reasons_within(trials))
     return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s)
 
 
@@ -189,6 +197,20 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
     return [_mean_of(trial, value) for trial in trials if (value := trial.result().value) is not None]
 
 
+def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
+    """Return the mean of each build with a value. Its error is that between its trials, if it has several."""
+    builds = (_means_of(own) for own in split_builds(trials))
+    return [_mean_of_build(own) for own in builds if own]
+
+
+def _mean_of_build(trials: Sequence[TrialMean]) -> TrialMean:
+    if len(trials) == 1:
+        return trials[0]
+    mean = math.fsum(each.mean for each in trials) / len(trials)
+    error = math.sqrt(variance_of([each.mean for each in trials]) / len(trials))
+    return TrialMean(mean, mean - error, mean + error, error, len(trials) - 1)
+
+
 def _mean_of(trial: Trial, value: float) -> TrialMean:
     settling = trial.settling
     if settling is None:
@@ -203,15 +225,15 @@ def _mean_of(trial: Trial, value: float) -> TrialMean:
     return TrialMean(value, value * settling.low_share, value * settling.high_share, error, freedom)
 
 
-def _reasons_across(found: AcrossTrials, count: int, until: Until) -> tuple[NotConverged, ...]:
+def _reasons_across(found: AcrossTrials, count: int, until: Until, what: str) -> tuple[NotConverged, ...]:
     if found.is_precise:
         return ()
     if found.low is None or found.high is None:
-        return (NotConverged("one-trial", "a single trial has no interval"),)
-    disagree = NotConverged("disagree", "the trials differ by more than the variation within each trial explains")
+        return (NotConverged("one-trial", f"a single {what} has no interval"),)
+    disagree = NotConverged("disagree", f"the {what}s differ by more than the variation within each {what} explains")
     half = (found.high - found.low) / 2 / found.mean if found.mean else 0.0
-    trials = "after 1 trial" if count == 1 else f"after {count} trials"
-    wide = f"the precision {trials} is ±{100 * half:.3g} %, but ±{100 * until.tolerance:g} % is required"
+    precision = f"the precision after {format_number_of(count, what)} is ±{100 * half:.3g} %"
+    wide = f"{precision}, but ±{100 * until.tolerance:g} % is required"
     return (*((disagree,) if found.disagree else ()), NotConverged("trials", wide))
 
 
@@ -245,9 +267,10 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
     return (min(bounds), max(bounds)) if bounds and min(bounds) > 0 else None
 
 
-def metric_log_mean(values: Sequence[float], metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's values; None if there are no values or one of them is 0."""
-    return log_mean(values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=metric_of(metric).resolution)
+def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
+    """Return the mean logarithm of a cell's samples; None if there are no samples or one of them is 0."""
+    least = max(metric_of(metric).resolution, samples.error)
+    return log_mean(samples.values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=least)
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:

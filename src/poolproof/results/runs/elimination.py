@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.results.runs.builds import are_apart, counting, samples_of
 from poolproof.results.runs.convergence import (
     VariancePriors,
     by_cell,
@@ -77,26 +78,30 @@ def elimination_of(trials: Iterable[Trial], campaign: Campaign) -> Elimination |
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     keys = cell_keys(campaign.layouts, campaign.workloads, campaign.states)
-    cells = by_cell(sorted(trials, key=lambda trial: trial.number), keys)
+    found = by_cell(sorted(trials, key=lambda trial: trial.number), keys)
+    cells = {key: counting(own) for key, own in found.items()}
     if not any(cells.values()):
         return None
     goal = tuple(workload.name for workload in campaign.goal_workloads)
     goal_cells = {layout.name: [cells[CellKey(layout.name, name)] for name in goal] for layout in campaign.layouts}
-    return eliminate(goal_cells, goal, campaign.measure, priors_among(cells.values()))
+    priors = priors_among(cells.values(), by_build=are_apart(cells.values()))
+    return eliminate(goal_cells, goal, campaign.measure, priors)
 
 
 def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, priors: VariancePriors) -> Elimination:
     """Return which layouts have been eliminated after these trials. `measure` must have `until`.
 
     There is a checkpoint before each round and one after the last round. The number of rounds is the maximum number of
-    trials of a cell minus the minimum number (`Schedule.begin_round`).
+    trials of a cell minus the minimum number (`Schedule.begin_round`). With several builds, there are no rounds, and
+    the only checkpoint is at the end.
     """
     assert measure.until is not None, "adaptive sampling needs intervals"
     excluded = [
         name for name, cells in goal_cells.items() if not all(trial.result().counts for cell in cells for trial in cell)
     ]
-    scores = {name: _score(cells, priors) for name, cells in goal_cells.items() if name not in excluded}
-    checkpoints = measure.trials_max - measure.trials + 1
+    by_build = are_apart(cell for cells in goal_cells.values() for cell in cells)
+    scores = {name: _score(cells, priors, by_build) for name, cells in goal_cells.items() if name not in excluded}
+    checkpoints = measure.trials_max - measure.trials + 1 if measure.builds == 1 else 1
     beaten = eliminated(scores, measure.until.confidence, checkpoints)
     left = tuple(name for name in scores if name not in beaten)
     return Elimination(
@@ -116,21 +121,23 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
     )
 
 
-def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors) -> LogMean | None:
+def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
     """Return the mean over the goal's workloads, which have equal weights; None if one of the workloads has no mean."""
-    means = [mean for cell in cells if (mean := _log_mean(cell, priors)) is not None]
+    means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 
 
-def _log_mean(cell: Sequence[Trial], priors: VariancePriors) -> LogMean | None:
+def _log_mean(cell: Sequence[Trial], priors: VariancePriors, by_build: bool) -> LogMean | None:
     """Return the mean logarithm of a cell.
 
-    None if there are fewer than two trials, if a percentile has too few events, if a trial has no value or the value 0,
-    or if the rate changes by an unknown amount.
+    None if there are fewer than two samples, if a percentile has too few events, if a trial has no value or the value
+    0, or if the rate changes by an unknown amount.
     """
     metric = cell[0].metric if cell else ""
-    if len(cell) < 2 or few_events(cell, metric) is not None:
+    if not cell or few_events(cell, metric) is not None:
         return None
-    values = [trial.result(metric).value or 0.0 for trial in cell]
-    mean = metric_log_mean(values, metric, priors.of(metric))
+    samples = samples_of(cell, metric, by_build=by_build)
+    if len(samples.values) < 2 or any(not trial.result(metric).value for trial in cell):
+        return None
+    mean = metric_log_mean(samples, metric, priors.of(metric))
     return with_extremes(mean, cell, metric) if mean is not None and unsteady_reasons(cell) else mean

@@ -152,7 +152,9 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
     """
     if limit.share <= OVER:
         return ""
-    ratio = ratio_interval(cell.values(), alone[limit.bound].values(cell.metric), metric_of(cell.metric).resolution)
+    own, bare = cell.samples(), alone[limit.bound].samples(cell.metric)
+    least = max(metric_of(cell.metric).resolution, own.error, bare.error)
+    ratio = ratio_interval(own.values, bare.values, least)
     if ratio is not None and ratio.low is not None and ratio.high is not None:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
         lowest = 1 / ratio.high if cell.metric in LOWER_IS_BETTER else ratio.low * load

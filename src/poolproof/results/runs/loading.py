@@ -54,6 +54,11 @@ class LoadedRun:
         """Return the cells by layout, workload and state."""
         return {cell.key: cell for cell in self.cells}
 
+    @property
+    def by_build(self) -> bool:
+        """True if results and comparisons include how much builds of a layout differ, because there were several."""
+        return any(cell.by_build for cell in self.cells)
+
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
         """Return the cell of a layout, a workload and a state. Raises a KeyError if the cell has no trial."""
         return self.by_key[CellKey(layout, workload, state)]

@@ -9,6 +9,7 @@ from poolproof.campaign.emulation import emulated_models
 from poolproof.campaign.model import HEALTHY, Campaign
 from poolproof.evidence.model import LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
+from poolproof.results.runs.builds import are_apart, counting, left_out_note, samples_of, split_builds
 from poolproof.results.runs.convergence import (
     CellConvergence,
     VariancePriors,
@@ -22,6 +23,7 @@ from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.rules.model import Finding
+from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
@@ -93,7 +95,8 @@ class Cell:
     `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
     the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for a
     fixed time. `emulated` has the models of the emulated disks below the layout. `claimed` has the metrics that claims
-    of the campaign name for this cell.
+    of the campaign name for this cell. With `by_build`, the means of its builds are the samples of intervals and
+    comparisons. `left_out` says which builds failed; their trials are not in `trials`.
     """
 
     layout: str
@@ -109,6 +112,8 @@ class Cell:
     state: str = HEALTHY
     emulated: tuple[str, ...] = ()
     claimed: frozenset[MetricId] = frozenset()
+    by_build: bool = False
+    left_out: Finding | None = None
 
     @property
     def key(self) -> CellKey:
@@ -159,7 +164,9 @@ class Cell:
         values = self.values(metric)
         interval = self.figure
         if metric != self.metric:
-            interval = mean_interval(values, resolution=metric_of(metric).resolution)
+            samples = self.samples(metric)
+            least = max(metric_of(metric).resolution, samples.error)
+            interval = mean_interval(samples.values, resolution=least)
             if interval is not None and self.few_events(metric) is not None:
                 interval = Interval(interval.mean)
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
@@ -183,7 +190,8 @@ class Cell:
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings of all trials on a metric, each rule once, strongest first."""
-        return _strongest(finding for trial in self.trials for finding in trial.findings_on(metric))
+        found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
+        return _strongest([*found, *([self.left_out] if self.left_out else [])])
 
     @property
     def other_verdicts(self) -> tuple[OtherVerdict, ...]:
@@ -213,6 +221,15 @@ class Cell:
         values = [trial.result(metric or self.metric).value for trial in self.trials]
         return tuple(value for value in values if value is not None)
 
+    def samples(self, metric: MetricId | None = None) -> Samples:
+        """Return a metric's independent samples: the values of the trials, or the means of several builds."""
+        return samples_of(self.trials, metric or self.metric, by_build=self.by_build)
+
+    @property
+    def builds(self) -> int:
+        """Return the number of builds whose trials count."""
+        return len(split_builds(self.trials))
+
     def groups(self) -> tuple[Group, ...]:
         """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
@@ -240,17 +257,23 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
-    ordered = [tuple(sorted(group, key=lambda trial: trial.number)) for group in groups.values() if group]
-    priors = priors_among(ordered)
-    cells = (_cell(group, convergence_of(group, measure, priors), priors) for group in ordered)
-    return tuple(
-        replace(
+    every = [sorted(group, key=lambda trial: trial.number) for group in groups.values() if group]
+    ordered = [counting(group) for group in every]
+    by_build = are_apart(ordered)
+    priors = priors_among(ordered, by_build=by_build)
+    cells = []
+    for group, trials in zip(every, ordered, strict=True):
+        cell = _cell(trials, convergence_of(trials, measure, priors, by_build=by_build), priors, by_build=by_build)
+        note = left_out_note(group, measure.builds)
+        cell = replace(
             cell,
             emulated=models.get(cell.layout, ()),
             claimed=claimed.get((cell.layout, cell.workload), frozenset()),
+            left_out=note,
+            findings=_strongest([*cell.findings, *([note] if note else [])]),
         )
-        for cell in cells
-    )
+        cells.append(cell)
+    return tuple(cells)
 
 
 def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[CellKey, Interval]:
@@ -270,25 +293,27 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
             continue
         if cell.few_events() is not None or base.few_events() is not None:
             continue
-        sides = [metric_log_mean(each.values(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
+        sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
         if sides[0] is not None and sides[1] is not None:
             found[cell.key] = difference(sides[0], sides[1]).interval
     return found
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:
-    """Return the typical variance between trials, computed from all cells with at least two trials.
+    """Return the typical variance between trials or builds, computed from all cells with at least two of them.
 
     None if there are too few such cells. Cells whose rate changes are included, because their extremes cover the error
     that all their trials share.
     """
-    groups = [cell.values(metric) for cell in cells]
+    groups = [cell.samples(metric).values for cell in cells]
     return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
 
 
-def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None, priors: VariancePriors) -> Cell:
+def _cell(
+    trials: tuple[Trial, ...], settling: CellConvergence | None, priors: VariancePriors, *, by_build: bool
+) -> Cell:
     first = trials[0]
-    values = [result.value for trial in trials if (result := trial.result(first.metric)).value is not None]
+    samples = samples_of(trials, first.metric, by_build=by_build)
     return Cell(
         layout=first.layout,
         workload=first.workload,
@@ -296,21 +321,23 @@ def _cell(trials: tuple[Trial, ...], settling: CellConvergence | None, priors: V
         metric=first.metric,
         verdict=worst(trial.result(first.metric).verdict for trial in trials),
         findings=_strongest(finding for trial in trials for finding in trial.findings),
-        figure=_figure(values, settling, trials, priors.of(first.metric)),
+        figure=_figure(samples, settling, trials, priors.of(first.metric)),
         account=_account(trials),
         leaves=_leaves(trials),
         settling=settling,
         state=first.state,
+        by_build=by_build,
     )
 
 
 def _figure(
-    values: Sequence[float], settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
+    samples: Samples, settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
 ) -> Interval | None:
     """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
-        interval = mean_interval(values, prior, metric_of(trials[0].metric).resolution)
+        least = max(metric_of(trials[0].metric).resolution, samples.error)
+        interval = mean_interval(samples.values, prior, least)
     else:
         interval = Interval(across.mean, max(0.0, across.low), across.high)
     has_few = interval is not None and few_events(trials, trials[0].metric) is not None

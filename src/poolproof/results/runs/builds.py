@@ -1,0 +1,60 @@
+"""The builds of a cell: which of them count, and the samples that they give to intervals and comparisons.
+
+If a run has cells with at least two builds, the mean of a build is one sample (`statistics/builds.py`). A build with a
+failed trial is left out of a cell if another build of the cell has none.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from poolproof.metrics import MetricId
+from poolproof.results.runs.model import Trial
+from poolproof.rules.model import Finding
+from poolproof.statistics.builds import Samples, build_samples
+
+
+def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Return the trials of each build of a cell, in the order of the builds."""
+    builds: dict[int, list[Trial]] = {}
+    for trial in trials:
+        builds.setdefault(trial.build, []).append(trial)
+    return [own for _, own in sorted(builds.items())]
+
+
+def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """Return the trials of a cell without its failed builds; all trials if every build has a failed trial."""
+    failed = {trial.build for trial in trials if trial.verdict == "failed"}
+    left = tuple(trial for trial in trials if trial.build not in failed)
+    return left or tuple(trials)
+
+
+def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
+    """True if at least one of these cells has values from two builds."""
+    return any(len({trial.build for trial in cell if trial.figures is not None}) > 1 for cell in cells)
+
+
+def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
+    """Return a cell's samples of a metric: a value per trial or, with `by_build`, a mean per build."""
+    found = ([trial.result(metric).value for trial in own] for own in split_builds(trials))
+    return samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
+
+
+def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
+    """Return the samples of a cell, given the values of the trials of each build."""
+    return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
+
+
+def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
+    """Return a note that says which builds of a cell failed and are left out; None if no build is left out.
+
+    `builds`: the number of builds that the campaign asks for.
+    """
+    used = {trial.build for trial in counting(trials)}
+    failed = [trial for trial in trials if trial.build not in used and trial.verdict == "failed"]
+    if not failed:
+        return None
+    numbers = sorted({trial.build for trial in failed})
+    which = f"build {numbers[0]}" if len(numbers) == 1 else f"builds {', '.join(map(str, numbers))}"
+    are = "is" if len(numbers) == 1 else "are"
+    cause = failed[0].findings[0] if failed[0].findings else None
+    why, fix = (cause.message, cause.fix) if cause else ("a trial failed", "poolproof show RUN")
+    return Finding("work-done", "notes", f"{which} of {builds} failed and {are} left out: {why}", fix)

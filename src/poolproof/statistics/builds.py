@@ -1,0 +1,38 @@
+"""Builds as a second level of variance: the trials of one build share what building it has decided.
+
+If a layout was built several times, a build is one sample: the mean of its trials. The variance between these means
+contains both levels, so that intervals and tests of such samples need no model of the two. The trials within the builds
+add a lower bound: means of builds that agree by chance are not more precise than their own trials allow.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The independent samples of a cell: its trials, or the means of its builds.
+
+    `error` is the smallest possible relative standard error of the mean of the samples; 0 if it is unknown.
+    """
+
+    values: tuple[float, ...]
+    error: float = 0.0
+
+
+def build_samples(builds: Sequence[Sequence[float]]) -> Samples:
+    """Return the means of the builds as samples. `builds` has the values of the trials of each build.
+
+    Builds without values are left out. The smallest possible error follows from the variance of the trials around the
+    means of their builds; it is 0 if no build has two trials.
+    """
+    used = [build for build in builds if build]
+    means = [math.fsum(build) / len(build) for build in used]
+    freedom = sum(len(build) - 1 for build in used)
+    mean = math.fsum(means) / len(means) if means else 0.0
+    if not freedom or mean <= 0:
+        return Samples(tuple(means))
+    squares = math.fsum((value - own) ** 2 for build, own in zip(used, means, strict=True) for value in build)
+    variance = squares / freedom * math.fsum(1 / len(build) for build in used) / len(used) ** 2
+    return Samples(tuple(means), math.sqrt(variance) / mean)

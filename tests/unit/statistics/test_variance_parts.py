@@ -1,0 +1,45 @@
+"""`python -m benchmarks.variance_parts` finds the parts that simulated results were made of."""
+
+import random
+import statistics
+
+import pytest
+from benchmarks.variance_parts import Placed, best_trials, parts_of, share_of_positions
+
+
+def made(chance: random.Random, trials: float, builds: float) -> list[list[float]]:
+    levels = [chance.gauss(0, builds) for _ in range(5)]
+    return [[100 * 2.718281828 ** (level + chance.gauss(0, trials)) for _ in range(3)] for level in levels]
+
+
+@pytest.mark.parametrize(("trials", "builds"), [(0.02, 0.0), (0.01, 0.05), (0.05, 0.05)])
+def test_the_parts_of_simulated_cells_are_found(trials: float, builds: float) -> None:
+    chance = random.Random(3)
+    found = [parts_of("cell", made(chance, trials, builds), 0.005**2) for _ in range(400)]
+    cells = [each for each in found if each is not None]
+    assert len(cells) == 400
+    assert statistics.fmean(each.trials for each in cells) == pytest.approx(trials**2 - 0.005**2, rel=0.1)
+    between = statistics.fmean(each.builds for each in cells)
+    assert between == pytest.approx(builds**2, rel=0.15) if builds else between < (trials / 2) ** 2
+
+
+def test_incomplete_builds_are_left_out() -> None:
+    whole = [[100.0, 101.0], [110.0, 111.0]]
+    assert parts_of("cell", [*whole, [500.0]]) == parts_of("cell", whole)
+    for builds in ([], [[1.0, 2.0]], [[1.0], [2.0]], [[0.0, 1.0], [1.0, 2.0]]):
+        assert parts_of("cell", builds) is None
+
+
+def test_the_share_of_positions_is_that_of_a_simulated_drift() -> None:
+    chance = random.Random(4)
+    random_only = [Placed(number % 4, chance.gauss(0, 1)) for number in range(400)]
+    assert share_of_positions(random_only) < 0.03
+    drifting = [Placed(each.position, each.deviation + (each.position - 1.5)) for each in random_only]
+    assert share_of_positions(drifting) == pytest.approx(1.25 / 2.25, abs=0.08)
+    assert share_of_positions([]) == share_of_positions([Placed(0, 1.0), Placed(0, -1.0)]) == 0.0
+
+
+def test_the_best_number_of_trials_weighs_variances_and_times() -> None:
+    assert best_trials(trials=4.0, builds=1.0, build_s=9.0, trial_s=1.0) == 6.0
+    assert best_trials(trials=1.0, builds=9.0, build_s=1.0, trial_s=1.0) == 1.0
+    assert best_trials(trials=1.0, builds=0.0, build_s=1.0, trial_s=1.0) == float("inf")
