@@ -9,14 +9,14 @@ from tests.loop.command import Started
 from tests.loop.testbed import Testbed
 
 LIMIT_S = 150.0
-"""Seconds from the fault to the end of the run: 70 until it is noticed, and at least 6 for the second layout."""
+"""Seconds from the fault to the end of the run: 70 until it is noticed, and at least 15 for the second layout."""
 
 _CAMPAIGN = """
 devices: {a: {file: 256M}, b: {file: 256M}}
 layouts: {one: mergerfs (a | ext4) (b | ext4), two: b | ext4}
 workloads:
   reads: {rw: randread, bs: 16k, size: 32m, iodepth: 4}
-measure: {trials: 1, time: 6s, seed: 7}
+measure: {trials: 1, time: 15s, seed: 7}
 """
 _RUNNING: dict[str, tuple[Started, float]] = {}
 
