@@ -133,8 +133,9 @@ def _half(interval: Mapping[str, float]) -> float:
 
 
 def _word(cell: Mapping[str, Any]) -> str:
-    reasons = ", ".join(each["name"] for each in cell["unsettled"])
-    precision = "precise" if cell["settled"] else f"not converged ({reasons})"
+    precision = (
+        "precise" if cell["settled"] else f"not converged ({', '.join(each['name'] for each in cell['unsettled'])})"
+    )
     return f"{precision}, {cell['trials']} trials, {cell['verdict']}"
 
 

@@ -44,6 +44,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import lasted_s
+from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
 """Seconds between two counter samples during a trial."""
@@ -108,7 +109,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
         trial = failed_trial(layout, workload, number, cause_of(error, context.checks), context.build)
         broken = error if isinstance(error, HostUnreachable) else None
     if broken is None:
-        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=trial.verdict == "failed")
+        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=not has_values(trial.verdict))
         trial = replace(trial, findings=(*trial.findings, *errors))
     trial = replace(trial, begun_at=begun, interrupted=broken is not None)
     context.run.append(trial)

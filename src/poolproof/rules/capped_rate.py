@@ -1,9 +1,5 @@
 """A rate that the job limits itself."""
 
-import contextlib
-
-from poolproof.load.fio.job import Job
-from poolproof.load.fio.quantity import parse_time_us
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
 from poolproof.rules.fio_job import fio_job
@@ -48,20 +44,14 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
     after I/O for that time instead (handle_thinktime).
     """
     fio = fio_job(job)
-    pause_s, ran_s = _seconds(fio, "thinktime", bare_us=1), (part.figures.runtime_ms or 0) / 1e3
-    work_s = _seconds(fio, "thinktime_iotime", bare_us=1_000_000)
+    pause_s, ran_s = fio.seconds("thinktime", bare_us=1) or 0.0, (part.figures.runtime_ms or 0) / 1e3
+    work_s = fio.seconds("thinktime_iotime")
     if work_s and "thinktime_blocks" not in fio.options:
         return pause_s / (pause_s + work_s)
     ios = sum((each.ios or 0) for each in (part.job.read, part.job.write) if each is not None)
     clones = job.clones if fio.flag("group_reporting") else part.job.clones
     pauses = ios / max(1, clones) / max(1, fio.number("thinktime_blocks") or 1)
     return min(1.0, pauses * pause_s / ran_s) if ran_s else 0.0
-
-
-def _seconds(fio: Job, option: str, *, bare_us: int) -> float:
-    with contextlib.suppress(ValueError):
-        return parse_time_us(fio.text(option) or "0", bare_us=bare_us) / 1e6
-    return 0.0
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:

@@ -68,9 +68,12 @@ class Job:
         """Return the percentage in an option (20 for `size=20%`); None if the option is not set to a percentage."""
         return quantity.parse_percent(self.options.get(name, ""))
 
-    def seconds(self, name: str) -> float | None:
-        """Return the value of a time option in seconds; None if the option is not set or invalid."""
-        micros = attempt(quantity.parse_time_us, self.options.get(name, ""))
+    def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
+        """Return the value of a time option in seconds; None if the option is not set or invalid.
+
+        `bare_us` is the unit of a number without one: seconds for most options, microseconds for thinktime.
+        """
+        micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6
 
     def may_break_alignment(self, unit_bytes: int) -> bool:

@@ -10,6 +10,7 @@ from poolproof.metrics import MetricId
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples, build_samples
+from poolproof.verdicts import has_values
 
 
 def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
@@ -22,7 +23,7 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """Return the trials of a cell without its failed builds; all trials if every build has a failed trial."""
-    failed = {trial.build for trial in trials if trial.verdict == "failed"}
+    failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
     return left or tuple(trials)
 
@@ -49,7 +50,7 @@ def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
     `builds`: the number of builds that the campaign asks for.
     """
     used = {trial.build for trial in counting(trials)}
-    failed = [trial for trial in trials if trial.build not in used and trial.verdict == "failed"]
+    failed = [trial for trial in trials if trial.build not in used and not has_values(trial.verdict)]
     if not failed:
         return None
     numbers = sorted({trial.build for trial in failed})
