@@ -20,7 +20,7 @@ _GNU = re.compile(
     r"(?P<rate>\d[\d.,]*)\s?(?P<unit>[kKMGT]?i?B|bytes)/[^\W\d_]{1,3}"
 )
 _BSD = re.compile(
-    r"^[\s`*]*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*(?:e-?\d{1,2})?) sec(?:ond)?s?"
+    r"^[\s`*]*(?P<bytes>\d{1,18}) bytes transferred in (?P<seconds>\d[\d.,]*(?:e-?\d{1,2})?) (?:secs?|seconds?)"
     r" \(\d+(?:\.\d+)? bytes/sec"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
