@@ -4,7 +4,7 @@
 
 help:
 	@echo "make demo    set up, then measure two emulated disks in four layouts (as root; about 4 minutes)"
-	@echo "make test    set up, then run all tests except the slow ones (as root; about 14 minutes)"
+	@echo "make test    set up, then run all tests except the slow ones (as root; about 10 minutes)"
 	@echo "make test-all  set up, then run all tests except the lab tests (as root; about 30 minutes)"
 	@echo "make test-lab  build the lab's images once (11 minutes), then run the tests that need a lab (20 minutes)"
 	@echo "make faults  kill 200 runs, inject 12 other faults and print what they left (as root; at least an hour)"

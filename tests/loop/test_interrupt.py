@@ -61,6 +61,7 @@ def test_ctrl_c_before_anything_is_built(testbed: Testbed) -> None:
     assert not (testbed.runs / "run").exists()
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_does_not_disturb_the_cleanup(testbed: Testbed) -> None:
     started = _in_the_second_trial(testbed)
     started.signal(signal.SIGINT)

@@ -114,6 +114,7 @@ measure: {{trials: 1, time: 60s}}
     assert testbed.traces() == []
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_run_again(testbed: Testbed) -> None:
     first = testbed.ask(_CAMPAIGNS["directory"])
     lines = testbed.trial_lines()
@@ -123,6 +124,7 @@ def test_a_finished_run_is_not_run_again(testbed: Testbed) -> None:
     assert again.json == first.json
 
 
+@pytest.mark.slow
 def test_a_run_with_incomplete_last_lines_can_be_resumed(testbed: Testbed) -> None:
     """A power cut can leave an incomplete last line in both files."""
     started = testbed.start(_CAMPAIGNS["loop file"])

@@ -42,7 +42,10 @@ def test_a_directory_can_be_measured_completely(open_testbed: Testbed) -> None:
     answer = _run(open_testbed, "layouts: {mine: 'dir {data}'}" + _WORKLOADS)
     assert answer.code == 0, answer.out + answer.err
     verdicts = {cell["workload"]: judged(cell) for cell in answer.json["cells"]}
-    assert verdicts == {"reads": "sound", "writes": "sound", "lost": "refuted"}
+    assert verdicts.pop("lost") == "refuted"
+    # Tests that run at the same time can make a result suspect. Without the counters of the disk, it would be unproven.
+    assert set(verdicts) == {"reads", "writes"}
+    assert set(verdicts.values()) <= {"sound", "suspect"}, answer.json["cells"]
     assert open_testbed.traces() == []
 
 

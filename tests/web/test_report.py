@@ -57,6 +57,7 @@ def test_every_chart_is_drawn(opened: Opening, small_page: Path) -> None:
     assert page.page.locator("#flow svg").count() == 1
 
 
+@pytest.mark.slow
 def test_a_page_of_648_cells_is_complete(opened: Opening, large_page: Path) -> None:
     assert large_page.stat().st_size < 3_000_000
     page = opened(large_page)
@@ -304,6 +305,7 @@ def test_the_map_shows_result_and_interval_on_hover(opened: Opening, small_page:
     assert re.search(r"reads on pair .*IOPS \(.*….*\) ✓ sound, 75 % of the best", page.text("#tip"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 390])
 def test_axe_finds_nothing_serious(opened: Opening, small_page: Path, theme: str, width: int) -> None:

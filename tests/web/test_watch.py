@@ -71,6 +71,7 @@ def watching(browser: Browser, tmp_path: Path) -> Iterator[Watching]:
     assert (made.complaints, outside) == ([], [])
 
 
+@pytest.mark.slow
 def test_the_map_fills_during_the_run_and_the_end_is_shown(watching: Watching) -> None:
     watching.await_cells(4)
     watching.await_trials(_DONE)
@@ -106,6 +107,7 @@ def test_both_rates_of_the_running_trial_are_shown(watching: Watching) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_new_page_keeps_the_place_and_updates_can_be_paused(watching: Watching) -> None:
     watching.await_cells(4)
     watching.report.locator("#metric").select_option("p99")

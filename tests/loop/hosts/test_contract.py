@@ -278,8 +278,8 @@ def test_a_stream_reads_until_its_context_ends(host: Host, tmp_path: Path) -> No
                 break
     assert {tick.texts for tick in ticks} == {("one 1\n\n  two\\n\n", "", "no line end")}
     steps = [later.at_s - earlier.at_s for earlier, later in itertools.pairwise(ticks)]
-    assert all(step >= 0.15 for step in steps), steps
-    assert sum(steps) < 3, steps
+    assert all(step > 0 for step in steps), steps
+    assert 0.75 < sum(steps) < 3, f"five steps of 0.2 s, of which the first reading may be late: {steps}"
     assert abs(ticks[-1].at_s - time.time()) < 5
     wait_until_true(lambda: not running("it's a counter"))
 

@@ -13,6 +13,7 @@ from .pages import DOCS
 _LIMIT_S = 100
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(2 * _LIMIT_S)  # a kernel starts in seconds, on a busy machine in many
 def test_every_cell_runs_and_the_charts_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grid_run(tmp_path / "runs" / "grid")

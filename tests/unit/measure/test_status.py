@@ -74,6 +74,7 @@ def test_a_missing_report_file_has_no_statuses(tmp_path: Path) -> None:
     assert none.statuses == []
 
 
+@pytest.mark.slow
 @given(cuts=st.lists(st.integers(0, len(CAPTURED)), min_size=1, max_size=3))
 def test_a_growing_report_is_read_in_pieces(tmp_path_factory: pytest.TempPathFactory, cuts: list[int]) -> None:
     path = tmp_path_factory.mktemp("fio") / "fio.json"

@@ -51,6 +51,7 @@ def test_none_has_an_error(examples: dict[str, str]) -> None:
     assert not [each for each in found if each.rule == "unknown-option"]
 
 
+@pytest.mark.slow
 def test_the_fio_of_this_machine_refuses_none(examples: dict[str, str]) -> None:
     """An option of another release, or of a build with CUDA, is a warning."""
     here = InstalledFio(LocalHost())

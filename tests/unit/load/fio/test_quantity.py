@@ -122,6 +122,7 @@ def test_arbitrary_expressions_raise_only_value_errors(text: str) -> None:
         return
 
 
+@pytest.mark.slow
 @needs_fio
 @settings(max_examples=40, deadline=None)
 @given(st.from_regex(r"[0-9]{1,4}(x|X|[kKmMgGtp]?(i?[bB]?)[a-z0-9:,+./]{0,2})?", fullmatch=True))

@@ -59,6 +59,7 @@ def test_the_page_shows_it(run: Path) -> None:
     assert lines["values"]["1 ms"][0] == 1000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_toy")
 def test_a_chart_of_a_metric_follows_the_readers_choices(run: Path) -> None:
     loaded = load_run(run)

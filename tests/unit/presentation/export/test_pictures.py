@@ -87,6 +87,7 @@ def test_trials_of_names_that_the_campaign_lacks_draw_nothing_wrong(tmp_path: Pa
     assert list(pictures(load_run(nasty_run(tmp_path / "nasty")))) == []
 
 
+@pytest.mark.slow
 def test_export_draws_what_plots_draws(poolproof: Command) -> None:
     grid_run(Path("grid"))
     assert poolproof("plots", "grid", "--svg", "--out", "old")[0] == 0
