@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
+from poolproof.errors import UsageError
 from poolproof.results.runs import loading
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ def audit(text: str, *, source: str = "text", cold: bool = True, **known: Unpack
     Set `cold` to False if reading cached data was part of what the benchmark was meant to measure.
 
     Raises:
-        UsageError: the value of an option can't be parsed.
+        UsageError: the value of an option can't be parsed, or `text` is not a str.
     """
     from poolproof.foreign.audit.texts import audit_text
 
-    return audit_text(source, text, audit_context(cold=cold, **known))
+    return audit_text(source, _as_text(text), audit_context(cold=cold, **known))
 
 
 def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: Callable[[], bytes] = bytes) -> Audit:
@@ -95,6 +96,8 @@ def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
     """
     from poolproof.foreign.audit.context import read_context
 
+    if isinstance(known.get("devices"), str):
+        raise UsageError("`devices` is a str", 'pass a list, such as devices=["2x nvme"]')
     return read_context(**known, cold=cold)
 
 
@@ -105,9 +108,18 @@ def lint(
 
     By default, only the text is read. `targets` looks up the files and devices that the jobs would measure. `fio` has
     the installed fio parse the jobs as a further check. The jobs are never run.
+
+    Raises:
+        UsageError: `job` is neither a str nor a source.
     """
     from poolproof.foreign.lint import check
     from poolproof.foreign.lint.sources import Source
 
-    source = job if isinstance(job, Source) else Source(name, job)
+    source = job if isinstance(job, Source) else Source(name, _as_text(job))
     return check.lint(source, targets, fio)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise UsageError(f"expected a text, not {type(value).__name__}", "pass a str, such as path.read_text()")

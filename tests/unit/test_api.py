@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import poolproof
+from poolproof.errors import UsageError
 from poolproof.results.runs.loading import load_run
 from tests.unit.docs.pages import DOCS
 from tests.unit.presentation.export.making import grid_run
@@ -55,3 +56,19 @@ def test_importing_poolproof_imports_nothing_else() -> None:
 def test_an_unknown_name_is_an_error() -> None:
     with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         poolproof.nothing_of_the_kind  # noqa: B018
+
+
+def test_a_wrong_type_is_one_clear_error() -> None:
+    with pytest.raises(UsageError, match="expected a text, not bytes"):
+        poolproof.audit(b"read: IOPS=1")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="expected a text, not PosixPath"):
+        poolproof.lint(Path("job.fio"))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="`devices` is a str"):
+        poolproof.audit("read: IOPS=1", devices="sda")
+
+
+def test_type_checkers_read_the_types_of_the_package() -> None:
+    program = "import poolproof\nreveal_type(poolproof.load_run('run'))\n"
+    argv = [sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null", "-c", program]
+    answer = subprocess.run(argv, capture_output=True, text=True, timeout=110, check=False, cwd="/")
+    assert 'Revealed type is "poolproof.api.Run"' in answer.stdout
