@@ -54,7 +54,7 @@ def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
     """Return a finding if the p99 has too few samples.
 
-    There is no finding for fewer than `fewest` samples, because end_fsync alone causes one sync.
+    Fewer than `fewest` samples are ignored, because end_fsync alone causes one sync.
     """
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:

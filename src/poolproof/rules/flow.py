@@ -78,7 +78,7 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting; None if there is no evidence, or if the I/O of a leaf was not counted.
+    """Return the byte accounting; None without evidence, or if the I/O of a leaf device was not counted.
 
     Writes to ZFS's cache devices are left out: they are copies of data that is in the pool.
     """

@@ -149,7 +149,7 @@ def _among(ranking: Ranking) -> str:
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
     """Return the headline if no layout has a valid result for every workload of the goal."""
     if goal.only is not None:
-        return Headline(f"There is no answer for {goal.only}: {why}.", tone="nothing")
+        return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
     wins = Counter(each.entry.layout for ranking in rankings if not isinstance(ranking, str) for each in ranking.best)
     counted = ", ".join(f"{name} in {count}" for name, count in wins.most_common(_MOST_NAMED))

@@ -172,7 +172,7 @@ class Cell:
         return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean of a metric with its interval, as all outputs show it; None if there is no value.
+        """Return the mean of a metric and its interval, which every output shows; None if there is no value.
 
         A metric whose values equal those of the workload's own metric has the same interval. An example is `read_iops`
         of a workload that only reads.

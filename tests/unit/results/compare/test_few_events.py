@@ -80,7 +80,7 @@ def test_the_page_names_no_winner_among_layouts_with_too_few_events(tmp_path: Pa
     assert "--time 18s" in error.value.hint
     record = changed(CAMPAIGN + "goal: etcd\n")
     alone = answer(load_run(make_run(tmp_path / "goal", VALUES, syncs={"one": 112, "pair": 130}, record=record)))
-    assert alone.sentence == f"There is no answer for etcd: too few events ({SENTENCE})."
+    assert alone.sentence == f"No layout can be ranked for etcd: too few events ({SENTENCE})."
 
 
 def test_the_page_says_among_which_layouts_the_best_was_found(tmp_path: Path) -> None:
