@@ -1,6 +1,7 @@
 """Fixtures of the lab tests: one lab for each series of OpenZFS, with the disks of all tests.
 
 With POOLPROOF_KEEP_LABS=1 the labs keep running, and the next session uses them again: `poolproof lab list`, `lab rm`.
+With POOLPROOF_LAB_ZFS=2.3 all tests run with that series of OpenZFS, also those that otherwise run with 2.1 alone.
 """
 
 import os
@@ -14,7 +15,7 @@ from poolproof.lab.build import build, recipe_here
 from poolproof.lab.labs import lab_folder
 
 from .machine import Machine, new_name
-from .places import CAMPAIGNS, EXPERIMENTS
+from .places import CAMPAIGNS, EXPERIMENTS, ZFS
 
 LIMIT_S = 1800
 """The time limit of a test that waits for an emulated lab on a busy machine."""
@@ -36,13 +37,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test its series as a parameter, so that all tests of a series run together in one lab."""
     if "lab" in metafunc.fixturenames:
         marker = metafunc.definition.get_closest_marker("zfs")
-        metafunc.parametrize("lab", marker.args if marker else ("2.1",), indirect=True, scope="session")
+        series = (ZFS,) if "POOLPROOF_LAB_ZFS" in os.environ else marker.args if marker else (ZFS,)
+        metafunc.parametrize("lab", series, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _image() -> None:
     """Build the image of the tests' labs. This takes minutes the first time and nothing afterwards."""
-    build(recipe_here("2.1"), print)
+    build(recipe_here(ZFS), print)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
-"""Paths of the campaigns that the lab tests run."""
+"""The campaigns that the lab tests run, and the series of OpenZFS of tests that run with one."""
 
+import os
 from pathlib import Path
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 CAMPAIGNS = Path(__file__).with_name("campaigns")
+ZFS = os.environ.get("POOLPROOF_LAB_ZFS", "2.1")

@@ -14,6 +14,7 @@ from poolproof.campaign.claims import places
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import read_campaign
+from tests.loop.testbed import judged
 
 from .machine import Machine, poolproof
 from .places import EXPERIMENTS
@@ -38,7 +39,8 @@ class Result:
         return cell
 
     def verdict(self, layout: str, workload: str) -> str:
-        return str(self.cell(layout, workload)["verdict"])
+        """The verdict, apart from what other programs on this machine did."""
+        return judged(self.cell(layout, workload))
 
     def verdicts(self, workload: str) -> dict[str, str]:
         return {layout: self.verdict(layout, name) for layout, name in self._cells if name == workload}

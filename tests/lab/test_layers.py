@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.loop.testbed import judged
+
 from .machine import Machine, leftovers, poolproof
 from .observed import observed
 from .places import CAMPAIGNS
@@ -114,7 +116,7 @@ def check(run: LayerRun, layout: str, expected: Expected) -> None:
     for pattern in expected.seen:
         assert re.search(pattern, run.seen[layout]), f"{pattern} is not in:\n{run.seen[layout]}"
     cell = run.cells[layout]
-    assert cell["verdict"] == "sound", cell["findings"]
+    assert judged(cell) == "sound", cell["findings"]
     account = cell["account"]
     assert account["leaf_read_bytes"] >= 0.98 * account["fio_read_bytes"] > 0
     assert account["write_factor"] == pytest.approx(expected.factor)

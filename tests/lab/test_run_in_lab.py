@@ -11,9 +11,12 @@ import pytest
 from poolproof.lab.labs import lab_folder
 from poolproof.lab.reach import reach_host
 from tests.loop.command import Started
+from tests.loop.testbed import judged
 
 from .machine import poolproof, traces
+from .places import ZFS
 
+IN_LAB = ("--lab", "--zfs", ZFS)
 CAMPAIGN = """\
 name: tiny
 devices:
@@ -49,9 +52,9 @@ def _own_labs() -> set[str]:
 
 
 def test_a_small_campaign_is_sound_and_its_lab_can_be_kept(campaign: Path, tmp_path: Path) -> None:
-    answer = poolproof("run", str(campaign), "--lab", "--keep-lab", "--out", str(tmp_path / "run"), "--json")
+    answer = poolproof("run", str(campaign), *IN_LAB, "--keep-lab", "--out", str(tmp_path / "run"), "--json")
     assert answer.code == 0, answer.err
-    assert answer.json["verdicts"] == {"sound": 2}
+    assert [judged(cell) for cell in answer.json["cells"]] == ["sound", "sound"]
     for cell in answer.json["cells"]:
         account = cell["account"]
         assert account["leaf_read_bytes"] >= 0.9 * account["fio_read_bytes"] > 0
@@ -81,7 +84,7 @@ def _breaks_the_connection_and_resumes(campaign: Path, tmp_path: Path, name: str
     assert ['"failed"' in line for line in lines] == [True]
     resumed = poolproof("resume", str(run), "--json")
     assert resumed.code == 0, resumed.err
-    assert sorted(cell["verdict"] for cell in resumed.json["cells"]) == ["failed", "sound"]
+    assert sorted(judged(cell) for cell in resumed.json["cells"]) == ["failed", "sound"]
     left = poolproof("lab", "run", name, "--", "sh", "-c", "grep poolproof /proc/mounts; ls -d /var/tmp/poolproof-*")
     assert left.out == ""
 
@@ -114,7 +117,7 @@ def _processes() -> Iterator[tuple[int, list[str]]]:
 
 def test_a_guest_crash_is_one_error_and_the_run_continues(campaign: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run), "--json")
+    begun = Started(tmp_path, "run", str(campaign), *IN_LAB, "--out", str(run), "--json")
     begun.wait_for((run / "journal.jsonl").exists, "it built nothing", seconds=400)
     (name,) = _own_labs()
     _wait_for_fio(begun, name)
@@ -130,7 +133,7 @@ def test_a_guest_crash_is_one_error_and_the_run_continues(campaign: Path, tmp_pa
 
 def test_a_run_killed_by_sigkill_leaves_nothing_after_clean(campaign: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(run))
+    begun = Started(tmp_path, "run", str(campaign), *IN_LAB, "--out", str(run))
     try:
         begun.wait_for((run / "journal.jsonl").exists, "it built nothing", seconds=300)
     finally:
@@ -144,7 +147,7 @@ def test_a_run_killed_by_sigkill_leaves_nothing_after_clean(campaign: Path, tmp_
 
 
 def test_clean_finds_a_run_killed_while_its_lab_starts(campaign: Path, tmp_path: Path) -> None:
-    begun = Started(tmp_path, "run", str(campaign), "--lab", "--out", str(tmp_path / "run"))
+    begun = Started(tmp_path, "run", str(campaign), *IN_LAB, "--out", str(tmp_path / "run"))
     try:
         begun.wait_for(lambda: any(_consoles()), "it started no machine", seconds=120)
     finally:
@@ -160,6 +163,6 @@ def _consoles() -> list[Path]:
 
 def test_a_real_disk_is_refused_in_a_lab(tmp_path: Path) -> None:
     flags = ("-l", "a | ext4", "-d", "a=disk:ata-X_1", "-w", "rw=randread,bs=16k,size=16m")
-    answer = poolproof("run", *flags, "--lab", "--out", str(tmp_path / "run"), "--json")
+    answer = poolproof("run", *flags, *IN_LAB, "--out", str(tmp_path / "run"), "--json")
     assert answer.error["message"].startswith("device a is a real disk")
     assert answer.code == 3

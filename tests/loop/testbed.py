@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ SLOW_S = 0.3
 Cells = dict[tuple[str, str], dict[str, Any]]
 
 
-def judged(entry: dict[str, Any], *expected: str) -> str:
+def judged(entry: Mapping[str, Any], *expected: str) -> str:
     """The verdict of a cell or trial, apart from the `expected` rules and what other programs on this machine did."""
     about = [each for each in entry["findings"] if not each.get("metrics") or entry.get("metric") in each["metrics"]]
     causes = {finding["rule"] for finding in about if finding["effect"] != "notes"}
