@@ -1,11 +1,17 @@
 """A queue depth that the engine does not support."""
 
+import re
+from collections.abc import Sequence
+
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, fio_doc, fio_source, suspects
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc, fio_source
 from poolproof.rules.path import is_zfs
 
 _MAY_BE_LIBAIO = ("sync", "psync", "pvsync", "pvsync2")
+_DEPTH_IN_NAME = re.compile(
+    r"(?<![a-z])(?:qd|(?:io|queue)?[-_]?depth)[-_=]?(\d{1,5})(?!\d)|q(\d{1,5})t\d", re.IGNORECASE
+)
 
 
 def _in_job(case: Case) -> Findings:
@@ -16,11 +22,26 @@ def _in_job(case: Case) -> Findings:
             depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine},"
         engine = "an asynchronous engine (io_uring or libaio)"
         fix = f"use {engine}" if jobs[0].direct else f"use {engine} together with direct=1"
-        yield suspects(
-            f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1",
+        claim = _claim(case, jobs)
+        yield finding(
+            "suspects" if case.outcome is None or claim else "notes",
+            f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1"
+            + (f", but {claim}" if claim else ""),
             weight=60,
             fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",
         )
+
+
+def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
+    """Return where the result is presented as one at the depth of a job; empty if nowhere."""
+    said = case.quoted.depths if case.quoted else {}
+    for job in jobs:
+        named = [int(match[1] or match[2]) for match in _DEPTH_IN_NAME.finditer(job.name)]
+        if job.depth in named:
+            return f"the name of the job, `{job.name}`, claims {job.depth}"
+        if job.depth in said:
+            return said[job.depth]
+    return ""
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
@@ -35,9 +56,11 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 RULE = Rule(
     title="iodepth without effect",
     wrong="sync, psync (the default), mmap and other engines ignore iodepth: the result is correct, but it is for a "
-    "depth of 1. vsync is different: it gathers up to iodepth adjacent I/Os into one call.",
+    "depth of 1. vsync is different: it gathers up to iodepth adjacent I/Os into one call. A result is therefore only "
+    "suspect if it is presented as one at the greater depth; otherwise the finding is a note.",
     shows="In a job: a synchronous engine with iodepth above 1 and without io_submit_mode=offload. fio prints `queue "
-    "depth will be capped at 1`.",
+    "depth will be capped at 1`. In a text: the name of the job or a sentence near the result "
+    "claims that depth (`QD32`).",
     error="Too low on disks that can work in parallel; the reader assumes a depth that was never used.",
     fix="set ioengine=io_uring (or libaio) with direct=1; or set iodepth=1 and raise numjobs instead, with one file "
     "per job",

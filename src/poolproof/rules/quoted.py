@@ -1,6 +1,7 @@
 """Facts from the text around a result, for rules about other people's results."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Quoted:
     `is_macos`: True if the text names macOS, where direct=1 of fio sets F_NOCACHE: pages that are in the cache already
     are still used.
     `measures_memory`: why the value is the speed of memory by definition.
+    `depths`: the queue depths that the author claims near the result, each with the sentence and its line.
     `hard_disks`: the line that names hard disks as the target, and `hard_disk_count` their number, 0 if unknown.
     """
 
@@ -29,6 +31,7 @@ class Quoted:
     measures_memory: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
+    depths: Mapping[int, str] = field(default_factory=dict)
 
 
 UNQUOTED = Quoted()

@@ -1,5 +1,5 @@
-"""Facts in the text around fio's results: files that fio laid out, sentences that mention memory, what earlier jobs
-did.
+"""Facts in the text around fio's results: files that fio laid out, sentences about memory and queue depth, what earlier
+jobs did.
 
 A sentence about memory counts if it is between the previous result and the end of this one, or in the five lines below.
 Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
@@ -41,6 +41,15 @@ _FAST_MEDIA = re.compile(
 _MACOS = re.compile(
     r"\bmac ?os(?: ?x)?\b|\bos ?x\b|\bdarwin\b|\bmacbook\b|\bmac (?:mini|studio|pro)\b|\bimac\b", re.IGNORECASE
 )
+_DEPTH = re.compile(
+    r"(?<![\w-])(?:QD ?=? ?|(?:queue|io)[- ]?depths?(?: (?:of|is|was|at|set to)| ?[:=])? ?)(\d{1,5})(?!\d|\.\d|%)"
+    r"|(?<![\w-])Q(\d{1,5})T\d",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"(?:^|\s)-{1,2}[a-z_]+[= ]|^\s*[a-z_]+\s*=\s*\S+\s*$|: \(g=\d+\): rw=|\bioengine=", re.IGNORECASE
+)
+_ONE_AT_A_TIME = re.compile(r"capped|ignor\w*|no effect|synchronous|effective\w*", re.IGNORECASE)
 _DROPPED = re.compile(r"drop_caches|zpool export|\bumount\b|\breboot")
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
 _STOPS = (". ", "; ", "! ", "? ")
@@ -61,6 +70,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     disks = find_named_disks(numbered, [(result.line, result.last_line) for result in results])
     hard = [nearest_above(disks, result.line) for result in results]
     memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
+    claimed = [_depths(lines, result) for lines, result in zip(around, results, strict=True)]
     return tuple(
         replace(
             quoted,
@@ -70,8 +80,9 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             is_macos=is_macos,
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
+            depths=depths,
         )
-        for quoted, size, words, named in zip(files, sizes, memory, hard, strict=True)
+        for quoted, size, words, named, depths in zip(files, sizes, memory, hard, claimed, strict=True)
     )
 
 
@@ -108,13 +119,38 @@ def _laid_out(lines: Sequence[Line]) -> int | None:
 def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
     """Yield the sentences that mention memory, as `line 3 says “…”`."""
     for number, line in lines:
-        if result.line < number <= result.last_line or _TABLE.search(line) or len(line) > 4 * _LONGEST_SENTENCE:
+        if _TABLE.search(line):
             continue
-        for match in _MEMORY.finditer(line):
-            start = max(line.rfind(stop, 0, match.start()) for stop in _STOPS) + 1
-            ends = [line.find(stop, match.end()) for stop in _STOPS]
-            end = min((at for at in ends if at >= 0), default=len(line))
-            sentence = " ".join(line[start:end].split())
-            if len(sentence) <= _LONGEST_SENTENCE and not _NEGATED.search(sentence):
-                words = sentence if len(sentence) <= _LONGEST_QUOTE else " ".join(match[0].split())
-                yield f"line {number} says “{words}”"
+        for match, sentence in _said(_MEMORY, number, line, result):
+            if not _NEGATED.search(sentence):
+                yield _quotation(number, match, sentence)
+
+
+def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
+    """Return the queue depths that sentences claim, each with its sentence. Commands and job files claim nothing."""
+    found: dict[int, str] = {}
+    for number, line in lines:
+        if _COMMAND.search(line):
+            continue
+        for match, sentence in _said(_DEPTH, number, line, result):
+            if not _NEGATED.search(sentence) and not _ONE_AT_A_TIME.search(sentence):
+                found.setdefault(int(match[1] or match[2]), _quotation(number, match, sentence))
+    return found
+
+
+def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each match in a line outside the result, with its sentence."""
+    if result.line < number <= result.last_line or len(line) > 4 * _LONGEST_SENTENCE:
+        return
+    for match in pattern.finditer(line):
+        start = max(line.rfind(stop, 0, match.start()) for stop in _STOPS) + 1
+        ends = [line.find(stop, match.end()) for stop in _STOPS]
+        end = min((at for at in ends if at >= 0), default=len(line))
+        sentence = " ".join(line[start:end].split())
+        if len(sentence) <= _LONGEST_SENTENCE:
+            yield match, sentence
+
+
+def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
+    words = sentence if len(sentence) <= _LONGEST_QUOTE else " ".join(match[0].split())
+    return f"line {number} says “{words}”"

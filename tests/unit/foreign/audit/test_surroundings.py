@@ -171,3 +171,56 @@ def test_infinite_quoted_rates_are_ignored() -> None:
     rows = "pool alloc free read write read write\n" + f"tank 1G 9G 5 5 {'9' * 400}M 0\n" * 3
     (audited,) = audit_text("post", _COMMAND + READ + rows, Context())
     assert audited.verdict == "unproven"
+
+
+_AT_DEPTH = """fio --name={name} --filename=/dev/sdb --direct=1 --rw=randread --bs=4k --ioengine=psync --iodepth={depth}
+{name}: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth={depth}
+fio-3.33
+Starting 1 process
+note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1
+
+{name}: (groupid=0, jobs=1): err= 0: pid=1: Sun Nov 22 10:00:00 2026
+  read: IOPS=5000, BW=19.5MiB/s (20.5MB/s)(195MiB/10000msec)
+    clat (usec): min=100, max=900, avg=198.20, stdev=30.10
+"""
+
+
+def _depth_verdict(name: str = "r", depth: int = 32, before: str = "", after: str = "") -> tuple[str, str]:
+    text = f"{before}\n{_AT_DEPTH.format(name=name, depth=depth)}\n{after}\n"
+    (found,) = audit_text("post.md", text, Context())
+    (effect,) = (finding.effect for finding in found.findings if finding.rule == "iodepth-with-sync-engine")
+    return found.verdict, effect
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("4k random reads at QD32:", ""),
+        ("", "So this disk does 5000 IOPS with a queue depth of 32."),
+        ("Results for iodepth 32, one thread", ""),
+        ("RND4K Q32T1", ""),
+    ],
+)
+def test_a_depth_that_the_author_claims_for_a_synchronous_engine_is_suspect(before: str, after: str) -> None:
+    assert _depth_verdict(before=before, after=after) == ("suspect", "suspects")
+
+
+@pytest.mark.parametrize("name", ["rand-4k-qd32", "iodepth_32_randread", "RND4KQ32T1"])
+def test_so_is_one_that_the_name_of_the_job_claims(name: str) -> None:
+    assert _depth_verdict(name) == ("suspect", "suspects")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", ""),
+        ("At QD1 the old disk did 3000.", ""),
+        ("", "psync ignores the queue depth of 32, of course."),
+        ("[global]\niodepth=32\nsize=10g\nioengine=psync", ""),
+        ("I ran fio with --iodepth=32 on the new disk", ""),
+        ("", "The QD32 figure of the vendor is not reached."),
+    ],
+)
+def test_a_job_whose_depth_nobody_claims_is_an_honest_result_of_depth_1(before: str, after: str) -> None:
+    assert _depth_verdict(before=before, after=after) == ("unproven", "notes")
+    assert _depth_verdict("rand4k-qd8", before=before, after=after) == ("unproven", "notes")
