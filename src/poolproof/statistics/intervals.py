@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.statistics.distributions import quantile
 from poolproof.statistics.shared_variance import CERTAIN, MeanError, VariancePrior, has_interval, scaled, variance_of
 
 CONFIDENCE = 0.95
@@ -66,8 +65,3 @@ def mean_interval(
     error = error_of_mean(variance_of(values) / square, len(values), prior, least=resolution)
     half = error.reach((1 - CONFIDENCE) / 2) * math.sqrt(square)
     return Interval(mean, max(0.0, mean - half), mean + half)
-
-
-def t_factor(freedom: float) -> float:
-    """Return half the width of a two-sided 95 % interval as a multiple of the standard error."""
-    return quantile((1 + CONFIDENCE) / 2, freedom)
