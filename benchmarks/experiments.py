@@ -14,7 +14,8 @@ from poolproof.presentation.terminal.sections import measured_text
 from poolproof.presentation.terminal.words import half_width_text, value_text
 from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.summary import Cell, LeafShare
+from poolproof.results.runs.shares import LeafShare
+from poolproof.results.runs.summary import Cell
 
 _NONE = "–"
 

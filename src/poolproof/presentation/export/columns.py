@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from poolproof.errors import check_extra
 from poolproof.metrics import COLUMNS, REJECTED
 from poolproof.presentation.export.rows import ExportRow, ExportTable
-from poolproof.results.runs.summary import AccountSum
+from poolproof.results.runs.shares import AccountSum
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

@@ -18,6 +18,7 @@ from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
 from poolproof.results.runs.loading import LoadedRun
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rule
 from poolproof.rules.model import Effect, Finding
@@ -148,7 +149,11 @@ def repeat_section(run: LoadedRun) -> dict[str, Any]:
     `missing_files` has their names.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
-    jobs = {name: _job(run, name) for name in names[:_MOST_JOBS]}
+    by_workload: dict[str, list[Trial]] = {}
+    for trial in run.trials:
+        if calibrated_device(trial.layout) is None:
+            by_workload.setdefault(trial.workload, []).append(trial)
+    jobs = {name: _job(run, name, by_workload.get(name, ())) for name in names[:_MOST_JOBS]}
     missing = [_load_file(run, name) for name, text in jobs.items() if text is None]
     disks = [(device.name, _source(device)) for device in run.campaign.devices]
     layouts = [(layout.name, f"`{format_expression(layout.expression)}`") for layout in run.campaign.layouts]
@@ -192,10 +197,10 @@ def _load_file(run: LoadedRun, workload: str) -> str:
     return generator_in(dict(found.jobs[0].options) if found else {}).load_file
 
 
-def _job(run: LoadedRun, workload: str) -> str | None:
-    """Return the job file of the workload's first trial on a layout, not on a bare disk; None if there is no file."""
-    for trial in run.trials:
-        if trial.workload == workload and calibrated_device(trial.layout) is None:
-            with contextlib.suppress(OSError):
-                return run.trial_file(trial, _load_file(run, workload)).decode("utf-8", errors="replace")
+def _job(run: LoadedRun, workload: str, trials: Sequence[Trial]) -> str | None:
+    """Return the job file of the first of the trials that has one; None if there is no file."""
+    name = _load_file(run, workload)
+    for trial in trials:
+        with contextlib.suppress(OSError):
+            return run.trial_file(trial, name).decode("utf-8", errors="replace")
     return None

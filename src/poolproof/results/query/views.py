@@ -14,7 +14,8 @@ from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
-from poolproof.results.runs.summary import AccountSum, Cell
+from poolproof.results.runs.shares import AccountSum
+from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import Finding
 from poolproof.verdicts import WORST_FIRST, counts
 

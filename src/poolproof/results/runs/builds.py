@@ -35,7 +35,7 @@ def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
 
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
     """Return a cell's samples of a metric: a value per trial or, with `by_build`, a mean per build."""
-    found = ([trial.result(metric).value for trial in own] for own in split_builds(trials))
+    found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
     return samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
 
 

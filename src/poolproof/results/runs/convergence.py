@@ -194,7 +194,7 @@ def unsteady_reasons(trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
-    return [_mean_of(trial, value) for trial in trials if (value := trial.result().value) is not None]
+    return [_mean_of(trial, value) for trial in trials if (value := trial.value(trial.metric)) is not None]
 
 
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
@@ -254,7 +254,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
     """
     bounds: list[float] = []
     for trial in trials:
-        value = trial.result(metric).value
+        value = trial.value(metric)
         if value is None:
             continue
         settling = trial.settling

@@ -58,7 +58,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
         return None
     fewest: FewEvents | None = None
     for trial in trials:
-        if trial.figures is None or trial.result(metric).value is None:
+        if trial.figures is None or trial.value(metric) is None:
             continue
         counted = trial.figures.syncs if of == "syncs" else trial.figures.requests
         if counted is None or counted >= needed or (fewest is not None and counted >= fewest.counted):

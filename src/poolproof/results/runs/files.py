@@ -1,6 +1,5 @@
 """Write the files of a trial together, and decode JSON after checking its schema and its numbers."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +17,9 @@ Value = TypeVar("Value")
 _LARGEST = 1e24  # no machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
-_MAYBE_LARGE = re.compile(rb"\d{20}|[eE]\+?\d\d")
+_AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
+_MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
+"""Parts of numbers that may be too large, once `_AS_ZEROS` has replaced their digits."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:
@@ -67,7 +68,8 @@ def check_numbers(text: bytes) -> None:
 
     Calculations with it would overflow. Raises a DecodeError or a RecursionError if the text is not JSON.
     """
-    if _MAYBE_LARGE.search(text):  # the exact check takes longer
+    digits = text.translate(_AS_ZEROS)
+    if any(part in digits for part in _MAYBE_LARGE):  # the exact check takes longer
         _check(msgspec.json.decode(text))
 
 

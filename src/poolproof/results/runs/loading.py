@@ -1,5 +1,6 @@
 """Load a run directory: strictly, leniently with a list of what is missing, or trial by trial during the run."""
 
+import errno
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -100,8 +101,15 @@ class LoadedRun:
 
     def trial_file(self, trial: Trial, name: str) -> bytes:
         """Return the content of one of the trial's files. Raises an OSError if there is none or it cannot be read."""
+        if not self._has_trial_files:
+            raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
         return read_regular(directory.trial_path(*trial.key) / name, root=directory.root)
+
+    @cached_property
+    def _has_trial_files(self) -> bool:
+        """False if the run has no trial files at all, as after an import."""
+        return (self.path / "cells").exists()
 
 
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:

@@ -164,19 +164,26 @@ class Trial:
         return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:
-        """Return the result for a metric, by default the metric that the workload is compared by.
-
-        This is the only method that combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the
-        same.
-        """
+        """Return the result for a metric, by default the metric that the workload is compared by."""
         metric = metric or self.metric
-        value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
         precision = None
         if self.settling is not None and metric == self.metric:
             low, high, precision = self.settling.low_share, self.settling.high_share, self.settling.half_share
             if metric_of(metric).is_rate and low is not None and high is not None:
                 precision = (high - low) / 2
-        return MetricResult(value, self.verdicts.get(metric, self.verdict), precision)
+        return MetricResult(self.value(metric), self.verdict_on(metric), precision)
+
+    def value(self, metric: MetricId) -> float | None:
+        """Return the value of a metric; None if the trial failed or the load generator did not measure the metric."""
+        return self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
+
+    def verdict_on(self, metric: MetricId) -> Verdict:
+        """Return the verdict of a metric.
+
+        This is the only method that combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the
+        same.
+        """
+        return self.verdicts.get(metric, self.verdict)
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own metric. Notes are always included.
@@ -185,7 +192,7 @@ class Trial:
         because it then concerns other metrics.
         """
         metric = metric or self.metric
-        least = WORST_FIRST.index(self.result(metric).verdict)
+        least = WORST_FIRST.index(self.verdict_on(metric))
         caused = ((finding, VERDICTS[finding.effect]) for finding in self.findings)
         return tuple(
             found

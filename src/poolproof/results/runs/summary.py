@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.claims import claimed_metrics
 from poolproof.campaign.emulation import emulated_models
 from poolproof.campaign.model import HEALTHY, Campaign
-from poolproof.evidence.model import LeafUse
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.builds import are_apart, counting, left_out_note, samples_of, split_builds
 from poolproof.results.runs.convergence import (
@@ -22,41 +22,15 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
-from poolproof.verdicts import Verdict, counts, has_values, worst
+from poolproof.verdicts import Verdict, counts, worst
 
 _EFFECTS = ("fails", "refutes", "suspects", "notes")
-
-
-@dataclass(frozen=True)
-class LeafShare:
-    """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation.
-
-    All of these are between 0 and 1. `latency_s` is the mean latency per request at the disk, including the queue; None
-    if the disk had no requests.
-    """
-
-    device: str
-    read_share: float | None
-    write_share: float | None
-    stored_share: float | None
-    utilisation: float
-    latency_s: float | None = None
-
-
-@dataclass(frozen=True)
-class AccountSum:
-    """The byte accounting of a cell, summed over its trials. `write_factor` is the expected write amplification."""
-
-    fio_read_bytes: int
-    leaf_read_bytes: int
-    fio_write_bytes: int
-    leaf_write_bytes: int
-    write_factor: float
 
 
 @dataclass(frozen=True)
@@ -161,7 +135,20 @@ class Cell:
     def result(self, metric: MetricId | None = None) -> CellResult:
         """Return the result for a metric, by default the workload's own, with the worst verdict of the trials."""
         metric = metric or self.metric
-        values = self.values(metric)
+        if metric not in self._results:
+            self._results[metric] = self._result(metric)
+        return self._results[metric]
+
+    @cached_property
+    def _results(self) -> dict[MetricId, CellResult]:
+        return {}
+
+    @cached_property
+    def _samples(self) -> dict[MetricId, Samples]:
+        return {}
+
+    def _result(self, metric: MetricId) -> CellResult:
+        values = tuple(value for trial in self.trials if (value := trial.value(metric)) is not None)
         interval = self.figure
         if metric != self.metric:
             samples = self.samples(metric)
@@ -169,7 +156,7 @@ class Cell:
             interval = mean_interval(samples.values, resolution=least)
             if interval is not None and self.few_events(metric) is not None:
                 interval = Interval(interval.mean)
-        return CellResult(values, worst(trial.result(metric).verdict for trial in self.trials), interval)
+        return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
         """Return the mean of a metric and its interval, which every output shows; None if there is no value.
@@ -218,12 +205,14 @@ class Cell:
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
         """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
-        values = [trial.result(metric or self.metric).value for trial in self.trials]
-        return tuple(value for value in values if value is not None)
+        return self.result(metric).values
 
     def samples(self, metric: MetricId | None = None) -> Samples:
         """Return a metric's independent samples: the values of the trials, or the means of several builds."""
-        return samples_of(self.trials, metric or self.metric, by_build=self.by_build)
+        metric = metric or self.metric
+        if metric not in self._samples:
+            self._samples[metric] = samples_of(self.trials, metric, by_build=self.by_build)
+        return self._samples[metric]
 
     @property
     def builds(self) -> int:
@@ -232,7 +221,7 @@ class Cell:
 
     def groups(self) -> tuple[Group, ...]:
         """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
-        swings = [trial.figures.swing for trial in _measured(self.trials) if trial.figures is not None]
+        swings = [trial.figures.swing for trial in with_values(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
 
 
@@ -319,11 +308,11 @@ def _cell(
         workload=first.workload,
         trials=trials,
         metric=first.metric,
-        verdict=worst(trial.result(first.metric).verdict for trial in trials),
+        verdict=worst(trial.verdict_on(first.metric) for trial in trials),
         findings=_strongest(finding for trial in trials for finding in trial.findings),
         figure=_figure(samples, settling, trials, priors.of(first.metric)),
-        account=_account(trials),
-        leaves=_leaves(trials),
+        account=account_sum(trials),
+        leaves=leaf_shares(trials),
         settling=settling,
         state=first.state,
         by_build=by_build,
@@ -344,57 +333,9 @@ def _figure(
     return Interval(interval.mean) if interval is not None and has_few else interval
 
 
-def _measured(trials: Iterable[Trial]) -> list[Trial]:
-    return [trial for trial in trials if has_values(trial.verdict)]
-
-
 def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the strongest finding of each rule, strongest first."""
     by_rule: dict[str, Finding] = {}
     for finding in sorted(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight)):
         by_rule.setdefault(finding.rule, finding)
     return tuple(by_rule.values())
-
-
-def _account(trials: Sequence[Trial]) -> AccountSum | None:
-    accounts = [trial.account for trial in _measured(trials) if trial.account is not None]
-    if not accounts:
-        return None
-    return AccountSum(
-        fio_read_bytes=sum(account.fio_read_bytes for account in accounts),
-        leaf_read_bytes=sum(account.leaf_read_bytes for account in accounts),
-        fio_write_bytes=sum(account.fio_write_bytes for account in accounts),
-        leaf_write_bytes=sum(account.leaf_drained_write_bytes for account in accounts),
-        write_factor=accounts[0].write_factor,
-    )
-
-
-def _leaves(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    uses: dict[str, list[LeafUse]] = {}
-    for leaf in (leaf for trial in _measured(trials) for leaf in trial.leaves):
-        uses.setdefault(leaf.device, []).append(leaf)
-    read = {name: sum(leaf.read_bytes for leaf in own) for name, own in uses.items()}
-    written = {name: sum(leaf.drained_write_bytes for leaf in own) for name, own in uses.items()}
-    stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
-    return tuple(
-        LeafShare(
-            device=name,
-            read_share=_share(read, name),
-            write_share=_share(written, name),
-            stored_share=_share(stored, name),
-            utilisation=sum(leaf.utilisation for leaf in own) / len(own),
-            latency_s=_latency_s(own),
-        )
-        for name, own in uses.items()
-    )
-
-
-def _latency_s(uses: Sequence[LeafUse]) -> float | None:
-    timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
-    requests = sum(count for _, count in timed)
-    return sum(latency * count for latency, count in timed) / requests if requests else None
-
-
-def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:
-    total = sum(bytes_by_name.values())
-    return bytes_by_name.get(name, 0) / total if total else None

@@ -2,13 +2,16 @@
 
 import json
 import os
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from poolproof.errors import RunError
 from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.files import check_numbers
 from tests.unit.results.compare.making import make_run
 
 from ...command import Command
@@ -151,3 +154,23 @@ def test_a_number_that_no_machine_measured_is_named(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"iops":1.1', '"iops":1e308'))
     with pytest.raises(RunError, match=r"trials.jsonl, line 2 is damaged: a number in it is larger than 1e24"):
         RunDirectory.open(run).trials()
+
+
+@pytest.mark.parametrize("number", ["1e25", "1E25", "1E+25", "-1e+025", "1" + "0" * 25, "9" * 26, "0.1e26"])
+def test_every_notation_of_a_number_that_is_too_large_is_refused(number: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match="larger than 1e24"):
+        check_numbers(f'{{"value": {number}}}'.encode())
+
+
+@pytest.mark.parametrize("number", ["1e24", "1E-25", "0.12345678901234567890123456", "123456789012345678901"])
+def test_numbers_up_to_the_limit_are_accepted(number: str) -> None:
+    check_numbers(f'{{"value": {number}}}'.encode())
+
+
+def test_a_line_without_large_numbers_is_checked_about_as_fast_as_it_is_decoded(tmp_path: Path) -> None:
+    lines = (make_run(tmp_path / "a", _VALUES) / "trials.jsonl").read_bytes().splitlines()
+    checked, decoded = (
+        min(timeit.repeat("for line in lines: call(line)", number=40, repeat=5, globals={"lines": lines, "call": call}))
+        for call in (check_numbers, msgspec.json.decode)
+    )
+    assert checked < 4 * decoded

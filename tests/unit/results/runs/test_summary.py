@@ -165,3 +165,11 @@ def test_normal_trials_raise_no_alarm() -> None:
 
 def test_a_figure_of_nought_is_no_group_of_its_own() -> None:
     assert groups_of([0.0, 100.0, 200.0]) == (Group(100.0, 3),)
+
+
+def test_a_cell_computes_each_result_once() -> None:
+    """A report asks for the same results dozens of times, which is slow with thousands of trials."""
+    (cell,) = cells_of([trial("plain", "reads", number, 100.0 + number) for number in (1, 2, 3)], CAMPAIGN)
+    assert cell.result("p50") is cell.result("p50")
+    assert cell.samples() is cell.samples("iops")
+    assert replace(cell, trials=cell.trials[:1]).values() == (101.0,)

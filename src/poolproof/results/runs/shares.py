@@ -1,0 +1,86 @@
+"""The bytes of a cell: the byte accounting summed over its trials, and the share of each disk."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from poolproof.evidence.model import LeafUse
+from poolproof.results.runs.model import Trial
+from poolproof.verdicts import has_values
+
+
+@dataclass(frozen=True)
+class LeafShare:
+    """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation.
+
+    All of these are between 0 and 1. `latency_s` is the mean latency per request at the disk, including the queue; None
+    if the disk had no requests.
+    """
+
+    device: str
+    read_share: float | None
+    write_share: float | None
+    stored_share: float | None
+    utilisation: float
+    latency_s: float | None = None
+
+
+@dataclass(frozen=True)
+class AccountSum:
+    """The byte accounting of a cell, summed over its trials. `write_factor` is the expected write amplification."""
+
+    fio_read_bytes: int
+    leaf_read_bytes: int
+    fio_write_bytes: int
+    leaf_write_bytes: int
+    write_factor: float
+
+
+def with_values(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that did not fail."""
+    return [trial for trial in trials if has_values(trial.verdict)]
+
+
+def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
+    """Return the byte accounting of a cell with these trials; None if no trial that did not fail has one."""
+    accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
+    if not accounts:
+        return None
+    return AccountSum(
+        fio_read_bytes=sum(account.fio_read_bytes for account in accounts),
+        leaf_read_bytes=sum(account.leaf_read_bytes for account in accounts),
+        fio_write_bytes=sum(account.fio_write_bytes for account in accounts),
+        leaf_write_bytes=sum(account.leaf_drained_write_bytes for account in accounts),
+        write_factor=accounts[0].write_factor,
+    )
+
+
+def leaf_shares(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
+    """Return the shares of each disk in a cell with these trials. Failed trials count only for the stored bytes."""
+    uses: dict[str, list[LeafUse]] = {}
+    for leaf in (leaf for trial in with_values(trials) for leaf in trial.leaves):
+        uses.setdefault(leaf.device, []).append(leaf)
+    read = {name: sum(leaf.read_bytes for leaf in own) for name, own in uses.items()}
+    written = {name: sum(leaf.drained_write_bytes for leaf in own) for name, own in uses.items()}
+    stored = next((trial.stored_bytes for trial in reversed(trials) if trial.stored_bytes), {})
+    return tuple(
+        LeafShare(
+            device=name,
+            read_share=_share(read, name),
+            write_share=_share(written, name),
+            stored_share=_share(stored, name),
+            utilisation=sum(leaf.utilisation for leaf in own) / len(own),
+            latency_s=_latency_s(own),
+        )
+        for name, own in uses.items()
+    )
+
+
+def _latency_s(uses: Sequence[LeafUse]) -> float | None:
+    timed = [(use.latency_s, use.read_ios + use.write_ios) for use in uses if use.latency_s is not None]
+    requests = sum(count for _, count in timed)
+    return sum(latency * count for latency, count in timed) / requests if requests else None
+
+
+def _share(bytes_by_name: Mapping[str, int], name: str) -> float | None:
+    total = sum(bytes_by_name.values())
+    return bytes_by_name.get(name, 0) / total if total else None
