@@ -1,6 +1,7 @@
 """Follow a run through its files, and report its events to a listener, as the measuring process does."""
 
 import bisect
+from collections import Counter
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,7 +63,9 @@ class Follower:
         self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
         self._trials = TrialFollower(self.run.path / "trials.jsonl")
         self._done: dict[tuple[str, str], int] = {}
+        self._done_of_build: Counter[tuple[str, int]] = Counter()
         self._layout = self._step = ""
+        self._build = 0
         self._running: Key | None = None
         self._reported_s = 0.0
         self._notes = LiveNotes(self.run)
@@ -111,10 +114,11 @@ class Follower:
     def _count(self, trial: Trial) -> None:
         cell = (trial.layout, trial.workload)
         self._done[cell] = max(self._done.get(cell, 0), trial.number)
-        self._layout = trial.layout
+        self._done_of_build[trial.layout, trial.build] += 1
+        self._layout, self._build = trial.layout, trial.build
 
     def _report_trial(self, trial: Trial, listener: Listener) -> None:
-        self._begin(trial.key, listener)
+        self._begin(trial.key, trial.build, listener)
         if not self._reported_s:
             self._report_rates(trial, listener)
         self._count(trial)
@@ -126,20 +130,34 @@ class Follower:
             for rates in rates_of(trial_data(self.run.path, trial, _ALL_SAMPLES)):
                 listener.live(rates)
 
-    def _begin(self, key: Key, listener: Listener) -> None:
-        """Report that a trial begins. If the layout has changed, first report that the layout begins."""
-        if key == self._running:
-            return
+    def _begin(self, key: Key, build: int, listener: Listener) -> None:
+        """Report that a trial begins. If the layout or its build has changed, first report that the layout begins."""
         layout, workload, number = key
-        trials = self.campaign.measure.trials * builds_of(self.campaign, layout)
-        if layout != self._layout:
-            self._layout = layout
-            done = sum(count for (name, _), count in self._done.items() if name == layout)
-            listener.layout_begins(layout, max(0, len(self._cells.get(layout, ())) * trials - done))
-        if number > trials:
+        if key == self._running and build == self._build:
+            return
+        trials = self.campaign.measure.trials
+        if (layout, build) != (self._layout, self._build):
+            self._layout, self._build = layout, build
+            done = self._done_of_build[layout, build]
+            listener.layout_begins(layout, max(0, len(self._cells.get(layout, ())) * trials - done), build)
+        if number > trials * builds_of(self.campaign, layout):
             listener.trial_added(layout, workload)
         self._running, self._step, self._reported_s = key, "", 0.0
         listener.trial_begins(layout, workload, number)
+
+    def _build_of(self, key: Key, *, has_built: bool) -> int:
+        """Return the number of the build to which the running trial belongs, as far as the files show it.
+
+        `has_built`: a step of building or removing a layout has ended since the last trial ended.
+        """
+        layout, _, number = key
+        builds, measure = builds_of(self.campaign, layout), self.campaign.measure
+        if measure.until is None or builds == 1:
+            return min(builds, (number - 1) // measure.trials + 1)
+        if key == self._running:
+            return self._build
+        last = max((build for name, build in self._done_of_build if name == layout), default=0)
+        return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
         """Report the current step, and return when the step began, in seconds since 1970; None if unknown.
@@ -150,7 +168,7 @@ class Follower:
         trials_s = _changed_s(self._trials.path) or 0.0
         begun_s, key = self._newest_directory(trials_s)
         if key is not None and begun_s >= (journal_s or 0.0):
-            self._begin(key, listener)
+            self._begin(key, self._build_of(key, has_built=(journal_s or 0.0) > trials_s), listener)
             self._report_step(MEASURING, listener)
             if listener.wants_live:
                 for line in self._notes.lines(key):

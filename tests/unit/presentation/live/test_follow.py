@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
-from tests.unit.presentation.html_report.making import MIB, all_trials, make_run, readings, trial
+from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
 
@@ -250,3 +251,25 @@ def _watch(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def _typed(command: str, run: Path, *words: str) -> subprocess.CompletedProcess[str]:
     argv = [POOLPROOF, command, str(run), *words]
     return subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+
+@pytest.mark.parametrize("length", ["time: 5s", "until: 3%"])
+def test_a_new_build_of_the_same_layout_is_told(tmp_path: Path, length: str) -> None:
+    measure = "measure: {" + length + ", builds: 2, trials: 2}"
+    campaign = CAMPAIGN.replace("measure: {time: 5s, trials: 2}", measure)
+    assert measure in campaign
+    path = make_run(tmp_path / "run", [trial("one", "reads", number) for number in (1, 2)], campaign=campaign)
+    with going(path) as run:
+        os.utime(path / "trials.jsonl", (1000, 1000))
+        follower, heard = Follower(path), Heard()
+        journal = path / "journal.jsonl"
+        journal.write_text('{"line":"change","number":1,"title":"make ext4 on a","argv":[],"undo":null}\n')
+        os.utime(journal, (1500, 1500))
+        os.utime(run.trial_directory("one", "reads", 3), (2000, 2000))
+        follower.update(heard)
+        follower.update(heard)
+        run.append(replace(trial("one", "reads", 3), build=2))
+        follower.update(heard)
+        told = [line for line in heard.lines if line[:4] != "step"]
+        assert told[0].startswith("layout one ") and told[0].endswith(" build 2")
+        assert told[1:] == ["begins one reads 3", "ends one reads 3"]
