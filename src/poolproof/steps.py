@@ -1,151 +1,16 @@
-"""Changes to a host and their undos, as values that can be printed, written to the journal and undone later.
+"""Changes to a host, as values that can be printed, written to the journal with their undos and undone later.
 
 Layers and devices plan steps. `provision/` checks the steps, writes them to the journal and runs them.
-
-An undo never assumes that its change was made. A run can die after the change was written to the journal but before it
-was made. By the time the undo runs, the name (a loop number, a mount point) may belong to something else. So each undo
-has a condition and does nothing if that condition is false.
 """
 
 from dataclasses import dataclass
 
-import msgspec
+from poolproof.undos import Undo
 
 LET_GO_S = 5.0
 """Seconds to retry a command on a device that may be released late, by udev or by FUSE (after close() has returned)."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
-
-
-class Holds(msgspec.Struct, frozen=True):
-    """The condition that the file at `path` exists and contains `text`.
-
-    If `text` is empty, the condition is only that something exists at `path`. Nothing is read then, so `path` may be a
-    device node.
-    """
-
-    path: str
-    text: str
-
-
-class UndoMount(msgspec.Struct, frozen=True, tag="mount", tag_field="kind"):
-    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, for a FUSE mount that hangs."""
-
-    mount_point: str
-    lazy: bool = False
-
-
-class UndoLoop(msgspec.Struct, frozen=True, tag="loop", tag_field="kind"):
-    """Detach loop device `number` as long as its backing file is `file`."""
-
-    number: int
-    file: str
-
-
-class UndoMapping(msgspec.Struct, frozen=True, tag="mapping", tag_field="kind"):
-    """Close the LUKS mapping /dev/mapper/`name`."""
-
-    name: str
-
-
-class UndoArray(msgspec.Struct, frozen=True, tag="array", tag_field="kind"):
-    """Stop the md array `node` and erase the superblocks of those `members` that belong to it."""
-
-    node: str
-    members: tuple[str, ...]
-
-
-class UndoGroup(msgspec.Struct, frozen=True, tag="group", tag_field="kind"):
-    """Remove the LVM volume group `name` and the labels of its physical volumes, which are all among `devices`."""
-
-    name: str
-    devices: tuple[str, ...]
-
-
-class UndoPool(msgspec.Struct, frozen=True, tag="pool", tag_field="kind"):
-    """Destroy the ZFS pool `name`."""
-
-    name: str
-
-
-class UndoVdevs(msgspec.Struct, frozen=True, tag="vdevs", tag_field="kind"):
-    """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
-
-    `vdevs` has the devices of each vdev. All devices but the first of each mirror are detached, so that the first can
-    be removed by name.
-    """
-
-    pool: str
-    vdevs: tuple[tuple[str, ...], ...]
-    note: str
-
-
-class UndoArcLimit(msgspec.Struct, frozen=True, tag="arc", tag_field="kind"):
-    """Restore the limit of the ARC that is saved in the file `note`."""
-
-    note: str
-
-
-class UndoClaim(msgspec.Struct, frozen=True, tag="claim", tag_field="kind"):
-    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names it.
-
-    The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
-    disk at `path`.
-    """
-
-    identity: str
-    path: str
-    size_bytes: int
-    number: str
-    serial: str
-    wwn: str
-    note: str
-
-
-class UndoDaemon(msgspec.Struct, frozen=True, tag="daemon", tag_field="kind"):
-    """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
-
-    `marker` is a path that only this daemon of this run has in its command line.
-    """
-
-    pidfile: str
-    marker: str
-
-
-class UndoPrograms(msgspec.Struct, frozen=True, tag="programs", tag_field="kind"):
-    """End every process of these programs (`comm` names) whose command line contains `marker`.
-
-    This also finds a program if the poolproof process that started it was killed before the program wrote its pid file.
-    """
-
-    programs: tuple[str, ...]
-    marker: str
-
-
-class UndoTree(msgspec.Struct, frozen=True, tag="tree", tag_field="kind"):
-    """Remove the directory or file `path`, which contains only poolproof's files.
-
-    Mount points in the directory are never crossed.
-    """
-
-    path: str
-
-
-Undo = (
-    UndoMount
-    | UndoLoop
-    | UndoMapping
-    | UndoArray
-    | UndoGroup
-    | UndoPool
-    | UndoVdevs
-    | UndoArcLimit
-    | UndoClaim
-    | UndoDaemon
-    | UndoPrograms
-    | UndoTree
-)
-"""Each kind names what to remove and has no command. `provision/removal.py` derives the commands from the fields."""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from poolproof.hosts.local import LocalHost
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.directories import site_of
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
+from poolproof.undos import Owned
 from tests.loop.testbed import Testbed
 
 pytestmark = pytest.mark.parallel

@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from poolproof.campaign.emulation import emulated_model
 from poolproof.campaign.model import Device, Disk
@@ -11,7 +12,8 @@ from poolproof.devices.model import DevicePlan, Leaf, Site, Volume
 from poolproof.devices.site import require
 from poolproof.errors import CampaignError
 from poolproof.facts.block import BlockFacts
-from poolproof.steps import Step, UndoClaim
+from poolproof.steps import Step
+from poolproof.undos import Check, CommandUndo, Compared, DevicePath, Holds, Owned, OwnFile, Removal
 
 _BY_ID = "/dev/disk/by-id/"
 _KERNEL_NAME = re.compile(r"(/dev/)?((sd|hd|vd|xvd)[a-z]+\d*|(nvme\d+n|mmcblk|loop|ram|zram|md|dm-|sr|nbd)\d+(p\d+)?)")
@@ -45,7 +47,7 @@ content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
-WIPE_AND_FORGET = (
+_WIPE_AND_FORGET = (
     _IS_IT
     + """
 [ -O "$6" ] && [ ! -L "$6" ] || { echo "$6 was not written by this user, so $disk is not wiped" >&2; exit 1; }
@@ -58,9 +60,41 @@ WIPE_AND_FORGET = (
 wipefs --all "$disk" && rm -- "$6"
 """
 )
-"""The script that undoes a claim. Its arguments are the fields of an `UndoClaim` in order; the first is $0."""
+# Its arguments are the fields of an `UndoClaim` in order; the first is $0.
+_NUMBER = re.compile(r"(\d+:\d+)?", re.ASCII)
 
 PROGRAMS = ("wipefs",)
+
+
+def _no_size(size_bytes: int, _owned: Owned) -> Iterator[str]:
+    if size_bytes <= 0:
+        yield "the disk has no size"
+
+
+def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
+    if not _NUMBER.fullmatch(number):
+        yield f"{number!r} is not a device number"
+
+
+class UndoClaim(CommandUndo, frozen=True, tag="claim"):
+    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names it.
+
+    The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
+    disk at `path`.
+    """
+
+    identity: Compared
+    path: DevicePath
+    size_bytes: Annotated[int, Check(_no_size)]
+    number: Annotated[str, Check(_not_a_number)]
+    serial: Compared
+    wwn: Compared
+    note: OwnFile
+
+    def removal(self) -> Removal:
+        """Return the script that compares the disk and erases its signatures, while the note names the disk."""
+        marks = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn, self.note)
+        return Removal(("sh", "-c", _WIPE_AND_FORGET, *marks), Holds(self.note, self.identity), timeout_s=5)
 
 
 def bare_identity(identity: str) -> str:

@@ -9,7 +9,8 @@ from poolproof.devices.loop import attach_export, block_volume, fuse_files, set_
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.errors import CampaignError
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step
+from poolproof.undos import UndoDaemon
 
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 

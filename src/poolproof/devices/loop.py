@@ -1,10 +1,32 @@
 """Steps that turn a file into a block device (losetup with direct I/O) and an NBD export into a file (nbdfuse)."""
 
+from collections.abc import Iterator
+from typing import Annotated
+
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.facts.block import Below
-from poolproof.steps import Step, UndoLoop, UndoMount, daemon
+from poolproof.steps import Step, daemon
+from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, Holds, Owned, OwnPath, Removal, UndoMount
 
 _CONNECTIONS = 8
+_MOST_LOOPS = 1 << 20
+
+
+def _not_a_loop(number: int, _owned: Owned) -> Iterator[str]:
+    if not 0 <= number < _MOST_LOOPS:
+        yield f"{number} is not the number of a loop device"
+
+
+class UndoLoop(CommandUndo, frozen=True, tag="loop"):
+    """Detach loop device `number` as long as its backing file is `file`."""
+
+    number: Annotated[int, Check(_not_a_loop)]
+    file: OwnPath
+
+    def removal(self) -> Removal:
+        """Return losetup, while the loop device is attached to the file."""
+        attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
+        return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 
 
 def attach(number: int, file: str, name: str) -> Step:

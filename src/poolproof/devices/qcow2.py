@@ -5,7 +5,8 @@ from poolproof.devices.loop import attach_export, block_volume, fuse_files
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.site import clear, require, socket_path
 from poolproof.facts.block import Below
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step
+from poolproof.undos import UndoDaemon
 
 # O_DIRECT on the image, so that its blocks are not cached twice; flushes still reach the disk.
 _CACHE = "--cache=none"

@@ -21,7 +21,8 @@ from poolproof.lab.labs import Image, is_running, lab_folder, last_words, owned_
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.undo import undo_all
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step
+from poolproof.undos import UndoDaemon
 
 Accelerator = Literal["kvm", "tcg"]
 Acceleration = Literal["auto", "kvm", "tcg"]

@@ -14,7 +14,8 @@ from poolproof.campaign.emulation import LAB_PREFIX
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
 from poolproof.devices import emulate
 from poolproof.errors import CampaignError, HostError
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step
+from poolproof.undos import UndoDaemon
 
 PIPELINE_S = 500e-6
 """Seconds that a request takes from the guest's driver to the plugin and back, emulated on two cores; docs/lab.md has

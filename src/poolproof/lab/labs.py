@@ -21,8 +21,8 @@ from poolproof.errors import HostError, UsageError
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
+from poolproof.undos import Owned
 
 SCHEMA = 1
 _TAIL_CHARACTERS = 800

@@ -21,7 +21,8 @@ from poolproof.lab.disks import LabDirectories, in_ram, plan_disks
 from poolproof.lab.labs import Image, Lab, LabRecord, OwnerProcess
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 from poolproof.units import format_size, parse_size
 
 _RAM_FILES = Path("/dev/shm")

@@ -26,7 +26,8 @@ from poolproof.layers.arguments import Input, words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import make_mount_point, mount_point, stored_as_files
 from poolproof.layers.option_values import NUMBER, values
-from poolproof.steps import Step, UndoDaemon, UndoMount, UndoTree, daemon
+from poolproof.steps import Step, daemon
+from poolproof.undos import UndoDaemon, UndoMount, UndoTree
 from poolproof.units import format_size, parse_size
 
 _SIZE_KEY = "copy-buffer-size"

@@ -14,7 +14,8 @@ from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
 from poolproof.layers.option_values import Values
-from poolproof.steps import Step, UndoDaemon, UndoPrograms
+from poolproof.steps import Step
+from poolproof.undos import Undo, UndoDaemon, UndoPrograms
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,9 @@ class Layer(ABC, Generic[Spec]):
 
     version: ProgramVersion | None = None
     """The version to record with each run: a name and the command that prints the version."""
+
+    undos: tuple[type[Undo], ...] = ()
+    """The kinds of undo that only this layer uses, each with a tag that no other kind has."""
 
     file_system: str | None = None
     """The file system type needed for mounting, as in /proc/filesystems and /proc/self/mountinfo."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, StageReader
-from poolproof.steps import Step, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 
 _DROP_LIMIT_S = 600.0
 

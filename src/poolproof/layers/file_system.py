@@ -10,11 +10,11 @@ from poolproof.devices.model import Site, Volume
 from poolproof.hosts.base import Host
 from poolproof.layers.arguments import Chosen, Vocabulary, choose, one_block
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.steps import LET_GO_S, Step, UndoMount, UndoTree
+from poolproof.steps import LET_GO_S, Step
+from poolproof.undos import UNMOUNT_LIMIT_S, UndoMount, UndoTree
 
 _BLOCK_BYTES = 512
 _FIND_LIMIT_S = 60.0
-UNMOUNT_LIMIT_S = 300.0
 """Seconds that unmounting may take, because it first writes all dirty data to the disks."""
 
 

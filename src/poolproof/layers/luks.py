@@ -17,7 +17,8 @@ from poolproof.layers.arguments import Chosen, Vocabulary, check_values, choose,
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
 from poolproof.layers.option_values import values
 from poolproof.layers.shared_steps import kernel_name, key_path, long_options, make_key, wipe
-from poolproof.steps import LET_GO_S, Step, UndoMapping
+from poolproof.steps import LET_GO_S, Step
+from poolproof.undos import COMMAND_LIMIT_S, CommandUndo, Holds, OwnName, Removal
 
 _WORDS = Vocabulary(
     "luks",
@@ -43,6 +44,16 @@ _LONGEST_NAME = 127  # DM_NAME_LEN of the kernel without the final NUL
 _SLOWEST_WIPE_BYTES_PER_S = 10e6
 
 
+class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
+    """Close the LUKS mapping /dev/mapper/`name`."""
+
+    name: OwnName
+
+    def removal(self) -> Removal:
+        """Return cryptsetup close, while the mapping exists."""
+        return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
+
+
 class LuksLayer(Layer[Chosen]):
     """A block device encrypted with dm-crypt."""
 
@@ -53,6 +64,7 @@ class LuksLayer(Layer[Chosen]):
     module_packages = ("linux-image-amd64",)
     image_packages = ("dmsetup",)
     version = ProgramVersion("cryptsetup", ("cryptsetup", "--version"))
+    undos = (UndoMapping,)
     offers_block = True
     smallest_device_bytes = _HEADER_BYTES + 1024**2
     values = MappingProxyType({"cipher": values(r"[a-z0-9][a-z0-9:(),_-]*", "a cipher such as aes-xts-plain64")})

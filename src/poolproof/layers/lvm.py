@@ -29,9 +29,10 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
+from poolproof.layers.lvm_commands import UndoGroup, lvm, only
 from poolproof.layers.option_values import SETTINGS
 from poolproof.layers.shared_steps import kernel_name, long_options, wipe
-from poolproof.steps import LET_GO_S, Step, UndoGroup, await_block
+from poolproof.steps import LET_GO_S, Step, await_block
 
 _FEWEST: Mapping[str, int] = {
     **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
@@ -126,6 +127,7 @@ class LvmLayer(Layer[Lvm]):
     module_packages = ("linux-image-amd64",)
     image_packages = ("dmsetup",)
     version = ProgramVersion("lvm", ("lvm", "version"))
+    undos = (UndoGroup,)
     offers_block = True
     smallest_device_bytes = 16 * 1024**2
     values = MappingProxyType({"cachesettings": SETTINGS, "writecache-settings": SETTINGS})
@@ -361,18 +363,6 @@ def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
         lvm("lvconvert", paths, "--yes", "--quiet", *kind, *named, f"{group}/{_VOLUME}"),
         timeout_s=300,
     )
-
-
-def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
-    """Return an LVM command line with access to these devices only."""
-    return ("lvm", command, "--config", only(devices), *arguments)
-
-
-def only(devices: Sequence[str]) -> str:
-    """Return an LVM configuration that accepts only these devices. Regex metacharacters in a path become `.`."""
-    accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
-    only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
-    return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"
 
 
 LAYER = LvmLayer()

@@ -10,7 +10,7 @@ and assembled again, because raid4, raid5 and raid6 cache stripes in RAM.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
@@ -22,7 +22,8 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
 from poolproof.layers.shared_steps import kernel_name, wipe
-from poolproof.steps import Step, UndoArray, await_block
+from poolproof.steps import Step, await_block
+from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, DevicePath, Holds, Owned, Removal, not_own_name
 
 _LEVELS: Mapping[str, str] = {
     **dict.fromkeys(("raid0", "0", "stripe"), "raid0"),
@@ -74,6 +75,38 @@ _RAID10_LAYOUT = re.compile(r"[nfo]0*([2-9]|[1-9]\d+)")
 T = TypeVar("T")
 
 
+_STOP_ARRAY = """
+uuid() { sed -n 's/^MD_UUID=//p'; }
+array=$(mdadm --detail --export "$0" | uuid)
+for member do
+    if [ -n "$array" ] && [ "$(mdadm --examine --export "$member" 2>/dev/null | uuid)" = "$array" ]
+    then set -- "$@" "$member"
+    fi
+    shift
+done
+mdadm --stop "$0" || exit 1
+[ $# -eq 0 ] || mdadm --zero-superblock "$@"
+"""
+_NODES = "/dev/md/"
+
+
+def _not_own_node(node: str, owned: Owned) -> Iterator[str]:
+    yield from not_own_name(node.removeprefix(_NODES), owned)
+    if not node.startswith(_NODES):
+        yield f"{node} is not a node in /dev/md"
+
+
+class UndoArray(CommandUndo, frozen=True, tag="array"):
+    """Stop the md array `node` and erase the superblocks of those `members` that belong to it."""
+
+    node: Annotated[str, Check(_not_own_node)]
+    members: tuple[DevicePath, ...]
+
+    def removal(self) -> Removal:
+        """Return the script that stops the array and erases its superblocks, while its node exists."""
+        return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
+
+
 @dataclass(frozen=True)
 class Md:
     """The level, the indices of the write-mostly inputs, the options with values and the bare words."""
@@ -110,6 +143,7 @@ class MdLayer(Layer[Md]):
     packages = ("mdadm",)
     module_packages = ("linux-image-amd64",)
     version = ProgramVersion("mdadm", ("mdadm", "--version"))
+    undos = (UndoArray,)
     offers_block = True
     smallest_device_bytes = 2 * 1024**2
 

@@ -19,7 +19,8 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import words
 from poolproof.layers.base import HealthCheck, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
 from poolproof.layers.file_system import mount_point, mounted, stored_as_files
-from poolproof.steps import Step, UndoMount, UndoPrograms
+from poolproof.steps import Step
+from poolproof.undos import UndoMount, UndoPrograms
 
 # mergerfs(1), 2.33 to 2.41
 _KEYS = words(

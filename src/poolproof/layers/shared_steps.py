@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from poolproof.devices.model import Site
-from poolproof.steps import Step, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 
 _HASH_DIGITS = 8
 _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'

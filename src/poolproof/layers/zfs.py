@@ -36,6 +36,7 @@ from poolproof.layers.base import (
 )
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
+from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
 from poolproof.layers.zfs_properties import DATASET, POOL, VALUES, check_property
 from poolproof.layers.zfs_vdevs import NEEDED, Vdev, VdevTree, read_vdevs
 from poolproof.steps import Step
@@ -87,6 +88,7 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     module_packages = ("zfs-dkms",)
     dkms_modules = ("zfs",)
     version = VERSION
+    undos = (UndoPool, UndoVdevs, UndoArcLimit)
     values = VALUES
     smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and the space zpool leaves around its partition
     settings = MappingProxyType({f"{zfs_status.PARAMETERS}/{name}": name for name in _SETTINGS})

@@ -1,9 +1,24 @@
 """The zpool and zfs commands that create, change, import, export and destroy a pool."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Annotated
 
 from poolproof.evidence.zfs import KSTATS
-from poolproof.steps import LET_GO_S, Step, UndoArcLimit, UndoPool, UndoVdevs
+from poolproof.steps import LET_GO_S, Step
+from poolproof.undos import (
+    COMMAND_LIMIT_S,
+    UNMOUNT_LIMIT_S,
+    Check,
+    CommandUndo,
+    DevicePath,
+    Holds,
+    Owned,
+    OwnFile,
+    OwnName,
+    Removal,
+)
 
 ARC_PARAMETER = "/sys/module/zfs/parameters/zfs_arc_max"
 _ACTIVITIES = "initialize,replace,remove,resilver,trim"
@@ -18,6 +33,64 @@ _LIMIT_ARC = _C_MAX + (
     '[ -e "$0" ] || echo "$(c_max) $(cat "$2")" >"$0"; echo "$1" >"$2"; [ "$(c_max)" = "$1" ] && exit 0; '
     'echo "the ARC limit is still $(c_max) bytes: zfs_arc_max must be between its minimum and the RAM size" >&2; exit 1'
 )
+
+
+_RESTORE_ARC = 'read -r limit before <"$0" && echo "$limit" >"$1" && echo "$before" >"$1" && rm -- "$0"'
+
+
+class UndoPool(CommandUndo, frozen=True, tag="pool"):
+    """Destroy the ZFS pool `name`."""
+
+    name: OwnName
+
+    def removal(self) -> Removal:
+        """Return zpool destroy, while the pool is imported; a pool that cannot be destroyed is exported."""
+        export = ("zpool", "export", "-f", self.name)
+        destroy = ("zpool", "destroy", "-f", self.name)
+        return Removal(destroy, Holds(kstats(self.name), ""), 60, export, UNMOUNT_LIMIT_S)
+
+
+def _empty_vdev(vdevs: Sequence[Sequence[str]], _owned: Owned) -> Iterator[str]:
+    if not all(vdevs):
+        yield "a vdev has no device"
+
+
+class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
+    """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
+
+    `vdevs` has the devices of each vdev. All devices but the first of each mirror are detached, so that the first can
+    be removed by name.
+    """
+
+    pool: OwnName
+    vdevs: Annotated[tuple[tuple[DevicePath, ...], ...], Check(_empty_vdev)]
+    note: OwnFile
+
+    def removal(self) -> Removal:
+        """Return the script. It removes the note once the vdevs are gone, so a partly failed undo can be repeated."""
+        pool = shlex.quote(self.pool)
+        commands = [["zpool", "detach", self.pool, device] for vdev in self.vdevs for device in vdev[1:]]
+        commands += [["zpool", "remove", self.pool, vdev[0]] for vdev in self.vdevs]
+        devices = chain.from_iterable(self.vdevs)
+        named = shlex.join(part for device in devices for part in ("-e", device, "-e", first_partition(device)))
+        script = (
+            f'test -e {shlex.quote(kstats(self.pool))} || {{ rm -- "$0"; exit 0; }}; '
+            f"output=$({{ {'; '.join(map(shlex.join, commands))}; }} 2>&1); zpool wait -t remove {pool}; "
+            f'if zpool status -P {pool} | tr -s "[:space:]" "\\n" | grep -q -x -F {named}; '
+            'then echo "$output" >&2; exit 1; else rm -- "$0"; fi'
+        )
+        return Removal(("sh", "-c", script, self.note), Holds(self.note, self.pool), timeout_s=120)
+
+
+class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
+    """Restore the limit of the ARC that is saved in the file `note`."""
+
+    note: OwnFile
+
+    def removal(self) -> Removal:
+        """Return the script that writes the saved limits back and removes the note."""
+        argv = ("sh", "-c", _RESTORE_ARC, self.note, ARC_PARAMETER)
+        return Removal(argv, Holds(self.note, " "), COMMAND_LIMIT_S)
 
 
 def load_module() -> Step:

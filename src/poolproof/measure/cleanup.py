@@ -12,12 +12,13 @@ from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
 from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned, check_places, owned_by_run
+from poolproof.provision.owned import check_places, owned_by_run
 from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.trust import check_trusted
+from poolproof.undos import Owned
 
 _LIMIT_S = 20.0
 

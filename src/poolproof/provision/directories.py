@@ -24,7 +24,8 @@ from poolproof.hosts.base import Host, text_of
 from poolproof.hosts.local import LocalHost
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.trust import distrust
-from poolproof.steps import Step, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 
 DEFAULT_WORK = "/var/tmp"
 RAM_FILES = "/dev/shm"

@@ -5,26 +5,45 @@ or says that the change with this `number` has been undone. A crash can cut off 
 incomplete line was never made, because a change is made only once its line is complete.
 """
 
+import functools
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from poolproof.devices.disk import UndoClaim
+from poolproof.devices.loop import UndoLoop
 from poolproof.errors import RunError
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
+from poolproof.layers.catalogue import all_layers
 from poolproof.provision.old_undos import OldCommand
-from poolproof.steps import Step, Undo
+from poolproof.steps import Step
+from poolproof.undos import SHARED_KINDS, Undo, check_kind
 
 SCHEMA = 1
 
 
-class Change(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
+@dataclass(frozen=True)
+class Change:
     """A change and its undo, recorded right before the change is made. An empty `host` is the run's main host."""
 
     number: int
     title: str
     argv: tuple[str, ...]
     undo: Undo | OldCommand
+    host: str = ""
+
+
+class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
+    """A change as it is written. Its undo is decoded by the kinds of undo that exist."""
+
+    number: int
+    title: str
+    argv: tuple[str, ...]
+    undo: msgspec.Raw
     schema: int = SCHEMA
     host: str = ""
 
@@ -36,7 +55,19 @@ class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
     schema: int = SCHEMA
 
 
-_DECODER = msgspec.json.Decoder(Change | Undone)
+_DECODER = msgspec.json.Decoder(ChangeLine | Undone)
+
+
+def undo_kinds() -> tuple[type[Undo], ...]:
+    """Return all kinds of undo: those in `undos.py`, those of the devices and those of each layer.
+
+    A journal with any other kind is refused. Raises a TypeError if a kind has a field without a check.
+    """
+    of_layers = (kind for layer in all_layers().values() for kind in layer.undos)
+    kinds: tuple[type[Undo], ...] = tuple(dict.fromkeys((*SHARED_KINDS, UndoLoop, UndoClaim, *of_layers)))
+    for kind in kinds:
+        check_kind(kind)
+    return kinds
 
 
 class Journal:
@@ -47,9 +78,10 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._kinds = undo_kinds()
         self._outstanding: dict[int, Change] = {}
         self._next = 1
-        for line in _lines(path):
+        for line in _lines(path, self._kinds):
             self._next = max(self._next, line.number + 1)
             if isinstance(line, Change):
                 self._outstanding[line.number] = line
@@ -59,12 +91,16 @@ class Journal:
     def record(self, step: Step) -> None:
         """Write a step to the journal and sync the file.
 
-        Steps without an undo are not recorded, because they leave nothing behind.
+        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if no layer names
+        the kind of the undo, because the journal could not be read again.
         """
         if step.undo is None:
             return
+        if type(step.undo) not in self._kinds:
+            raise TypeError(f"{type(step.undo).__name__} is not in the undos of a layer")
         change = Change(self._next, step.title, step.argv, step.undo, host=step.host)
-        self._append(change)
+        undo = msgspec.Raw(msgspec.json.encode(step.undo))
+        self._append(ChangeLine(change.number, change.title, change.argv, undo, host=change.host))
         self._outstanding[change.number] = change
         self._next += 1
 
@@ -77,15 +113,20 @@ class Journal:
         """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
-    def _append(self, line: Change | Undone) -> None:
+    def _append(self, line: ChangeLine | Undone) -> None:
         append_line(self.path, msgspec.json.encode(line))
 
 
-def _lines(path: Path) -> list[Change | Undone]:
+def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
+    undos = msgspec.json.Decoder(functools.reduce(operator.or_, kinds, OldCommand))
     lines: list[Change | Undone] = []
     for number, text in enumerate(_texts(path), start=1):
         try:
-            lines.append(_DECODER.decode(text))
+            line = _DECODER.decode(text)
+            if isinstance(line, ChangeLine):
+                lines.append(Change(line.number, line.title, line.argv, undos.decode(line.undo), line.host))
+            else:
+                lines.append(line)
         except NOT_THE_JSON as error:
             raise RunError(
                 f"{path}, line {number}, is damaged: {error}",

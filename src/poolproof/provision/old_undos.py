@@ -8,19 +8,13 @@ import re
 
 import msgspec
 
-from poolproof.layers.zfs_commands import ARC_PARAMETER, kstats
-from poolproof.steps import (
-    Holds,
-    Undo,
-    UndoArcLimit,
-    UndoArray,
-    UndoClaim,
-    UndoGroup,
-    UndoLoop,
-    UndoMapping,
-    UndoMount,
-    UndoPool,
-)
+from poolproof.devices.disk import UndoClaim
+from poolproof.devices.loop import UndoLoop
+from poolproof.layers.luks import UndoMapping
+from poolproof.layers.lvm_commands import UndoGroup
+from poolproof.layers.md import UndoArray
+from poolproof.layers.zfs_commands import ARC_PARAMETER, UndoArcLimit, UndoPool, kstats
+from poolproof.undos import Holds, Undo, UndoMount
 
 _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 

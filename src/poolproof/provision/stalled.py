@@ -10,12 +10,13 @@ import threading
 import time
 from collections.abc import Sequence
 
+from poolproof.devices.loop import UndoLoop
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.owned import Owned, refusal
+from poolproof.provision.owned import refusal
 from poolproof.provision.undo import undo_one
-from poolproof.steps import UndoDaemon, UndoLoop, UndoPrograms
+from poolproof.undos import Owned, UndoDaemon, UndoPrograms
 from poolproof.units import format_duration
 
 EVERY_S = 5.0

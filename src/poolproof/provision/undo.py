@@ -17,9 +17,9 @@ from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
-from poolproof.provision.owned import Owned, link_to, refusal
-from poolproof.provision.removal import Removal, removal_of
-from poolproof.steps import Holds, Undo, UndoDaemon, UndoPrograms, UndoTree, in_background
+from poolproof.provision.owned import link_to, refusal
+from poolproof.steps import in_background
+from poolproof.undos import CommandUndo, Holds, Owned, Removal, Undo, UndoDaemon, UndoPrograms, UndoTree
 
 UNFINISHED_LIMIT_S = 60.0
 _POLL_S = 0.1
@@ -97,10 +97,11 @@ def undo_one(undo: Undo, host: Host) -> str | None:
                 return _end_programs(undo, host)
             case UndoTree():
                 return _remove_tree(undo, host)
-            case _:
-                return _remove(removal_of(undo), host)
+            case CommandUndo():
+                return _remove(undo.removal(), host)
     except CommandError as error:
         return error.message
+    raise TypeError(f"nothing undoes {type(undo).__name__}")
 
 
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
@@ -184,8 +185,9 @@ def _is_made(host: Host, change: Change) -> bool:
             return _pid_of(undo, host) is not None or bool(_processes_of(_by_marker(undo), host))
         case UndoTree():
             return _holds(Holds(undo.path, ""), host)
-        case _:
-            return _holds(removal_of(undo).only_if, host)
+        case CommandUndo():
+            return _holds(undo.removal().only_if, host)
+    raise TypeError(f"nothing undoes {type(undo).__name__}")
 
 
 def _typed(change: Change) -> Undo | None:

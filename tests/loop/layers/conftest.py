@@ -13,9 +13,9 @@ from poolproof.hosts.local import LocalHost
 from poolproof.layers import tree
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
+from poolproof.undos import Owned
 
 _LIMIT_S = 180.0
 _MIB = 1024**2

@@ -6,12 +6,14 @@ from dataclasses import replace
 import pytest
 
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile, Qcow2
+from poolproof.devices.disk import UndoClaim
+from poolproof.devices.loop import UndoLoop
 from poolproof.devices.model import DevicePlan, Site
 from poolproof.devices.plan import DeviceFacts, plan_devices, programs_of
 from poolproof.errors import CampaignError, GuardError, HostError
 from poolproof.facts.block import Below, BlockFacts
-from poolproof.provision.removal import removal_of
-from poolproof.steps import Holds, Step, UndoClaim, UndoDaemon, UndoLoop, UndoMount
+from poolproof.steps import Step
+from poolproof.undos import Holds, UndoDaemon, UndoMount
 
 from .captured import server, server_disk
 
@@ -159,7 +161,7 @@ def test_a_real_disk_is_found_by_what_is_written_on_it(identity: str) -> None:
     assert claim.argv[3:] == (*marks, "8:48", "", f"{_S}/hdd1.claimed")
     assert plan.identity_check[3:] == (*marks, "8:48", "")
     assert isinstance(claim.undo, UndoClaim)
-    removal = removal_of(claim.undo)
+    removal = claim.undo.removal()
     assert removal.argv[3:] == (*marks, f"{_S}/hdd1.claimed")
     assert removal.only_if == Holds(f"{_S}/hdd1.claimed", "ata-HGST_HUS726T4TALA6L4_V1G0DDDD")
     (leaf,) = plan.volume.leaves

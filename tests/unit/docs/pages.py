@@ -48,6 +48,8 @@ def _type_paths(kind: Any) -> Iterator[str]:
     elif dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         yield from _field_paths({field.name: hints[field.name] for field in dataclasses.fields(kind)})
+    elif origin is typing.Annotated:
+        yield from _type_paths(arguments[0])
     elif origin is tuple:
         yield from (f"[]{path}" for path in _type_paths(arguments[0]))
     elif isinstance(origin, type) and issubclass(origin, Mapping):

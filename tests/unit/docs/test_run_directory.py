@@ -1,9 +1,12 @@
 """docs/run-directory.md lists exactly the keys that the types of a run can write."""
 
+import functools
 import json
+import operator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 
 from poolproof.evidence.counters import Counters
@@ -12,16 +15,18 @@ from poolproof.measure.series import LatencyInterval, series_text
 from poolproof.provision.directories import SCHEMA as OWNER_SCHEMA
 from poolproof.provision.directories import StateOwner
 from poolproof.provision.journal import SCHEMA as JOURNAL_SCHEMA
-from poolproof.provision.journal import Change, Undone
+from poolproof.provision.journal import ChangeLine, Undone, undo_kinds
+from poolproof.provision.old_undos import OldCommand
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
 
+_UNDO = msgspec.defstruct("_UNDO", [("undo", functools.reduce(operator.or_, undo_kinds(), OldCommand))])
 FILES: dict[str, tuple[Any, ...]] = {
     "run.json": (RunRecord,),
     "trials.jsonl": (Trial,),
     "evidence.json": (TrialEvidence,),
-    "journal.jsonl": (Change, Undone),
+    "journal.jsonl": (ChangeLine, Undone, _UNDO),
     "owner.json": (StateOwner,),
 }
 

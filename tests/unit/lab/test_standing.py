@@ -17,7 +17,8 @@ from poolproof.lab.boot import accelerators, check_acceleration, kvm_result, rem
 from poolproof.lab.labs import Lab, LabRecord, OwnerProcess, last_words
 from poolproof.lab.reach import reach_host, with_lab_disks
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step, UndoDaemon
+from poolproof.steps import Step
+from poolproof.undos import UndoDaemon
 
 HD = "emulate:hdd-7200,8G"
 DISKS = {"a": HD, "b": "file:2G", "c": "qcow2:512M"}

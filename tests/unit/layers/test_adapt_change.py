@@ -5,8 +5,11 @@ import pytest
 
 from poolproof.layers import tree
 from poolproof.layers.adapt import can_become, plan_change
+from poolproof.layers.luks import UndoMapping
 from poolproof.layers.tree import TreePlan
-from poolproof.steps import Step, UndoMapping, UndoMount, UndoPool, UndoTree
+from poolproof.layers.zfs_commands import UndoPool
+from poolproof.steps import Step
+from poolproof.undos import UndoMount, UndoTree
 
 from .ground import SITE, resolve, volumes
 

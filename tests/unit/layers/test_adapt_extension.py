@@ -5,8 +5,7 @@ import pytest
 from poolproof.layers import tree
 from poolproof.layers.adapt import core_of, plan_extension
 from poolproof.layers.tree import TreePlan
-from poolproof.provision.removal import removal_of
-from poolproof.steps import UndoVdevs
+from poolproof.layers.zfs_commands import UndoVdevs
 
 from .ground import SITE, resolve, volumes
 
@@ -68,7 +67,7 @@ def test_a_mirrored_log_is_taken_apart_before_it_is_removed() -> None:
     _, whole = extended("zfs a", "zfs a log mirror b c d e")
     undo = whole.make[-1].undo
     assert isinstance(undo, UndoVdevs)
-    script = removal_of(undo).argv[2]
+    script = undo.removal().argv[2]
     detached, removed = script.index(f"zpool detach {POOL} /dev/c"), script.index(f"zpool remove {POOL}")
     assert detached < removed
     assert f"zpool remove {POOL} /dev/b" in script

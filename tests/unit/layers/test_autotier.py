@@ -5,7 +5,7 @@ import pytest
 from poolproof.errors import CampaignError
 from poolproof.layers import open_layout
 from poolproof.layers.autotier import ReportedQuota, reported_quotas
-from poolproof.steps import UndoDaemon, UndoMount, UndoTree
+from poolproof.undos import UndoDaemon, UndoMount, UndoTree
 
 from .ground import plan
 from .recorded import RecordedHost

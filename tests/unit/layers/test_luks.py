@@ -2,7 +2,8 @@
 
 import pytest
 
-from poolproof.steps import UndoMapping, UndoTree
+from poolproof.layers.luks import UndoMapping
+from poolproof.undos import UndoTree
 
 from .ground import GIB, MIB, plan
 

@@ -5,8 +5,8 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.provision.removal import removal_of
-from poolproof.steps import Holds, UndoGroup
+from poolproof.layers.lvm_commands import UndoGroup
+from poolproof.undos import Holds
 
 from .ground import MIB, plan
 from .recorded import RecordedHost
@@ -101,7 +101,7 @@ def test_a_group_is_made_activated_and_removed() -> None:
     ]
     (grouped,) = (step for step in built.make if step.argv[:2] == ("lvm", "vgcreate"))
     assert grouped.undo == UndoGroup(GROUP, ("/dev/a", "/dev/b"))
-    removal = removal_of(grouped.undo)
+    removal = grouped.undo.removal()
     assert removal.only_if == Holds(f"/dev/{GROUP}", "")
     assert removal.argv[3:] == (GROUP, f"--config={config('a', 'b')}")
     assert built.open[0].argv == ("lvm", "vgchange", "--config", config("a", "b"), "--quiet", "--activate", "y", GROUP)

@@ -6,8 +6,9 @@ from poolproof.errors import HostError
 from poolproof.evidence.model import Target
 from poolproof.layers import md, open_layout, tree
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.provision.removal import removal_of
-from poolproof.steps import Holds, Step, UndoArray
+from poolproof.layers.md import UndoArray
+from poolproof.steps import Step
+from poolproof.undos import Holds
 
 from .ground import MIB, SITE, plan, resolve, volumes
 from .recorded import RecordedHost
@@ -49,7 +50,7 @@ def test_the_command_of_mdadm(text: str, argv: str) -> None:
 def test_superblocks_are_erased_only_while_the_array_is_known_to_be_ours() -> None:
     undo = created("md raid1 a b").undo
     assert undo == UndoArray(NODE, ("/dev/a", "/dev/b"))
-    removal = removal_of(undo)
+    removal = undo.removal()
     assert removal.only_if == Holds(NODE, "")
     assert removal.argv[3:] == (NODE, "/dev/a", "/dev/b")
 

@@ -7,7 +7,8 @@ import pytest
 from poolproof.devices.model import Volume
 from poolproof.errors import HostError
 from poolproof.layers.tree import branches, plan_tree
-from poolproof.steps import Step, UndoMount, UndoPrograms, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoMount, UndoPrograms, UndoTree
 
 from .ground import GIB, MIB, SITE, plan, resolve, volumes
 

@@ -6,7 +6,9 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.layers import tree
 from poolproof.layers.base import LayerNode
 from poolproof.layers.zfs import Zfs
-from poolproof.steps import Step, UndoArcLimit, UndoPool, UndoTree
+from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 
 from .ground import DEVICES, GIB, MIB, SITE, device, plan, resolve
 

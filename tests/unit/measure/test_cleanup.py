@@ -23,7 +23,8 @@ from poolproof.provision.directories import (
 )
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.steps import Step, UndoMount, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoMount, UndoTree
 from tests.unit.results.compare.making import RECORD
 
 from ..command import Command

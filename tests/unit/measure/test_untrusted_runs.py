@@ -13,7 +13,8 @@ from poolproof.measure.cleanup import clean
 from poolproof.measure.session import reopen_session
 from poolproof.provision.journal import Journal
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.steps import Step, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import UndoTree
 from tests.unit.results.compare.making import RECORD
 
 LABEL = "0badcafe"

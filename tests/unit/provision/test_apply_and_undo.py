@@ -16,13 +16,12 @@ from poolproof import process
 from poolproof.errors import BuildError, GuardError, HostError
 from poolproof.hosts.base import Hosts
 from poolproof.hosts.local import LocalHost
-from poolproof.layers.file_system import UNMOUNT_LIMIT_S
+from poolproof.layers.zfs_commands import UndoPool
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned
-from poolproof.provision.removal import removal_of
 from poolproof.provision.undo import complain, undo_all, undo_one
-from poolproof.steps import Step, UndoDaemon, UndoMount, UndoPool, UndoPrograms, UndoTree, daemon
+from poolproof.steps import Step, daemon
+from poolproof.undos import UNMOUNT_LIMIT_S, Owned, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
 HOST = LocalHost()
 NOTHING: frozenset[str] = frozenset()
@@ -159,7 +158,7 @@ def test_an_undo_does_nothing_when_its_name_belongs_to_somebody_else(tmp_path: P
 def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.3)
+    monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.3)
     host = StandIns(tmp_path, umount="echo busy >&2; exit 1")
     gone = tmp_path / "poolproof-b"
     stuck = UndoMount(host.mount(tmp_path / "mnt"))
@@ -179,7 +178,7 @@ def test_an_undo_that_fails_is_tried_to_its_limit_and_then_named(
 def test_the_last_resort_comes_when_the_undo_does_not_help(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.2)
+    monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.2)
     host = StandIns(tmp_path, umount=f'[ "$1" = -l ] && : >{tmp_path}/mounts')
     undo = UndoMount(host.mount(tmp_path / "mnt"), lazy=True)
     apply([Step("mount", ("true",), undo)], host, journal, may_overwrite=NOTHING)
@@ -189,16 +188,16 @@ def test_the_last_resort_comes_when_the_undo_does_not_help(
 
 def test_unmounting_may_take_as_long_as_writing_all_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hanging FUSE mount is given up earlier, because a lazy unmount helps there."""
-    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.1)
-    monkeypatch.setattr("poolproof.provision.removal.ONCE_S", 0.2)
+    monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.1)
+    monkeypatch.setattr("poolproof.undos.ONCE_S", 0.2)
     slow = 'for point; do :; done; [ "$1" = -l ] || sleep 1; : >{mounts}'
     for lazy, took_s in ((False, 1.0), (True, 0.2)):
         host = StandIns(tmp_path, umount=slow.format(mounts=tmp_path / "mounts"))
         begun = time.monotonic()
         assert undo_one(UndoMount(host.mount(tmp_path / "mnt"), lazy), host) is None
         assert took_s <= time.monotonic() - begun < took_s + 0.7
-    assert removal_of(UndoMount("/x")).once_s == UNMOUNT_LIMIT_S
-    assert removal_of(UndoPool("x")).once_s == UNMOUNT_LIMIT_S
+    assert UndoMount("/x").removal().once_s == UNMOUNT_LIMIT_S
+    assert UndoPool("x").removal().once_s == UNMOUNT_LIMIT_S
 
 
 def test_a_daemon_is_awaited_and_ended_by_its_pid_file(tmp_path: Path, journal: Journal) -> None:
@@ -268,7 +267,7 @@ def test_programs_are_ended_by_what_their_command_lines_hold(tmp_path: Path, jou
 def test_a_directory_stays_while_something_that_stands_has_its_pid_file_there(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.2)
+    monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.2)
     host = StandIns(tmp_path, umount="exit 1")
     place = tmp_path / "poolproof-c"
     stuck = UndoMount(host.mount(place / "mnt"))
@@ -285,7 +284,7 @@ def test_a_directory_stays_while_something_that_stands_has_its_pid_file_there(
 def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("poolproof.provision.removal.COMMAND_LIMIT_S", 0.1)
+    monkeypatch.setattr("poolproof.undos.COMMAND_LIMIT_S", 0.1)
     host = StandIns(tmp_path, umount="exec no-such-program")
     gone = tmp_path / "poolproof-d"
     steps = [

@@ -8,25 +8,17 @@ from typing import Any
 
 import pytest
 
+from poolproof.devices.disk import UndoClaim
+from poolproof.devices.loop import UndoLoop
 from poolproof.hosts.local import LocalHost
+from poolproof.layers.luks import UndoMapping
+from poolproof.layers.lvm_commands import UndoGroup
+from poolproof.layers.md import UndoArray
+from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned, refusal
+from poolproof.provision.owned import refusal
 from poolproof.provision.undo import undo_all
-from poolproof.steps import (
-    Undo,
-    UndoArcLimit,
-    UndoArray,
-    UndoClaim,
-    UndoDaemon,
-    UndoGroup,
-    UndoLoop,
-    UndoMapping,
-    UndoMount,
-    UndoPool,
-    UndoPrograms,
-    UndoTree,
-    UndoVdevs,
-)
+from poolproof.undos import Owned, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
 LABEL = "0badcafe"
 STATE, RAM = f"/var/tmp/poolproof-{LABEL}", f"/dev/shm/poolproof-{LABEL}"

@@ -7,8 +7,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from poolproof.errors import RunError
+from poolproof.layers.zfs_commands import UndoVdevs
 from poolproof.provision.journal import Journal
-from poolproof.steps import Step, Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree, UndoVdevs
+from poolproof.steps import Step
+from poolproof.undos import Undo, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
 UNDOS: tuple[Undo, ...] = (
     UndoMount("/mnt/a b", lazy=True),

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.devices.loop import UndoLoop
 from poolproof.errors import BuildError
 from poolproof.hosts.local import LocalHost
 from poolproof.provision import stalled
 from poolproof.provision.journal import Journal
-from poolproof.provision.owned import Owned
 from poolproof.provision.stalled import StalledDisks
-from poolproof.steps import Step, UndoDaemon, UndoLoop
+from poolproof.steps import Step
+from poolproof.undos import Owned, UndoDaemon
 
 _LIMIT_S = 0.2
 _LONG_S = 20.0

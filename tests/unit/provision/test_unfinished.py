@@ -10,9 +10,9 @@ import pytest
 
 from poolproof.hosts.local import LocalHost
 from poolproof.provision.journal import Change, Journal
-from poolproof.provision.owned import Owned
 from poolproof.provision.undo import await_unfinished, undo_all
-from poolproof.steps import Step, UndoTree, daemon
+from poolproof.steps import Step, daemon
+from poolproof.undos import Owned, UndoTree
 
 HOST = LocalHost()
 _MAKE = 'read -r go <"$1" && mkdir "$2"'

@@ -17,7 +17,8 @@ from poolproof.load.fio.report import FioReport
 from poolproof.load.model import Load, LoadPart
 from poolproof.load.outcome import Outcome
 from poolproof.process import Completed
-from poolproof.steps import Step, UndoPrograms
+from poolproof.steps import Step
+from poolproof.undos import UndoPrograms
 from poolproof.units import format_size
 
 _INTERRUPTED = 128  # fio's exit code after SIGINT (sig_int in its backend.c)

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from poolproof.provision.layout import LayoutPlan
-from poolproof.provision.removal import removal_of
-from poolproof.steps import Step, Undo, UndoDaemon, UndoPrograms, UndoTree
+from poolproof.steps import Step
+from poolproof.undos import CommandUndo, Undo, UndoDaemon, UndoPrograms, UndoTree
 
 _LONGEST_INPUT = 1000
 
@@ -113,7 +113,7 @@ def _undo_text(undo: Undo | None) -> str:
             return f"end every {undo.programs[0]} with {undo.marker} in its command line"
         case UndoTree():
             return f"remove {undo.path}"
-        case None:
-            return ""
+        case CommandUndo():
+            return shlex.join(undo.removal().argv)
         case _:
-            return shlex.join(removal_of(undo).argv)
+            return ""

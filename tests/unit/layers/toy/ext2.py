@@ -11,8 +11,19 @@ from poolproof.layers.base import WriteBack
 from poolproof.layers.file_system import FileSystemLayer
 from poolproof.layers.shared_steps import wipe
 from poolproof.steps import Step
+from poolproof.undos import CommandUndo, Compared, Holds, OwnFile, Removal
 
 _WORDS = Vocabulary("ext2", words("blocksize"), words("errors"), ANY_MOUNT_FLAGS)
+
+
+class UndoMark(CommandUndo, frozen=True, tag="ext2-mark"):
+    """Remove the mark that the layer made, as long as it has this text."""
+
+    note: OwnFile
+    text: Compared
+
+    def removal(self) -> Removal:
+        return Removal(("rm", "--", self.note), Holds(self.note, self.text), timeout_s=1)
 
 
 class Ext2Layer(FileSystemLayer):
@@ -28,6 +39,7 @@ class Ext2Layer(FileSystemLayer):
     file_system = "ext2"
     compressed_unit_bytes = 65536
     smallest_device_bytes = 1024**2
+    undos = (UndoMark,)
     settings: Mapping[str, str] = MappingProxyType({"/proc/sys/vm/swappiness": "toy_swappiness"})
 
     vocabulary = _WORDS

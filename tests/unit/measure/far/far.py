@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolproof.devices.loop import UndoLoop
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.layers.arguments import one_block
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, StageReader
-from poolproof.steps import Step, UndoLoop
+from poolproof.steps import Step
 
 DISK = "/dev/loop7"
 STAT = "/sys/class/block/loop7/stat"

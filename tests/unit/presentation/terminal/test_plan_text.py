@@ -1,7 +1,8 @@
 """A plan as text and as an object: each step with its conditions, what it waits for, and its undo."""
 
 from poolproof.presentation.terminal.plan_text import plan_object, plan_text
-from poolproof.steps import Step, UndoMount
+from poolproof.steps import Step
+from poolproof.undos import UndoMount
 
 _STEPS = (
     Step("unmount /m", ("umount", "/m"), patience_s=5.0),

@@ -12,7 +12,8 @@ from poolproof.load.generator import Status
 from poolproof.load.model import Extent, Load, LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.process import Completed
-from poolproof.steps import Step, UndoPrograms
+from poolproof.steps import Step
+from poolproof.undos import UndoPrograms
 
 _SCRIPT = """\
 import json, os, sys, time

@@ -1,0 +1,36 @@
+"""LVM commands that see only the devices of a layout, and the undo that removes a volume group."""
+
+import re
+from collections.abc import Sequence
+
+from poolproof.undos import CommandUndo, DevicePath, Holds, OwnName, Removal
+
+# Only the group's own physical volumes lose their labels, although the configuration admits all of its devices.
+_REMOVE_GROUP = """
+volumes=$(lvm pvs --noheadings -o pv_name --select "vg_name=$0" "$1") || exit 1
+lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
+"""
+
+
+class UndoGroup(CommandUndo, frozen=True, tag="group"):
+    """Remove the LVM volume group `name` and the labels of its physical volumes, which are all among `devices`."""
+
+    name: OwnName
+    devices: tuple[DevicePath, ...]
+
+    def removal(self) -> Removal:
+        """Return the script that removes the group, while its directory in /dev exists."""
+        argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
+        return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
+
+
+def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
+    """Return an LVM command line with access to these devices only."""
+    return ("lvm", command, "--config", only(devices), *arguments)
+
+
+def only(devices: Sequence[str]) -> str:
+    """Return an LVM configuration that accepts only these devices. Regex metacharacters in a path become `.`."""
+    accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
+    only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
+    return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"
