@@ -21,12 +21,15 @@ from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
 
 from .pages import DOCS, documented, keys_of_type, optional_parents
 
-_UNDO = msgspec.defstruct("_UNDO", [("undo", functools.reduce(operator.or_, undo_kinds(), OldCommand))])
+_UNDO = functools.reduce(operator.or_, undo_kinds(), OldCommand)
+_LINE = msgspec.defstruct(
+    "_LINE", [("undo", _UNDO, None)], bases=(ChangeLine,), frozen=True, tag="change", tag_field="line"
+)
 FILES: dict[str, tuple[Any, ...]] = {
     "run.json": (RunRecord,),
     "trials.jsonl": (Trial,),
     "evidence.json": (TrialEvidence,),
-    "journal.jsonl": (ChangeLine, Undone, _UNDO),
+    "journal.jsonl": (_LINE, Undone),
     "owner.json": (StateOwner,),
 }
 
