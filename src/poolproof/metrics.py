@@ -3,13 +3,16 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from poolproof.statistics.percentiles import BIN_DEVIATION, LEAST_BEYOND
 from poolproof.units import format_count, format_duration, format_rate
 
 MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
+
+Of = Literal["all", "read", "write", "requests", "syncs"]
+"""What a metric is about; see `Metric`."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +32,27 @@ BYTES_PER_S = Unit(format_rate, symbol="B/s")
 NANOSECONDS = Unit(lambda value: format_duration(value / 1e9), scale=1e-9, symbol="s")
 
 
+class _Events(NamedTuple):
+    noun: str
+    field: str
+
+
+_EVENTS: Mapping[Of, _Events] = {
+    "requests": _Events("I/O", "requests"),
+    "read": _Events("read", "reads"),
+    "write": _Events("write", "writes"),
+    "syncs": _Events("sync", "syncs"),
+}
+
+
 @dataclass(frozen=True)
 class Metric:
     """A metric of a trial.
 
     `field` is the metric's field in `TrialMetrics`, and `column` its name in exports and SQL. `is_comparable` is true
     if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all`, `read` or
-    `write`. For a latency percentile, `percent` is set, and `of` is `requests` (completion latency) or `syncs` (fsync
-    and fdatasync).
+    `write`. For a latency percentile, `percent` is set, and `of` is `requests` (completion latency), `read` or `write`
+    (completion latency of one direction) or `syncs` (fsync and fdatasync).
     """
 
     id: MetricId
@@ -44,7 +60,7 @@ class Metric:
     unit: Unit
     field: str
     column: str
-    of: Literal["all", "read", "write", "requests", "syncs"]
+    of: Of
     percent: float | None = None
     more_is_better: bool = False
     is_comparable: bool = True
@@ -53,6 +69,26 @@ class Metric:
     def is_rate(self) -> bool:
         """True for a rate, False for a latency percentile."""
         return self.percent is None
+
+    @property
+    def is_of_ios(self) -> bool:
+        """True for a latency percentile of reads, of writes or of both, False for one of syncs and for a rate."""
+        return self.percent is not None and self.of != "syncs"
+
+    @property
+    def event(self) -> str:
+        """The noun for what a latency percentile counts: `I/O`, `read`, `write` or `sync`."""
+        return _EVENTS[self.of].noun
+
+    @property
+    def events_field(self) -> str:
+        """The field in `TrialMetrics` with the number of latencies behind a percentile."""
+        return _EVENTS[self.of].field
+
+    @property
+    def of_both(self) -> MetricId | None:
+        """The metric of reads and writes together; None if this metric is not about one direction."""
+        return self.id.partition("_")[2] if self.of in ("read", "write") else None
 
     @property
     def resolution(self) -> float:
@@ -76,9 +112,7 @@ def _rate(metric: MetricId, title: str, unit: Unit, of: Literal["all", "read", "
     return Metric(metric, title, unit, field, column, of, more_is_better=True, is_comparable=of == "all")
 
 
-def _latency(
-    metric: MetricId, title: str, of: Literal["requests", "syncs"], percent: float, *, is_comparable: bool = True
-) -> Metric:
+def _latency(metric: MetricId, title: str, of: Of, percent: float, *, is_comparable: bool = True) -> Metric:
     return Metric(metric, title, NANOSECONDS, f"{metric}_ns", f"{metric}_ns", of, percent, is_comparable=is_comparable)
 
 
@@ -92,6 +126,12 @@ METRICS: tuple[Metric, ...] = (
     _latency("p50", "median latency", "requests", 50.0),
     _latency("p99", "p99 latency", "requests", 99.0),
     _latency("p999", "p99.9 latency", "requests", 99.9),
+    _latency("read_p50", "median read latency", "read", 50.0),
+    _latency("read_p99", "p99 of reads", "read", 99.0),
+    _latency("read_p999", "p99.9 of reads", "read", 99.9),
+    _latency("write_p50", "median write latency", "write", 50.0),
+    _latency("write_p99", "p99 of writes", "write", 99.0),
+    _latency("write_p999", "p99.9 of writes", "write", 99.9),
     _latency("sync_p50", "median of fsync", "syncs", 50.0, is_comparable=False),
     _latency("sync_p99", "p99 of fsync", "syncs", 99.0),
 )

@@ -10,6 +10,7 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.names import did_you_mean, listed
+from poolproof.campaign.workload import directions_of
 from poolproof.metrics import metric_of
 from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
 from poolproof.stopping.across import least_half
@@ -18,6 +19,7 @@ from poolproof.stopping.model import StoppingRule
 MOST_CELLS = 100_000
 _LISTED = 8
 _SYNCS = ("fsync", "fdatasync")
+_DIRECTIONS = ("read", "write")
 _UNTIMED = ("gtod_reduce",)
 _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
@@ -96,7 +98,9 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
         raise spot.mistake(
             f"{where}, but none of its jobs calls fsync or fdatasync", "add fdatasync: 1, or metric: p99"
         )
-    if row.of == "requests" and _has(workload, _UNTIMED):
+    if row.of in _DIRECTIONS and not any(row.of in directions_of(dict(job.options)) for job in workload.jobs):
+        raise spot.mistake(f"{where}, but none of its jobs {row.of}s", "write rw: randrw, or metric: p99")
+    if row.is_of_ios and _has(workload, _UNTIMED):
         raise spot.mistake(f"{where}, but fio does not time its I/Os", f"remove {' and '.join(_UNTIMED)}")
 
 

@@ -259,6 +259,13 @@ def _workload(family: str, request: WorkloadRequest, chosen: Mapping[_Axis, str]
     )
 
 
+def directions_of(options: Mapping[str, str]) -> frozenset[str]:
+    """Return the directions of a job with these options: `read`, `write`, `trim`."""
+    mode = options.get("rw", options.get("readwrite", "read")).split(":")[0].removeprefix("rand")
+    mode = {"rw": "readwrite"}.get(mode, mode)
+    return frozenset(each for each in ("read", "write", "trim") if each in mode)
+
+
 def _streams(options: Mapping[str, str]) -> bool:
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     if direction not in _SEQUENTIAL or "bssplit" in options:

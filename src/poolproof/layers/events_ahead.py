@@ -31,7 +31,7 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
         enough_s = math.ceil(metric.events_needed / SLOW_PER_S)
         if longest_s >= enough_s:
             continue
-        noun = "syncs" if metric.of == "syncs" else "I/Os"
+        noun = f"{metric.event}s"
         key = "time" if campaign.measure.until is None else "max"
         fix = f"budget: {_enough_budget_s(campaign, enough_s)}s" if why else f"{key}: {enough_s}s"
         yield (

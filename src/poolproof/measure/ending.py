@@ -170,7 +170,11 @@ def with_percentile(
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
     """Return the histograms that a percentile is computed from, one per interval."""
-    return [each.sync_bins if percentile.of == "syncs" else each.bins for each in intervals]
+    if percentile.of == "syncs":
+        return [each.sync_bins for each in intervals]
+    if percentile.of != "requests" and any(each.read_bins or each.write_bins for each in intervals):
+        return [each.read_bins if percentile.of == "read" else each.write_bins for each in intervals]
+    return [each.bins for each in intervals]
 
 
 def section_bounds(counting: Sequence[Status], warmup_s: float) -> list[Status]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from poolproof.load.merge import direction_of, merge_latency, percentile, total_rates
 from poolproof.load.outcome import Direction, Latency, Outcome, separate
-from poolproof.metrics import METRICS
+from poolproof.metrics import METRICS, Of
 from poolproof.results.runs.model import TrialMetrics
 
 _SAMPLES = 4
@@ -21,7 +21,12 @@ def figures_of(result: Outcome) -> TrialMetrics:
     result = _counted_once(result)
     reads, writes, mixed = (direction_of(result, name) for name in ("read", "write", "mixed"))
     both = (reads, writes, mixed)
-    latencies = {"requests": latency_of(result), "syncs": sync_latency_of(result)}
+    latencies: dict[Of, Latency | None] = {
+        "requests": latency_of(result),
+        "read": latency_of(result, "read"),
+        "write": latency_of(result, "write"),
+        "syncs": sync_latency_of(result),
+    }
     percentiles = {
         metric.field: percentile(latency, metric.percent) if (latency := latencies[metric.of]) else None
         for metric in METRICS
@@ -38,6 +43,8 @@ def figures_of(result: Outcome) -> TrialMetrics:
         **percentiles,
         requests=_samples(latencies["requests"]),
         syncs=_samples(latencies["syncs"]),
+        reads=_samples(latencies["read"]),
+        writes=_samples(latencies["write"]),
         swing=max((swing for part in _parts(result) if (swing := _swing(part)) is not None), default=None),
     )
 
@@ -49,9 +56,15 @@ def _counted_once(result: Outcome) -> Outcome:
     return replace(result, parts=tuple(parts))
 
 
-def latency_of(result: Outcome) -> Latency | None:
-    """Return the merged completion latency of all reads and writes; None if nothing was timed."""
-    return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
+def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
+    """Return the merged completion latency of all reads and writes, or of one direction; None if nothing was timed.
+
+    A direction has no latency if the generator reports only one histogram for reads and writes together.
+    """
+    if direction == "all":
+        return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
+    found = (job.read if direction == "read" else job.write for job in result.parts)
+    return _merged(part.clat or part.lat for part in found if part is not None)
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:

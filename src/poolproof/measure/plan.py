@@ -235,11 +235,16 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
 
 def _check_metric(workload: Workload, load: Load) -> None:
     """Raise a CampaignError if the load cannot produce the workload's metric."""
-    of = metric_of(workload.metric).of
+    metric = metric_of(workload.metric)
+    of = metric.of
     where = f"workload {workload.name} is compared by {workload.metric}"
     if of == "syncs" and not any(part.syncs for part in load.parts):
         raise CampaignError(f"{where}, but its load never syncs", "choose another metric: p99").concerning("metric")
-    if of == "requests" and not any(part.measures_latency for part in load.parts):
+    if of == "read" and not load.reads:
+        raise CampaignError(f"{where}, but its load never reads", "choose another metric: p99").concerning("metric")
+    if of == "write" and not load.writes:
+        raise CampaignError(f"{where}, but its load never writes", "choose another metric: p99").concerning("metric")
+    if metric.is_of_ios and not any(part.measures_latency for part in load.parts):
         raise CampaignError(f"{where}, but no latency is measured", "choose another metric: iops").concerning("metric")
 
 

@@ -5,8 +5,10 @@ between two reports is exactly what completed between them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
@@ -64,7 +66,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 def series_text(statuses: Sequence[Status]) -> str:
     """Return the text of series.jsonl: one line per report, with totals since fio's clock started."""
-    names = [field.name for field in fields(Status) if field.name not in ("start", "end")]
+    names = [each.name for each in fields(Status) if each.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
 
@@ -74,7 +76,8 @@ class LatencyInterval:
     """The I/Os that completed between two reports, in `from_s` to `ran_s` on the generator's clock.
 
     `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
-    to the number of I/Os, or of fsync and fdatasync calls, that took that long.
+    to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` have the
+    I/Os of one direction. They are empty if there were no I/Os in the other direction, because `bins` has the same.
     """
 
     at_s: float
@@ -82,6 +85,8 @@ class LatencyInterval:
     ran_s: float
     bins: Mapping[int, int]
     sync_bins: Mapping[int, int]
+    read_bins: Mapping[int, int] = field(default_factory=dict)
+    write_bins: Mapping[int, int] = field(default_factory=dict)
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
@@ -112,15 +117,38 @@ def chosen_of(counting: Sequence[Status]) -> list[Status]:
 
 def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[LatencyInterval, ...]:
     """Return the differences between successive reports; empty if a report with samples has no histogram."""
-    found = [(latency_of(result), sync_latency_of(result)) for result in results]
-    if any(each is not None and each.samples and not each.bins_ns for pair in found for each in pair):
+    is_mixed = bool(results) and None not in (latency_of(results[-1], "read"), latency_of(results[-1], "write"))
+    found = [_histograms(result, apart=is_mixed) for result in results]
+    if None in found:
         return ()
-    bins = [({}, {}), *((both.bins_ns if both else {}, syncs.bins_ns if syncs else {}) for both, syncs in found)]
+    totals = [_Totals(), *(each for each in found if each is not None)]
     bounds = [0.0, *(status.ran_s for status in statuses)]
     return tuple(
-        LatencyInterval(status.at_s, from_s, to_s, more_bins(before[0], after[0]), more_bins(before[1], after[1]))
-        for status, (from_s, to_s), (before, after) in zip(statuses, pairwise(bounds), pairwise(bins), strict=True)
+        LatencyInterval(status.at_s, from_s, to_s, *map(more_bins, before, after))
+        for status, (from_s, to_s), (before, after) in zip(statuses, pairwise(bounds), pairwise(totals), strict=True)
     )
+
+
+class _Totals(NamedTuple):
+    """The histograms of a report, in the order of the fields of `LatencyInterval`."""
+
+    bins: Mapping[int, int] = MappingProxyType({})
+    sync_bins: Mapping[int, int] = MappingProxyType({})
+    read_bins: Mapping[int, int] = MappingProxyType({})
+    write_bins: Mapping[int, int] = MappingProxyType({})
+
+
+def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
+    """Return the histograms of a report; None if it has samples without a histogram.
+
+    `apart`: also return the histograms of reads and of writes.
+    """
+    found = [latency_of(result), sync_latency_of(result)]
+    if apart:
+        found += [latency_of(result, "read"), latency_of(result, "write")]
+    if any(each is not None and each.samples and not each.bins_ns for each in found):
+        return None
+    return _Totals(*(each.bins_ns if each else {} for each in found))
 
 
 def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:

@@ -1,7 +1,6 @@
 """Asynchronous engines that block during submission."""
 
 from poolproof.load.model import LoadPart
-from poolproof.metrics import METRICS
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import (
     Case,
@@ -17,11 +16,11 @@ from poolproof.rules.model import (
     zfs_source,
 )
 from poolproof.rules.path import is_zfs
+from poolproof.rules.proof import LATENCIES
 from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
 
 _SECTOR = 512
-_LATENCIES = tuple(metric.id for metric in METRICS if metric.of == "requests")
 _ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and use more numjobs, each with its own file"
 
 
@@ -42,7 +41,7 @@ def _in_job(case: Case) -> Findings:
             "whole queue",
             weight=55,
             fix=_ON_ZFS if is_zfs(case.target) else "set direct=1 (libaio queues only direct I/O), or use io_uring",
-            metrics=_LATENCIES if case.outcome is not None and _only_fills_the_cache(jobs) else (),
+            metrics=LATENCIES if case.outcome is not None and _only_fills_the_cache(jobs) else (),
         )
 
 

@@ -12,8 +12,27 @@ from poolproof.rules.reported import ReportedDirection, parts
 
 _STORED = 0.9
 
-LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "requests")
-"""The percentiles of reads and writes."""
+LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
+"""The percentiles of reads, of writes and of both together."""
+
+LATENCIES_OF_BOTH: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "requests")
+"""The percentiles of reads and writes together."""
+
+READ_LATENCIES: tuple[MetricId, ...] = tuple(
+    metric.id for metric in METRICS if metric.is_of_ios and metric.of == "read"
+)
+"""The percentiles of reads alone."""
+
+WRITE_LATENCIES: tuple[MetricId, ...] = tuple(
+    metric.id for metric in METRICS if metric.is_of_ios and metric.of == "write"
+)
+"""The percentiles of writes alone."""
+
+LATENCIES_WITH_READS: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *READ_LATENCIES)
+"""The percentiles that reads are part of."""
+
+LATENCIES_WITH_WRITES: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *WRITE_LATENCIES)
+"""The percentiles that writes are part of."""
 
 SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
 """The percentiles of fsync and fdatasync calls."""
@@ -21,10 +40,10 @@ SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of
 OF_COMMITS: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *SYNCS)
 """The metrics of a job that syncs after each write."""
 
-OF_READS: tuple[MetricId, ...] = ("iops", "read_iops", "bandwidth", "read_bandwidth", *LATENCIES)
+OF_READS: tuple[MetricId, ...] = ("iops", "read_iops", "bandwidth", "read_bandwidth", *LATENCIES_WITH_READS)
 """The metrics that reads are part of."""
 
-OF_WRITES: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *LATENCIES)
+OF_WRITES: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *LATENCIES_WITH_WRITES)
 """The metrics that writes are part of."""
 
 
@@ -42,6 +61,14 @@ def _bandwidth(case: Case) -> bool:
 
 def _iops(case: Case) -> bool:
     return bytes_prove(case, of_commits=True) and reads_reach_disks(case) and writes_reach_disks(case)
+
+
+def _reads(case: Case) -> bool:
+    return bytes_prove(case, "read") and reads_reach_disks(case)
+
+
+def _writes(case: Case) -> bool:
+    return bytes_prove(case, "write", of_commits=True) and writes_reach_disks(case)
 
 
 def _latency(case: Case) -> bool:
@@ -81,12 +108,14 @@ def _stored_bytes(case: Case, part: ReportedDirection) -> float:
 
 _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
     "iops": _iops,
-    "read_iops": lambda case: bytes_prove(case, "read") and reads_reach_disks(case),
-    "write_iops": lambda case: bytes_prove(case, "write", of_commits=True) and writes_reach_disks(case),
+    "read_iops": _reads,
+    "write_iops": _writes,
     "bandwidth": _bandwidth,
     "read_bandwidth": _read_bandwidth,
     "write_bandwidth": _write_bandwidth,
-    **dict.fromkeys(LATENCIES, _latency),
+    **dict.fromkeys(LATENCIES_OF_BOTH, _latency),
+    **dict.fromkeys(READ_LATENCIES, _reads),
+    **dict.fromkeys(WRITE_LATENCIES, lambda case: _writes(case) and writes_wait_for_disks(case)),
     **dict.fromkeys(SYNCS, _syncs),
 }
 
@@ -99,10 +128,10 @@ def proves_metric(case: Case, metric: MetricId) -> bool:
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
     """Return the metrics that the load can have results for."""
     load = case.load
-    reads = ("read_iops", "read_bandwidth") if load.reads else ()
-    writes = ("write_iops", "write_bandwidth") if load.writes else ()
+    reads = ("read_iops", "read_bandwidth", *READ_LATENCIES) if load.reads else ()
+    writes = ("write_iops", "write_bandwidth", *WRITE_LATENCIES) if load.writes else ()
     syncs = SYNCS if any(job.syncs and job.writes for job in case.jobs) else ()
-    return ("iops", "bandwidth", *reads, *writes, *LATENCIES, *syncs)
+    return ("iops", "bandwidth", *reads, *writes, *LATENCIES_OF_BOTH, *syncs)
 
 
 def default_metric(case: Case) -> MetricId:

@@ -1,9 +1,11 @@
 """Latencies of writes that return from RAM."""
 
+from poolproof.load.model import LoadPart
+from poolproof.metrics import MetricId
 from poolproof.rules.flow import account
-from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc
+from poolproof.rules.model import Case, Finding, Findings, Rule, finding, fio_doc
 from poolproof.rules.path import goes_past_ram, is_zfs
-from poolproof.rules.proof import LATENCIES
+from poolproof.rules.proof import LATENCIES_OF_BOTH, LATENCIES_WITH_WRITES, WRITE_LATENCIES
 from poolproof.rules.reported import parts
 
 
@@ -15,15 +17,24 @@ def _in_result(case: Case) -> Findings:
     copied = [job for job in buffered if job.may_use_page_cache and not job.writes_are_synchronous]
     if not copied:
         return
-    mixed = any(part.kind == "read" for part in parts(case.outcome)) or len(copied) < len(written)
+    others_write = len(copied) < len(written)
+    others_read = any(part.kind == "read" for part in parts(case.outcome))
+    if others_read and not others_write:
+        yield _finding(case, copied, WRITE_LATENCIES, mixed=False)
+        yield _finding(case, copied, LATENCIES_OF_BOTH, mixed=True)
+    else:
+        yield _finding(case, copied, LATENCIES_WITH_WRITES, mixed=others_write)
+
+
+def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], *, mixed: bool) -> Finding:
     others = " The percentiles mix them with I/Os that wait for a disk." if mixed else ""
     cache = "the ARC" if is_zfs(case.target) else "the page cache"
-    yield finding(
+    return finding(
         "suspects" if mixed else "refutes",
         f"{case.who(copied)} writes through {cache}: a write returns when its data is in RAM, and its latency is that "
         f"of the copy.{others} Syncs are timed separately",
         weight=35,
-        metrics=LATENCIES,
+        metrics=metrics,
     )
 
 

@@ -2,7 +2,7 @@
 
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, refutes, suspects, zfs_source
-from poolproof.rules.proof import LATENCIES, OF_COMMITS, SYNCS
+from poolproof.rules.proof import LATENCIES_WITH_WRITES, OF_COMMITS, SYNCS
 
 
 def _in_job(case: Case) -> Findings:
@@ -24,7 +24,7 @@ def _in_result(case: Case) -> Findings:
         f"{case.who(jobs)} syncs, but the dataset has sync=disabled: a sync returns at once without writing, so its "
         "latency is not that of a commit",
         weight=90,
-        metrics=(*metrics, *LATENCIES) if any(job.writes_are_synchronous for job in jobs) else metrics,
+        metrics=(*metrics, *LATENCIES_WITH_WRITES) if any(job.writes_are_synchronous for job in jobs) else metrics,
     )
 
 

@@ -29,7 +29,7 @@ from poolproof.campaign.model import (
 from poolproof.campaign.workload import expand_workload
 from poolproof.campaign.write import format_campaign, format_source, scalar
 from poolproof.campaign.yaml import parse_campaign, read_campaign
-from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER
+from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, metric_of
 from poolproof.stopping.model import Steady
 
 from .expressions import expressions
@@ -56,7 +56,7 @@ _requests = st.one_of(
         st.just("etcd"),
         _options,
         st.just(()) | _options.map(lambda options: (("etcd", options),)),
-        st.none() | st.sampled_from(COMPARABLE),
+        st.none() | st.sampled_from([metric for metric in COMPARABLE if metric_of(metric).of != "read"]),
         st.none() | st.booleans(),
         st.booleans(),
     ),
@@ -65,7 +65,8 @@ _requests = st.one_of(
         st.none(),
         _options.filter(bool),
         _jobs,
-        st.none() | st.sampled_from([metric for metric in COMPARABLE if metric != "sync_p99"]),  # nothing of it syncs
+        st.none()
+        | st.sampled_from([metric for metric in COMPARABLE if metric_of(metric).of not in ("syncs", "write")]),
         st.none() | st.booleans(),
         st.booleans(),
     ),

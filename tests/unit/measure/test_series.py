@@ -14,8 +14,11 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
 from poolproof.load.merge import percentiles_of
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
+from poolproof.measure.ending import histograms_of
 from poolproof.measure.figures import figures_of, latency_of, sync_latency_of
 from poolproof.measure.series import MOST_INTERVALS, after_ramp, between, chosen_of, latencies, latency_text
+from poolproof.metrics import metric_of
 
 CAPTURED = gzip.decompress(Path(__file__).with_name("captured").joinpath("3.33-status-ramp.json+.gz").read_bytes())
 BEGUN_S, RAMP_S = 1795305652.3, 0.4
@@ -87,3 +90,19 @@ def test_latency_intervals_are_even_and_few_and_cover_the_whole_trial(every_s: f
     assert len(chosen) <= 1.12 * MOST_INTERVALS + 1
     spans = [b.ran_s - a.ran_s for a, b in pairwise(chosen)]
     assert not spans or max(spans) <= 2 * min(spans)
+
+
+def test_the_directions_of_a_mixed_load_have_histograms_of_their_own() -> None:
+    reads, writes = Latency(5, bins_ns={1000: 2, 2000: 3}), Latency(4, bins_ns={9000: 4})
+    first = Outcome("fio-3.33", (PartOutcome("j", read=Direction(clat=Latency(2, bins_ns={1000: 2}))),))
+    last = Outcome("fio-3.33", (PartOutcome("j", read=Direction(clat=reads), write=Direction(clat=writes)),))
+    statuses = [Status(at_s=at, ran_s=at) for at in (1.0, 2.0)]
+    found = between(statuses, [first, last])
+    assert [each.bins for each in found] == [{1000: 2}, {2000: 3, 9000: 4}]
+    assert [each.read_bins for each in found] == histograms_of(metric_of("read_p99"), found) == [{1000: 2}, {2000: 3}]
+    assert [each.write_bins for each in found] == histograms_of(metric_of("write_p99"), found) == [{}, {9000: 4}]
+    pure = between(statuses[:1], [first])
+    assert pure[0].read_bins == {} and histograms_of(metric_of("read_p99"), pure) == [{1000: 2}]
+    figures = figures_of(last)
+    assert (figures.metric("read_p99"), figures.metric("write_p99")) == (2000.0, 9000.0)
+    assert (figures.reads, figures.writes, figures.events("write_p99")) == (5, 4, 4)

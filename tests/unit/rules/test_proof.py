@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
+from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.verdicts import Verdict
 from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, jobs, leaf, said
 
+READS = ("read_p50", "read_p99", "read_p999")
 _ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=ZfsFacts(version="2.1.11", arc_max_bytes=GIB))
 
 
@@ -70,7 +72,7 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
 def test_buffered_sequential_reads_prove_a_bandwidth_only() -> None:
     case = _read("rw=read bs=4k size=256m", 65_536, 4096, 1_090, 256 * MIB)
     assert _verdicts(case, "bandwidth", "iops", "p99") == ("sound", "unproven", "unproven")
-    assert judge(case).verdicts == dict.fromkeys(("iops", "read_iops", "p50", "p99", "p999"), "unproven")
+    assert judge(case).verdicts == dict.fromkeys(("iops", "read_iops", *READS, "p50", "p99", "p999"), "unproven")
 
 
 def test_merged_requests_cover_direct_sequential_reads() -> None:
@@ -256,3 +258,19 @@ def test_the_flush_of_a_synchronous_direct_write_is_no_request_of_its_own(option
     outcome = said(write=direction(moved, 4.0, 16 * KIB))
     job = jobs(f"rw=randwrite bs=16k size=64m time_based=1 runtime=4 {options}")
     assert judge(Case(job, outcome, evidence, replace(EXT4, write_through=False)), "iops").verdict == verdict
+
+
+@pytest.mark.parametrize("direct", [0, 1])
+def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_own(direct: int) -> None:
+    """Reads wait for the disk, but buffered writes return from RAM: a percentile of both is not the disks'."""
+    ios, total = 4096, 16 * MIB
+    disk = leaf(
+        read_bytes=total, read_ios=ios, read_merges=0, write_bytes=total, write_ios=ios, drained_write_bytes=total
+    )
+    evidence = Evidence(account(read=(total, total), write=(total, total, total)), (disk,))
+    common = "bs=4k size=64g ioengine=psync time_based=1 runtime=2"
+    load = jobs(f"rw=randread direct=1 {common}", f"rw=randwrite direct={direct} {common}")
+    reads, writes = direction(total, 2.0, 4096), direction(total, 2.0, 4096)
+    outcome = Outcome("fio-3.33", (PartOutcome("a", read=reads), PartOutcome("b", write=writes)))
+    found = _verdicts(Case(load, outcome, evidence, EXT4), "read_p99", "p99", "write_p99")
+    assert found == ("sound", *(("sound", "sound") if direct else ("suspect", "refuted")))

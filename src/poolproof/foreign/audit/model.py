@@ -72,6 +72,11 @@ class Audited:
     verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
 
     @property
+    def is_mixed(self) -> bool:
+        """True if the source shows I/O in several directions, or only their total."""
+        return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
+
+    @property
     def has_changed(self) -> bool:
         """True if the verdict recorded in the run directory differs from the new verdict."""
         return self.was is not None and self.was != self.verdict

@@ -19,6 +19,7 @@ def _rows(cell: Cell) -> list[Row]:
     return [
         (f"trial {trial.number}", metric.title, short(value * metric.unit.scale))
         for metric in _PERCENTILES
+        if not cell.is_repeated(metric.id)
         for trial in cell.trials
         if (value := trial.result(metric.id).value)
     ]

@@ -17,7 +17,7 @@ _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
     ("io_rate", "ios_per_second", "fio's I/Os per second"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
     ("bandwidth", "bytes_per_second", "fio's bytes per second"): tuple(m for m in METRICS if m.unit == BYTES_PER_S),
     ("completion_latency", "seconds", "Completion latency of reads and writes"): tuple(
-        m for m in METRICS if m.of == "requests"
+        m for m in METRICS if m.is_of_ios
     ),
     ("sync_latency", "seconds", "Latency of fsync and fdatasync"): tuple(m for m in METRICS if m.of == "syncs"),
 }
@@ -75,8 +75,13 @@ def _samples(
         for metric in metrics:
             value = getattr(figures.get(metric.column), bound, None)
             if value is not None:
-                kind = {"direction": metric.of} if metric.percent is None else {"percentile": f"{metric.percent:g}"}
-                yield row, kind, value * metric.unit.scale
+                yield row, _labels(metric), value * metric.unit.scale
+
+
+def _labels(metric: Metric) -> Mapping[str, str]:
+    """Return the labels of a metric. A percentile of reads and writes together, or of syncs, has no direction."""
+    direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
+    return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 
 
 def _sample_text(table: ExportTable, row: ExportRow, labels: Mapping[str, str], value: float) -> str:

@@ -24,7 +24,7 @@ from poolproof.presentation.charts.model import (
 from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import emulated_legend
-from poolproof.results.runs.loading import LoadedRun, metrics_of
+from poolproof.results.runs.loading import LoadedRun, has_own_values, metrics_of
 
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
@@ -43,7 +43,8 @@ class Picture:
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
     """Yield the pictures of each metric, then those of all other charts with `in_pictures`."""
-    measured = metrics_of(run.cells)
+    own = {cell.metric for cell in run.cells}
+    measured = {each for each in metrics_of(run.cells) if each in own or has_own_values(run.cells, each)}
     shown = [chart for chart in all_charts() if chart.in_pictures]
     for metric in (metric for metric in COMPARABLE if metric in measured):
         for chart in shown:

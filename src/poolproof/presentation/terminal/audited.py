@@ -39,6 +39,8 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
     if audited.has_changed:
         yield f"  changed: the verdict was {audited.was} when the run was measured"
     for metric, verdict in audited.verdicts.items():
+        if audited.verdicts.get(metric_of(metric).of_both or "") == verdict and not audited.is_mixed:
+            continue
         yield f"  {metric_of(metric).title}: {verdict}"
     for finding in audited.findings:
         yield from _wrapped(f"  {_EFFECTS[finding.effect]}: ", f"{finding.message} [{finding.rule}]", width)

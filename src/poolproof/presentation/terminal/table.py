@@ -247,7 +247,7 @@ def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for cell in cells:
         for other in cell.other_verdicts:
             if other.reasons and WORST_FIRST.index(other.verdict) < WORST_FIRST.index(cell.verdict):
-                worse |= {*other.metrics} - cell.claimed
+                worse |= {metric for metric in other.metrics if not cell.is_repeated(metric)} - cell.claimed
     if worse:
         titles = ", ".join(metric.title for metric in METRICS if metric.id in worse)
         text = f"metrics that this campaign does not ask for may have worse verdicts (report page, --json): {titles}"

@@ -128,6 +128,8 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "iops": _interval_object(cell.result("iops").interval),
         "bandwidth_bytes": _interval_object(cell.result("bandwidth").interval),
         "latency_ns": _percentiles(cell, "requests"),
+        "read_latency_ns": _percentiles(cell, "read"),
+        "write_latency_ns": _percentiles(cell, "write"),
         "sync_latency_ns": _percentiles(cell, "syncs"),
         "account": asdict(cell.account) if cell.account else None,
         "leaves": [asdict(leaf) for leaf in cell.leaves],
@@ -146,7 +148,8 @@ def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
 
 
 def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
-    values = {metric.id.removeprefix("sync_"): cell.values(metric.id) for metric in METRICS if metric.of == of}
+    own = [metric for metric in METRICS if metric.of == of and not metric.is_rate]
+    values = {metric.id.rpartition("_")[2]: cell.values(metric.id) for metric in own}
     return {name: sum(found) / len(found) if found else None for name, found in values.items()}
 
 

@@ -37,7 +37,7 @@ class FewEvents:
     @property
     def sentence(self) -> str:
         """Return what is missing: `112 syncs in a trial; the p99 of fsync needs 1,000 syncs: 18 s at this rate`."""
-        noun = "sync" if metric_of(self.metric).of == "syncs" else "I/O"
+        noun = metric_of(self.metric).event
         time = "" if self.needed_s is None else f": {format_duration(self.needed_s)} at this rate"
         needs = f"the {metric_of(self.metric).title} needs {self.needed:,} {noun}s"
         return f"{format_number_of(self.counted, noun)} in a trial; {needs}{time}"
@@ -53,14 +53,14 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
     Trials of older runs have no counts and are not checked.
     """
-    needed, of = events_needed(metric), metric_of(metric).of
+    needed = events_needed(metric)
     if not needed:
         return None
     fewest: FewEvents | None = None
     for trial in trials:
         if trial.figures is None or trial.value(metric) is None:
             continue
-        counted = trial.figures.syncs if of == "syncs" else trial.figures.requests
+        counted = trial.figures.events(metric)
         if counted is None or counted >= needed or (fewest is not None and counted >= fewest.counted):
             continue
         counted_s = _counted_s(trial)
@@ -77,7 +77,7 @@ def events_s(trial: Trial) -> float | None:
     needed = events_needed(trial.metric)
     if not needed or trial.figures is None:
         return None
-    counted = trial.figures.syncs if metric_of(trial.metric).of == "syncs" else trial.figures.requests
+    counted = trial.figures.events(trial.metric)
     return _counted_s(trial) * needed / counted if counted else None
 
 

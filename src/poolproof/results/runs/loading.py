@@ -167,6 +167,11 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
 
+def has_own_values(cells: Iterable[Cell], metric: MetricId) -> bool:
+    """True if a cell measured the metric, and the values are not just those of reads and writes together."""
+    return any(cell.values(metric) and not cell.is_repeated(metric) for cell in cells)
+
+
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:
     """Return the run without the cells that its campaign does not have. The removed cells are named in `missing`.
 

@@ -35,8 +35,8 @@ class TrialMetrics:
 
     Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
     is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
-    direction, and the largest value is used. `requests` and `syncs` are the numbers of latencies behind the
-    percentiles; None in older runs.
+    direction, and the largest value is used. `requests`, `reads`, `writes` and `syncs` are the numbers of latencies
+    behind the percentiles; None in older runs.
     """
 
     iops: float | None
@@ -53,6 +53,13 @@ class TrialMetrics:
     swing: float | None = None
     requests: int | None = None
     syncs: int | None = None
+    reads: int | None = None
+    writes: int | None = None
+
+    def events(self, metric: MetricId) -> int | None:
+        """Return the number of latencies behind a percentile; None if it is unknown."""
+        counted: int | None = getattr(self, metric_of(metric).events_field)
+        return counted
 
     def metric(self, metric: MetricId) -> float | None:
         """Return the value of a metric, in I/Os per second, bytes per second or nanoseconds."""

@@ -207,6 +207,11 @@ class Cell:
         """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
         return self.result(metric).values
 
+    def is_repeated(self, metric: MetricId) -> bool:
+        """True if the metric is about one direction and its values equal those of reads and writes together."""
+        both = metric_of(metric).of_both
+        return both is not None and self.values(metric) == self.values(both)
+
     def samples(self, metric: MetricId | None = None) -> Samples:
         """Return a metric's independent samples: the values of the trials, or the means of several builds."""
         metric = metric or self.metric
