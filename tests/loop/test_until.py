@@ -153,6 +153,7 @@ def test_a_budget_is_spent_on_the_cells_that_decide_the_goal(testbed: Testbed) -
         ("two", "other"): 2,
     }
     assert all(2 <= cell["trials"] <= 3 for cell in cells.values())
+    assert [trial for trial in _trials(testbed) if trial["settling"] is None] == [], "a trial failed"
     assert all(trial["settling"]["most_s"] < 20 for trial in _trials(testbed)), "each has its share of the time"
     assert all(cell["settled"] is False for cell in cells.values())
     race = ask("show", str(testbed.runs / "run"), "--json").json["race"]
