@@ -141,7 +141,10 @@ class Undo(msgspec.Struct, frozen=True, tag_field="kind"):
 
 
 class CommandUndo(Undo, frozen=True):
-    """An undo that runs a command under a condition. A layer's own kinds derive from this class."""
+    """An undo that runs a command under a condition. A layer's own kinds derive from this class.
+
+    Each kind defines `removal`; `check_kind` refuses one that does not. (A Struct cannot be an abstract base class.)
+    """
 
     def removal(self) -> Removal:
         """Return the command that undoes the change, and the condition under which it runs."""
@@ -205,12 +208,16 @@ def checked_values(undo: Undo) -> Iterator[tuple[Check, Any]]:
 
 
 def check_kind(kind: type[Undo]) -> None:
-    """Check that the class can be a kind of undo. Raises a TypeError if one of its fields has no check.
+    """Check that the class can be a kind of undo.
 
-    The journal is hostile input, so a field without a check is refused even before a journal is read.
+    Raises a TypeError if it has no tag or no command, or if one of its fields has no check. The journal is hostile
+    input, so a field without a check is refused even before a journal is read.
     """
     if not issubclass(kind, Undo) or not isinstance(kind.__struct_config__.tag, str):
         raise TypeError(f"{kind.__name__} is not an Undo with a tag")
+    has_command = issubclass(kind, CommandUndo) and kind.removal is not CommandUndo.removal
+    if kind not in SHARED_KINDS and not has_command:
+        raise TypeError(f"{kind.__name__} does not derive its command in `removal`")
     for name, annotation in get_type_hints(kind, include_extras=True).items():
         list(_checked(annotation, (), f"{kind.__name__}.{name}"))
 

@@ -47,6 +47,7 @@ content=$(wipefs --no-act --noheadings --output TYPE "$disk") || exit 1
 printf '%s\\n' "$0" "$(cat /proc/sys/kernel/random/boot_id)" >"$8"
 """
 )
+# Its arguments are the fields of an `UndoClaim` in order; the first is $0.
 _WIPE_AND_FORGET = (
     _IS_IT
     + """
@@ -60,7 +61,6 @@ _WIPE_AND_FORGET = (
 wipefs --all "$disk" && rm -- "$6"
 """
 )
-# Its arguments are the fields of an `UndoClaim` in order; the first is $0.
 _NUMBER = re.compile(r"(\d+:\d+)?", re.ASCII)
 
 PROGRAMS = ("wipefs",)

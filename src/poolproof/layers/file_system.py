@@ -15,7 +15,6 @@ from poolproof.undos import UNMOUNT_LIMIT_S, UndoMount, UndoTree
 
 _BLOCK_BYTES = 512
 _FIND_LIMIT_S = 60.0
-"""Seconds that unmounting may take, because it first writes all dirty data to the disks."""
 
 
 def mount_point(site: Site, name: str) -> str:

@@ -14,7 +14,7 @@ from poolproof.provision.journal import Journal, undo_kinds
 from poolproof.provision.owned import refusal
 from poolproof.provision.undo import undo_all
 from poolproof.steps import Step
-from poolproof.undos import Check, CommandUndo, Compared, Owned, OwnFile, Undo, check_kind
+from poolproof.undos import Check, CommandUndo, Compared, Holds, Owned, OwnFile, Removal, Undo, check_kind
 
 from ..layers.toys import toy_layers
 
@@ -68,20 +68,25 @@ def test_without_the_layer_its_kind_is_refused(place: Path) -> None:
         Journal(place / "other.jsonl").record(Step("mark it", ("true",), undo))
 
 
-class _Unchecked(CommandUndo, frozen=True, tag="unchecked"):
+class _Kind(CommandUndo, frozen=True):
+    def removal(self) -> Removal:
+        return Removal(("true",), Holds("/", ""), timeout_s=1)
+
+
+class _Unchecked(_Kind, frozen=True, tag="unchecked"):
     note: OwnFile
     name: str
 
 
-class _UncheckedItem(CommandUndo, frozen=True, tag="unchecked-item"):
+class _UncheckedItem(_Kind, frozen=True, tag="unchecked-item"):
     names: tuple[str, ...] = ()
 
 
-class _NotTyped(CommandUndo, frozen=True, tag="not-typed"):
+class _NotTyped(_Kind, frozen=True, tag="not-typed"):
     fields: dict[str, str]
 
 
-class _NoCheck(CommandUndo, frozen=True, tag="no-check"):
+class _NoCheck(_Kind, frozen=True, tag="no-check"):
     name: Annotated[str, "a name"]
 
 
@@ -92,8 +97,23 @@ def test_a_kind_with_an_unchecked_field_is_refused(kind: type[Undo], monkeypatch
         undo_kinds()
 
 
+class _NoCommand(CommandUndo, frozen=True, tag="no-command"):
+    note: OwnFile
+
+
+class _NoCommandUndo(Undo, frozen=True, tag="no-command-undo"):
+    note: OwnFile
+
+
+@pytest.mark.parametrize("kind", [_NoCommand, _NoCommandUndo])
+def test_a_kind_of_a_layer_without_a_command_is_refused(kind: type[Undo], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(all_layers()["xfs"]), "undos", (kind,))
+    with pytest.raises(TypeError, match="does not derive its command"):
+        undo_kinds()
+
+
 def test_two_kinds_with_one_tag_are_refused(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
-    class Pool(CommandUndo, frozen=True, tag="pool"):
+    class Pool(_Kind, frozen=True, tag="pool"):
         note: OwnFile
 
     monkeypatch.setattr(type(all_layers()["xfs"]), "undos", (Pool,))
@@ -121,7 +141,7 @@ def test_every_refusal_names_the_reason() -> None:
 
 
 def test_the_check_of_a_tuple_is_that_of_each_item() -> None:
-    class Marks(CommandUndo, frozen=True, tag="marks"):
+    class Marks(_Kind, frozen=True, tag="marks"):
         notes: Annotated[tuple[OwnFile, ...], Check(lambda notes, _owned: iter(() if notes else ("no note",)))]
 
     owned = Owned(LABEL, ("/var/tmp/x",))

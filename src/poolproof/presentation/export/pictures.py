@@ -8,7 +8,7 @@ from typing import Any
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
 from poolproof.load.generator import described, generator_versions
-from poolproof.metrics import COMPARABLE, MetricId
+from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import intervals_text
 from poolproof.presentation.charts.model import (
@@ -24,7 +24,7 @@ from poolproof.presentation.charts.model import (
 from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import emulated_legend
-from poolproof.results.runs.loading import LoadedRun, has_own_values, metrics_of
+from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
@@ -43,10 +43,8 @@ class Picture:
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
     """Yield the pictures of each metric, then those of all other charts with `in_pictures`."""
-    own = {cell.metric for cell in run.cells}
-    measured = {each for each in metrics_of(run.cells) if each in own or has_own_values(run.cells, each)}
     shown = [chart for chart in all_charts() if chart.in_pictures]
-    for metric in (metric for metric in COMPARABLE if metric in measured):
+    for metric in distinct_metrics(run.cells):
         for chart in shown:
             if isinstance(chart, MetricChart):
                 yield from _of_metric(run, chart, metric, scale)

@@ -11,7 +11,7 @@ import msgspec
 from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
 from poolproof.files.reading import NOT_THE_JSON
-from poolproof.metrics import COMPARABLE, LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.metrics import result_text
@@ -20,7 +20,7 @@ from poolproof.presentation.charts.trial_data import TrialData, short, trial_dat
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.files import check_numbers
-from poolproof.results.runs.loading import LoadedRun, has_own_values
+from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict
 from poolproof.rules.model import Finding
@@ -38,13 +38,9 @@ _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return the metrics that at least one cell measured, starting with those that the workloads are compared by.
-
-    Metrics of one direction are left out if no cell has values of its own for them, because no load is mixed.
-    """
+    """Return `distinct_metrics`, starting with those that the workloads are compared by."""
     own = {cell.metric for cell in cells}
-    found = [metric for metric in COMPARABLE if metric in own or has_own_values(cells, metric)]
-    return tuple(sorted(found, key=lambda metric: metric not in own))
+    return tuple(sorted(distinct_metrics(cells), key=lambda metric: metric not in own))
 
 
 def columns(run: LoadedRun) -> list[dict[str, Any]]:
@@ -90,15 +86,15 @@ def cell_rows(
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
             "levels": _levels(run, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
-            "o": [_other_verdict(cell, other, finding_number) for other in cell.other_verdicts],
+            "o": [_other_verdict(other, finding_number) for other in cell.distinct_verdicts],
             **_why_not_converged(cell),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
 
 
-def _other_verdict(cell: Cell, other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:
-    names = ", ".join(metric_of(metric).title for metric in other.metrics if not cell.is_repeated(metric))
+def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:
+    names = ", ".join(metric_of(metric).title for metric in other.metrics)
     return [names, other.verdict, [finding_number[finding_key(finding)] for finding in other.reasons]]
 
 

@@ -198,7 +198,7 @@ def _load_file(run: LoadedRun, workload: str) -> str:
 
 
 def _job(run: LoadedRun, workload: str, trials: Sequence[Trial]) -> str | None:
-    """Return the job file of the first of the trials that has one; None if there is no file."""
+    """Return the job file of the first trial that has one; None if none has."""
     name = _load_file(run, workload)
     for trial in trials:
         with contextlib.suppress(OSError):

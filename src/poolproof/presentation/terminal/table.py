@@ -245,9 +245,9 @@ def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield a line that lists metrics with worse verdicts than the campaign's own metrics, if findings caused them."""
     worse: set[MetricId] = set()
     for cell in cells:
-        for other in cell.other_verdicts:
+        for other in cell.distinct_verdicts:
             if other.reasons and WORST_FIRST.index(other.verdict) < WORST_FIRST.index(cell.verdict):
-                worse |= {metric for metric in other.metrics if not cell.is_repeated(metric)} - cell.claimed
+                worse |= {*other.metrics} - cell.claimed
     if worse:
         titles = ", ".join(metric.title for metric in METRICS if metric.id in worse)
         text = f"metrics that this campaign does not ask for may have worse verdicts (report page, --json): {titles}"

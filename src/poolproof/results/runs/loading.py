@@ -167,9 +167,19 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
 
-def has_own_values(cells: Iterable[Cell], metric: MetricId) -> bool:
-    """True if a cell measured the metric, and the values are not just those of reads and writes together."""
-    return any(cell.values(metric) and not cell.is_repeated(metric) for cell in cells)
+def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
+    """Return the metrics that at least one cell measured, in the order of the table of metrics.
+
+    A metric of one direction is left out if its values only repeat those of reads and writes together in every cell,
+    because no load is mixed, and no workload is compared by it.
+    """
+    all_cells = tuple(cells)
+    own = {cell.metric for cell in all_cells}
+    return tuple(
+        metric
+        for metric in COMPARABLE
+        if any(cell.values(metric) and (metric in own or not cell.is_repeated(metric)) for cell in all_cells)
+    )
 
 
 def without_unknown_cells(run: LoadedRun) -> LoadedRun:

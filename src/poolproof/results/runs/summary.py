@@ -1,6 +1,6 @@
 """The cells of a run. A cell combines its trials into a result with an interval, a verdict and the byte accounting."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -197,20 +197,27 @@ class Cell:
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
         """Return `other_verdicts`, but only of metrics that claims name. The campaign does not ask for the others."""
-        named = (
-            replace(each, metrics=tuple(filter(self.claimed.__contains__, each.metrics)))
-            for each in self.other_verdicts
-        )
-        return tuple(each for each in named if each.metrics)
+        return self._other_verdicts_of(self.claimed.__contains__)
+
+    @property
+    def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
+        """Return `other_verdicts` without the metrics of one direction that repeat those of both directions."""
+        return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
+
+    def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
+        wanted = (replace(each, metrics=tuple(filter(is_wanted, each.metrics))) for each in self.other_verdicts)
+        return tuple(each for each in wanted if each.metrics)
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
         """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if the metric is about one direction and its values equal those of reads and writes together."""
-        both = metric_of(metric).of_both
-        return both is not None and self.values(metric) == self.values(both)
+        """True if the metric is of one direction, with the values and the verdict of reads and writes together."""
+        if (both := metric_of(metric).of_both) is None:
+            return False
+        one, all_ios = self.result(metric), self.result(both)
+        return (one.values, one.verdict) == (all_ios.values, all_ios.verdict)
 
     def samples(self, metric: MetricId | None = None) -> Samples:
         """Return a metric's independent samples: the values of the trials, or the means of several builds."""
