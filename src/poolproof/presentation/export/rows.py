@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.model import Campaign
+from poolproof.campaign.model import HEALTHY, Campaign
 from poolproof.load.generator import described
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS, metric_of
@@ -133,9 +133,10 @@ class ExportTable:
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and matrix settings that identify a row."""
+        """Return the names and matrix settings that identify a row, and its state if that is not `healthy`."""
         names = {"run": self.run, "campaign": self.campaign.name}
-        return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings}
+        state = {} if row.cell.state == HEALTHY else {"state": row.cell.state}
+        return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings, **state}
 
     def measured_at(self, row: ExportRow) -> datetime | None:
         """Return when the row's last trial began or, if unknown, when the run began.

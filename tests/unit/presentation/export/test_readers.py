@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -18,9 +19,10 @@ from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import MEASUREMENT, REJECTED_MEASUREMENT, influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.rows import ExportTable
+from poolproof.results.runs.loading import load_run
 
 from .influxd import Influx, influxd
-from .making import NASTY, grid_run, limited_run, nasty_run, table, unsettled_run
+from .making import NASTY, grid_run, limited_run, nasty_run, table, trials_of, unsettled_run
 
 _LIMIT_S = 60
 
@@ -50,6 +52,16 @@ def test_csv_is_read_back_as_it_was(run: ExportTable) -> None:
         figure = (row.figures or row.rejected).get("iops")
         assert column == ("" if figure is None else str(figure.mean))
         assert (read["rejected_iops"] if row.counts else read["iops"]) == ""
+
+
+def test_two_states_of_a_layout_differ_in_every_format(tmp_path: Path) -> None:
+    healthy = next(iter(load_run(grid_run(tmp_path / "grid")).trials))
+    both = table(trials_of(tmp_path / "both", [healthy, replace(healthy, state="one-disk-lost")]))
+    rows = list(csv.reader(io.StringIO(csv_text(both))))
+    assert [row[-1] for row in rows] == ["state", "healthy", "one-disk-lost"]
+    series = [line.rpartition("} ")[0] for line in openmetrics_text(both).splitlines() if "_verdict{" in line]
+    assert len(set(series)) == 2
+    assert len({line.split(" ", 1)[0] for line in influx_text(both).splitlines()}) == 2
 
 
 def test_parquet_is_read_back_with_its_types(run: ExportTable, tmp_path: Path) -> None:
