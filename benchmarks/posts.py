@@ -2,7 +2,8 @@
 
     python -m benchmarks.posts [FOLDER]
 
-FOLDER (by default ../shared/cases/posts) contains texts and `expected.json`, which lists the results of each text:
+FOLDER (by default `shared/cases/posts` beside the repository or above it) contains texts and `expected.json`, which
+lists the results of each text:
 
     {"07.txt": {"kind": "control", "results": [{"line": 15, "kind": "control", "expect": ["sound", "unproven"],
                 "figures": {"direction": "write", "iops": 7801.0, "bw": 31953920.0}}]}}
@@ -24,7 +25,8 @@ from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
 
-_FOLDER = Path(__file__).resolve().parents[2] / "shared" / "cases" / "posts"
+_BESIDE = Path("shared", "cases", "posts")
+_LABELS = "expected.json"
 _TOLERANCE = 0.015
 _NEAR_LINES = 3
 _VERDICTS = ("sound", "unproven", "suspect", "refuted", "failed", "misread", "missed")
@@ -52,7 +54,7 @@ class Labelled:
 
 def judged(folder: Path) -> list[Labelled]:
     """Audit every text in the folder and return its labelled values. Results without a label count as `extra`."""
-    labels = json.loads((folder / "expected.json").read_text())
+    labels = json.loads((folder / _LABELS).read_text())
     found: list[Labelled] = []
     for name, label in labels.items():
         text = (folder / name).read_bytes().decode("utf-8", "replace")
@@ -132,9 +134,23 @@ def _details(found: Iterable[Labelled]) -> Iterable[str]:
         yield f"{each.text}: {each.kind} {figures}: {each.said} {rules}".rstrip()
 
 
+def posts_folder(arguments: Sequence[str], repository: Path) -> Path:
+    """Return the folder to read: the one named, or the nearest `shared/cases/posts` beside or above the repository.
+
+    Exits with a message if there is none, or if it has no labels.
+    """
+    candidates = [Path(each) for each in arguments[:1]] or [parent / _BESIDE for parent in repository.parents]
+    folder = next((each for each in candidates if (each / _LABELS).is_file()), None)
+    if folder is None:
+        looked = ", ".join(str(each) for each in candidates)
+        raise SystemExit(
+            f"no {_LABELS} in {looked}. Name a folder of labelled texts: python -m benchmarks.posts FOLDER"
+        )
+    return folder
+
+
 def _main() -> int:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else _FOLDER
-    found = judged(folder)
+    found = judged(posts_folder(sys.argv[1:], Path(__file__).resolve().parents[1]))
     print("\n".join([*_details(found), "", *table(found), "", *(missed := missed_goals(found))]))
     return 1 if missed else 0
 

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from benchmarks.posts import judged, missed_goals, table
+import pytest
+from benchmarks.posts import judged, missed_goals, posts_folder, table
 
 TEXT = """\
 fio --name=a --rw=randread --bs=4k --size=10g --direct=1 --ioengine=libaio --runtime=60 --time_based
@@ -26,3 +27,16 @@ def test_each_label_is_found_misread_or_missed(tmp_path: Path) -> None:
     assert [each.said for each in found] == ["unproven", "misread", "missed"]
     assert table(found)[1].split() == ["control", "0", "1", "0", "0", "0", "1", "1", "3"]
     assert missed_goals(found) == ["a value is misread or missed"]
+
+
+def test_the_folder_of_posts_is_found_above_a_worktree(tmp_path: Path) -> None:
+    posts = tmp_path / "shared" / "cases" / "posts"
+    posts.mkdir(parents=True)
+    (posts / "expected.json").write_text("{}")
+
+    assert posts_folder([], tmp_path / "worktrees" / "one") == posts
+
+
+def test_a_folder_without_labels_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"no expected\.json in .*labelled texts: python -m benchmarks\.posts FOLDER"):
+        posts_folder([str(tmp_path)], tmp_path)
