@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import EXTRAS
+from poolproof.rules.catalogue import RETIRED, all_rules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "poolproof"
@@ -22,6 +23,7 @@ MAY_PRINT = {"cli", "presentation"}
 STARTERS = re.compile(r"system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile")
 STARTING_MODULES = {"subprocess", "multiprocessing", "pty", "asyncio"}
 OF_AN_EXTRA = {"poolproof.presentation.live.server", "poolproof.presentation.live.access"}
+OTHER_WORDS = {("foreign", "smr"), ("stopping", "few-samples")}  # a kind of disk, and a reason why a trial is imprecise
 BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin
 
 
@@ -152,6 +154,18 @@ def test_printing_is_for_the_rooms_that_talk_to_people() -> None:
             node.func.id in {"breakpoint", "pprint"}
             or (node.func.id == "print" and path.relative_to(PACKAGE).parts[0] not in MAY_PRINT)
         )
+    ]
+    assert not wrong
+
+
+def test_rules_are_named_only_in_their_files() -> None:
+    ids = {each.id for each in all_rules()} | set(RETIRED)
+    wrong = [
+        f"{path}:{node.lineno}: {node.value}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ids
+        if (_room(_module_name(path)), node.value) not in {("rules", node.value), *OTHER_WORDS}
     ]
     assert not wrong
 

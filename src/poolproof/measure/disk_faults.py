@@ -9,6 +9,8 @@ from poolproof.errors import PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.rules.model import Finding
+from poolproof.rules.slow_leaf import SLOW_LEAF
+from poolproof.rules.work_done import WORK_DONE
 from poolproof.units import format_duration
 
 _LIMIT_S = 20.0
@@ -73,7 +75,7 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
     first = errors[0]
     operation = f" ({first['operation']})" if first["operation"] else ""
     return Finding(
-        "work-done",
+        WORK_DONE,
         "fails" if failed else "notes",
         f"{name} returned errors: the kernel logged {len(errors):,}, the first for sector {first['sector']}{operation}",
         "check the disk and its connection (dmesg; smartctl -x), replace it, and run the campaign again",
@@ -99,7 +101,7 @@ def slowed_disks(
         if _is_slower(difference(second, first), difference(fourth, third), third_s) and before and after:
             found.append(
                 Finding(
-                    "slow-leaf",
+                    SLOW_LEAF,
                     "notes",
                     f"{leaf.name} slowed down: a request kept it busy for {format_duration(before)} in the first third "
                     f"of the trial and for {format_duration(after)} in the last",

@@ -20,6 +20,7 @@ from poolproof.measure.model import Listener, LiveRates
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveLine, LiveNotes
 from poolproof.rules.model import Finding
+from poolproof.rules.work_done import WORK_DONE
 from poolproof.stopping.model import StoppingDecision
 from poolproof.units import format_duration
 
@@ -46,9 +47,7 @@ class FioStuck(FioError):
     @property
     def note(self) -> Finding:
         """Return the finding for the trial that replaced this one."""
-        return Finding(
-            "work-done", "notes", f"this trial was repeated, because the first time {self.message}", self.hint
-        )
+        return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
 def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:

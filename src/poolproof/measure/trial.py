@@ -44,6 +44,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import lasted_s
+from poolproof.rules.work_done import WORK_DONE
 from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
@@ -122,7 +123,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError, build: int) -> Trial:
     """Return a `failed` trial with the error as its finding. Its start is the time of the failure."""
-    finding = Finding("work-done", "fails", error.message, error.hint or "fix the cause, then run the campaign again")
+    finding = Finding(WORK_DONE, "fails", error.message, error.hint or "fix the cause, then run the campaign again")
     return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now(), build=build)
 
 

@@ -3,13 +3,13 @@
 import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
 from poolproof import rules
 from poolproof.errors import UsageError
-from poolproof.rules.model import Rule
+from poolproof.rules.model import Finding, Rule, rule_id
 
 RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
@@ -22,10 +22,14 @@ RETIRED: Mapping[str, str] = {
 def all_rules() -> tuple[Rule, ...]:
     """Return all rules, sorted by id."""
     names = sorted(found.name for found in pkgutil.iter_modules(rules.__path__))
-    modules = {name: importlib.import_module(f"{rules.__name__}.{name}") for name in names}
-    return tuple(
-        replace(module.RULE, id=name.replace("_", "-")) for name, module in modules.items() if hasattr(module, "RULE")
-    )
+    modules = [importlib.import_module(f"{rules.__name__}.{name}") for name in names]
+    return tuple(replace(module.RULE, id=rule_id(module.__name__)) for module in modules if hasattr(module, "RULE"))
+
+
+def rules_of(findings: Iterable[Finding]) -> list[Rule]:
+    """Return the rules that made these findings, each once. A retired rule is left out."""
+    names = {finding.rule for finding in findings}
+    return [each for each in all_rules() if each.id in names] if names else []
 
 
 def rule(rule_id: str) -> Rule:

@@ -136,6 +136,11 @@ class Case:
 Check = Callable[[Case], Findings]
 
 
+def rule_id(module: str) -> str:
+    """Return the id of the rule in a module: the name of the file, with dashes."""
+    return module.rpartition(".")[2].replace("_", "-")
+
+
 @dataclass(frozen=True)
 class Rule:
     """A pitfall: what goes wrong, how to recognize it, whether the result is too high or too low, and how to fix it.
@@ -155,6 +160,15 @@ class Rule:
 
     `explains_lost` says, by direction, why bytes that fio moved reached no disk. The report shows it in the byte flow.
 
+    `not_compared` says in a few words why a metric with a finding of this rule is neither compared nor ranked, although
+    its verdict counts; empty if it is.
+
+    `least_rate` takes a case and the reported rate, and returns the lowest true rate that the pitfall allows, with the
+    calculation as text. An audit uses it if the counters are unknown and the rule refutes or suspects the result.
+
+    `is_ceiling`: the rule refutes a result by the speed of the disks. If only a sentence near the result states that
+    speed, an audit weakens the finding to `suspects`.
+
     `options` are the fio options that `in_job` checks, most important first. `fixed_options` are the changes to a job
     after which `in_job` finds nothing, or a function that returns these changes; empty if a person has to choose.
     """
@@ -173,6 +187,9 @@ class Rule:
     in_result: Check | None = None
     cleared_by_byte_count: bool = True
     explains_lost: Mapping[Literal["read", "write"], str] = field(default_factory=dict)
+    not_compared: str = ""
+    least_rate: Callable[[Case, float], tuple[float, str]] | None = None
+    is_ceiling: bool = False
     options: tuple[str, ...] = ()
     fixed_options: Changes | Callable[[Case, LoadPart], Changes] = field(default_factory=dict)
 

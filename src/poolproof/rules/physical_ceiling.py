@@ -67,6 +67,7 @@ RULE = Rule(
         "PCI Express Base Specification 5.0, SATA 3.5 and SAS-4: link rates after line encoding",
         "Seagate data sheet Exos 2X18: 545 MB/s from one SATA drive with two actuators",
     ),
+    is_ceiling=True,
     in_result=_in_result,
     commands="for run in 1 2; do fio --rw=read --bs=1m --size=512m --invalidate=0; done  # compare with the data sheet",
 )

@@ -10,7 +10,7 @@ from poolproof.rules.flow import Flow, lost_reads, lost_writes
 from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_doc, fio_source
 from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown, may_end_in_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.units import canonical_size
+from poolproof.units import canonical_size, format_number_of, format_rate
 
 _NEAR = 0.2
 _MOST_PARTS = 100
@@ -152,6 +152,13 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
     )
 
 
+def _least_rate(case: Case, rate: float) -> tuple[float, str]:
+    """Return the rate if the disks moved each block only once, for one of the jobs that share it."""
+    least = rate / case.load.sharers
+    quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(least)}"
+    return least, f"{quotient} if each block was transferred once"
+
+
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Return changes that give each clone its own part of the file, or its own file if the size is unknown.
 
@@ -188,6 +195,7 @@ RULE = Rule(
     options=("numjobs", "filename"),
     fixed_options=_fixed_options,
     in_result=_in_result,
+    least_rate=_least_rate,
     explains_lost={"read": "already in RAM: another job had read it", "write": "overwritten in memory by another job"},
     commands="fio --rw=write --bs=1m --size=128m --numjobs=8 --end_fsync=1 --group_reporting",
 )

@@ -1,12 +1,20 @@
 """One disk that is slower than the others and limits the whole layout."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from poolproof.evidence.model import LeafUse
-from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
+from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, rule_id
 from poolproof.units import format_duration
 
+SLOW_LEAF = rule_id(__name__)
+"""The rule's id, for findings on a disk that became slow during a trial."""
+
 _BUSY = 0.7
+
+
+def is_slow(device: str, findings: Iterable[Finding]) -> bool:
+    """True if a finding of this rule is about the disk. The message of such a finding begins with the disk's name."""
+    return any(each.rule == SLOW_LEAF and each.message.startswith(f"{device} ") for each in findings)
 
 
 def _in_result(case: Case) -> Findings:

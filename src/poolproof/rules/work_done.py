@@ -4,9 +4,12 @@ from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, suspects
+from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, rule_id, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
+
+WORK_DONE = rule_id(__name__)
+"""The rule's id, for findings on trials that failed before there was a result to judge."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _ENDS = {"number_ios", "io_size", "loops"}

@@ -1,19 +1,19 @@
 """What an audit adds to a verdict: bounds on the true rate, and a corrected command to run again."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import LoadPart
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.catalogue import all_rules, rules_of
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.judge import Judgement
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import Kind, bandwidth_bytes
-from poolproof.units import format_number_of, format_rate
+from poolproof.units import format_rate
 
 _NEGLIGIBLE = 0.02
 _OUTPUT = "--output-format=json+"
@@ -34,19 +34,16 @@ def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     if flow is not None and not flow.in_order:
         honest = rate * flow.ratio
         return Estimate(honest, honest, f"the disks transferred {flow.share} of it")
-    is_shared = any(
-        finding.rule == "shared-file-numjobs" and finding.effect in ("refutes", "suspects")
-        for finding in judgement.findings
-    )
-    return _by_arithmetic(case, kind, rate, is_shared=is_shared)
+    causes = rules_of(finding for finding in judgement.findings if finding.effect in ("refutes", "suspects"))
+    bounds = [rule.least_rate(case, rate) for rule in causes if rule.least_rate is not None]
+    return _by_arithmetic(case, kind, rate, bounds)
 
 
-def _by_arithmetic(case: Case, kind: Kind, rate: float, *, is_shared: bool) -> Estimate | None:
+def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[float, str]]) -> Estimate | None:
     low, high, why = rate, rate, []
-    if is_shared:
-        low = rate / case.load.sharers
-        quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(low)}"
-        why.append(f"{quotient} if each block was transferred once")
+    if bounds:
+        low = min(least for least, _ in bounds)
+        why += [text for _, text in bounds]
     ceiling = getattr(case.target, f"ceiling_{kind}_bytes_per_s", None)
     if ceiling is not None and ceiling < rate:
         high = ceiling
@@ -54,7 +51,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, *, is_shared: bool) -> E
         why.append(f"the disks can do at most {format_rate(ceiling)}")
     if low >= (1 - _NEGLIGIBLE) * rate:
         return None
-    return Estimate(low if is_shared else 0.0, high, "; ".join(why))
+    return Estimate(low if bounds else 0.0, high, "; ".join(why))
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:

@@ -27,12 +27,12 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.load.model import Load
+from poolproof.rules.catalogue import rules_of
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import VERDICTS, Case
 from poolproof.rules.quoted import UNQUOTED, Quoted
 from poolproof.units import format_number_of, format_rate
 
-_FROM_SENTENCES = ("physical-ceiling", "refutes")
 _ADJACENT_LINES = 40  # fio prints fewer lines between its command and the first result
 
 
@@ -173,9 +173,10 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 def _only_doubted(judgement: Judgement) -> Judgement:
     """Return the judgement with findings from sentences weakened to `suspects`, because sentences never refute."""
+    ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
-        replace(finding, effect="suspects") if (finding.rule, finding.effect) == _FROM_SENTENCES else finding
-        for finding in judgement.findings
+        replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
+        for each in judgement.findings
     ]
     ordered = sorted(findings, key=lambda finding: (tuple(VERDICTS).index(finding.effect), -finding.weight))
     verdict = judgement.verdict

@@ -9,10 +9,10 @@ from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
+from poolproof.rules.slow_leaf import is_slow
 from poolproof.units import format_duration
 
 _SHARES = ("reads", "writes", "stored", "busy")
-_SLOW = "slow-leaf"
 
 
 def _rows(cell: Cell) -> list[Row]:
@@ -24,8 +24,7 @@ def _rows(cell: Cell) -> list[Row]:
     rows: list[Row] = []
     for leaf in cell.leaves:
         note = "" if leaf.latency_s is None else f"{format_duration(leaf.latency_s)} per request"
-        is_slow = any(each.rule == _SLOW and each.message.startswith(f"{leaf.device} ") for each in cell.findings)
-        note += "; slower than the others" if is_slow else ""
+        note += "; slower than the others" if is_slow(leaf.device, cell.findings) else ""
         shares = (
             leaf.read_share if account and account.fio_read_bytes else None,
             leaf.write_share if account and account.fio_write_bytes else None,

@@ -9,6 +9,7 @@ from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
+from poolproof.rules.catalogue import rules_of
 from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict
@@ -61,8 +62,9 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     if not result.counts:
         reasons = cell.reasons(metric)
         return f"{result.verdict} ({reasons[0].rule})" if reasons else result.verdict
-    if any(finding.rule == "capped-rate" and finding.is_about(metric) for finding in cell.findings_on(metric)):
-        return "its rate is limited (capped-rate)"
+    findings = (finding for finding in cell.findings_on(metric) if finding.is_about(metric))
+    if excluding := [rule for rule in rules_of(findings) if rule.not_compared]:
+        return f"{excluding[0].not_compared} ({excluding[0].id})"
     count = len(result.values)
     if not count:
         return f"no {metric} was measured"

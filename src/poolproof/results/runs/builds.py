@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from poolproof.metrics import MetricId
 from poolproof.results.runs.model import Trial
 from poolproof.rules.model import Finding
+from poolproof.rules.work_done import WORK_DONE
 from poolproof.statistics.builds import Samples, build_samples
 from poolproof.verdicts import has_values
 
@@ -58,4 +59,4 @@ def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
     are = "is" if len(numbers) == 1 else "are"
     cause = failed[0].findings[0] if failed[0].findings else None
     why, fix = (cause.message, cause.fix) if cause else ("a trial failed", "poolproof show RUN")
-    return Finding("work-done", "notes", f"{which} of {builds} failed and {are} left out: {why}", fix)
+    return Finding(WORK_DONE, "notes", f"{which} of {builds} failed and {are} left out: {why}", fix)
