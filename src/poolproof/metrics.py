@@ -38,6 +38,7 @@ class _Events(NamedTuple):
 
 
 _EVENTS: Mapping[Of, _Events] = {
+    "all": _Events("I/O", "requests"),
     "requests": _Events("I/O", "requests"),
     "read": _Events("read", "reads"),
     "write": _Events("write", "writes"),
@@ -77,12 +78,12 @@ class Metric:
 
     @property
     def event(self) -> str:
-        """The noun for what a latency percentile counts: `I/O`, `read`, `write` or `sync`."""
+        """The noun for what a rate or a latency percentile counts: `I/O`, `read`, `write` or `sync`."""
         return _EVENTS[self.of].noun
 
     @property
     def events_field(self) -> str:
-        """The field in `TrialMetrics` with the number of latencies behind a percentile."""
+        """The field in `TrialMetrics` with the number of latencies behind a percentile, or of I/Os behind a rate."""
         return _EVENTS[self.of].field
 
     @property

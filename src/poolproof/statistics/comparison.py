@@ -81,8 +81,8 @@ def log_mean(
 ) -> LogMean | None:
     """Return the mean logarithm of the values; None if there are no values or one of them is 0 or less.
 
-    The relative standard error of the mean is at least `resolution`, which is above 0 for latencies because fio counts
-    them in bins.
+    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
+    in bins.
     """
     if not values or min(values) <= 0:
         return None

@@ -53,8 +53,8 @@ def mean_interval(
 ) -> Interval | None:
     """Return the mean of the values and its 95 % interval, cut off at 0. None if there are no values.
 
-    The relative standard error of the mean is at least `resolution`, which is above 0 for latencies because fio counts
-    them in bins.
+    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
+    in bins.
     """
     if not values:
         return None
@@ -62,6 +62,7 @@ def mean_interval(
     if not has_interval(len(values), prior):
         return Interval(mean)
     square = mean**2 or 1.0  # variances are relative to the mean
-    error = error_of_mean(variance_of(values) / square, len(values), prior, least=resolution)
+    least = resolution if mean else 0.0
+    error = error_of_mean(variance_of(values) / square, len(values), prior, least=least)
     half = error.reach((1 - CONFIDENCE) / 2) * math.sqrt(square)
     return Interval(mean, max(0.0, mean - half), mean + half)

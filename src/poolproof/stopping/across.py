@@ -32,8 +32,8 @@ def across(
 ) -> AcrossTrials:
     """Return the mean over trials with its interval. `prior` comes from all cells of the campaign.
 
-    The relative standard error of the mean is at least `resolution`, which is above 0 for latencies because fio counts
-    them in bins. Raises a ValueError if there are no trials.
+    The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
+    in bins. Raises a ValueError if there are no trials.
     """
     if not trials:
         raise ValueError("a cell without trials has no mean")

@@ -23,7 +23,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
-    *("limit_bound", "rules", "why", "mend", "measured_at", "state"),
+    *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks"),
 }
 _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
@@ -60,6 +60,7 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "mend": lambda row: row.reasons[0].fix if row.reasons else None,
         "measured_at": lambda row: row.measured_at or None,
         "state": lambda row: row.cell.state,
+        "remarks": lambda row: "; ".join(row.remarks) or None,
     }
 
 

@@ -37,6 +37,7 @@ def markdown_text(table: ExportTable) -> str:
         *notes.lines(),
         _not_converged(table.rows),
         _few_events(table.rows),
+        *_remarks(table.rows),
         _text(emulated_legend(row.cell for row in table.rows)),
         _legend(table),
         _made(table),
@@ -136,6 +137,17 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
     more = f"; and {len(few) - _MOST_NAMED} more" if len(few) > _MOST_NAMED else ""
     places = "; ".join(f"{place} ({_text(sentence)})" for place, sentence in few[:_MOST_NAMED])
     return f"**{TOO_FEW}** marks percentiles that are neither ranked nor compared: {places}{more}."
+
+
+def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
+    """Yield a paragraph for each thing that trials do not show: missing values, trials that agree to the last digit."""
+    places: dict[str, list[str]] = {}
+    for row in rows:
+        for remark in row.remarks:
+            places.setdefault(remark, []).append(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}")
+    for remark, found in places.items():
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        yield f"{', '.join(found[:_MOST_NAMED])}{more}: {_text(remark)}."
 
 
 def _legend(table: ExportTable) -> str:

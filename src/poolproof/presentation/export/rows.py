@@ -73,6 +73,11 @@ class ExportRow:
         return self.cell.reasons()
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return which trials lack the workload's metric, and whether the others agree to the last digit."""
+        return self.cell.remarks() if self.counts and self.cell.few_events() is None else ()
+
+    @property
     def settled(self) -> bool | None:
         """True if the result of the workload's metric is as precise as `until` requires; None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged

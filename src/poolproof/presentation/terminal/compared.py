@@ -86,6 +86,11 @@ def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
         yield Text(f"the rate changes during trials, so the test uses their lowest and highest tenth: {line}")
 
 
+def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
+    """Yield what the trials of each named cell do not show: missing values, and trials that agree to the last digit."""
+    yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
+
+
 def _side(side: Side) -> str:
     return str(side.run.path) if side.layout is None else f"{side.run.path}, {side.layout}"
 
@@ -185,6 +190,8 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
         yield Text(in_place_text("A and B"))
     for line in in_groups((str(cell.key), _untested(cell)) for cell in cells if _untested(cell)):
         yield Text(f"not tested: {line}; see poolproof show RUN")
+    sides = [(cell.key, name, side) for cell in cells for name, side in (("A", cell.a), ("B", cell.b))]
+    yield from remark_lines((f"{key} in {name}", side.remarks) for key, name, side in sides)
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
     alone = [cell.key for cell in cells if cell.difference.error is None and not _untested(cell)]
     if alone:

@@ -15,6 +15,7 @@ from poolproof.presentation.terminal.compared import (
     holds_for,
     in_place_text,
     marks_text,
+    remark_lines,
     units_of,
     word_text,
 )
@@ -126,6 +127,9 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
         if whys:
             why = whys[0][1] if ranking.goal.only is not None else "; ".join(in_groups(whys))
             yield Text(f"not tested, so any place is possible: {each.entry.layout}: {why}")
+    yield from remark_lines(
+        (str(cell.cell.key), cell.remarks) for each in ranking.ranked for cell in each.entry.cells.values()
+    )
     yield from changing_lines(
         {
             each.entry.layout: dict.fromkeys(name for cell in each.entry.cells.values() for name in cell.changing)

@@ -37,6 +37,7 @@ _COUNT_GROUPS = (
     "process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may have a cache."
 )
 
+_MOST_NAMED = 3
 _EXPLAINS = 65
 """Notes of at least this weight explain a result, so their messages are printed."""
 
@@ -58,6 +59,7 @@ def print_table(
         *_builds(cells),
         *_reasons(cells),
         *_few_events(cells),
+        *_remarks(cells),
         *_not_converged(cells),
         *_disagreements(cells),
         *_notes(cells),
@@ -196,6 +198,18 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             place = f"{cell.workload} on {cell.layout}"
             title = f"{place}: too few events for rankings, comparisons or claims by {_title(cell)}"
             yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
+
+
+def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
+    """Yield what the trials of cells do not show: missing values, and trials that agree to the last digit."""
+    places: dict[str, list[str]] = {}
+    for cell in cells:
+        if has_values(cell.verdict) and cell.few_events() is None:
+            for remark in cell.remarks():
+                places.setdefault(remark, []).append(_place(cell))
+    for remark, found in places.items():
+        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+        yield _block("!", STYLES["suspect"], f"{', '.join(found[:_MOST_NAMED])}{more}", indented(remark))
 
 
 def _title(cell: Cell) -> str:

@@ -97,6 +97,7 @@ def _measured(each: Measured) -> dict[str, Any]:
         "unsteady": list(each.unsteady),
         "changing": list(each.changing),
         "too_few": each.few.sentence if each.few else None,
+        "remarks": list(each.remarks),
         "verdict": each.verdict,
     }
 

@@ -8,6 +8,7 @@ from poolproof.results.runs.convergence import metric_log_mean, with_extremes
 from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import CellKey
+from poolproof.results.runs.remarks import without_value
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rules_of
 from poolproof.statistics.comparison import LogMean
@@ -43,6 +44,11 @@ class Measured:
         return "" if self.few is None else self.few.sentence
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return which trials lack the metric, and whether the others agree to the last digit, as sentences."""
+        return self.cell.remarks(self.metric)
+
+    @property
     def verdict(self) -> Verdict:
         """Return the verdict of the metric."""
         return self.cell.result(self.metric).verdict
@@ -67,7 +73,7 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
         return f"{excluding[0].not_compared} ({excluding[0].id})"
     count = len(result.values)
     if not count:
-        return f"no {metric} was measured"
+        return "; ".join(without_value(cell.trials, metric)) or f"no {metric} was measured"
     log = metric_log_mean(cell.samples(metric), metric, run.priors.get(metric))
     if log is None:
         return "a trial measured 0"

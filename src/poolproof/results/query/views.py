@@ -210,7 +210,7 @@ def _cells() -> str:
     for metric in METRICS:
         name, value = metric.column, f"figures.{metric.field}"
         inner += [
-            f"avg({value}) {_MEASURED} as {name}",
+            f"avg({value}) filter (where verdict <> 'failed' and {value} >= 0) as {name}",
             f"bool_and({_counts(_verdict_of(metric.id))}) as {name}_counts",
         ]
         outer += [

@@ -5,9 +5,11 @@ failed trial is left out of a cell if another build of the cell has none.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from poolproof.metrics import MetricId
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.remarks import resolution_of
 from poolproof.rules.model import Finding
 from poolproof.rules.work_done import WORK_DONE
 from poolproof.statistics.builds import Samples, build_samples
@@ -35,9 +37,13 @@ def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
 
 
 def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> Samples:
-    """Return a cell's samples of a metric: a value per trial or, with `by_build`, a mean per build."""
+    """Return a cell's samples of a metric: a value per trial or, with `by_build`, a mean per build.
+
+    Their smallest possible error is at least the resolution of the metric.
+    """
     found = ([trial.value(metric) for trial in own] for own in split_builds(trials))
-    return samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
+    samples = samples_among([[value for value in own if value is not None] for own in found], by_build=by_build)
+    return replace(samples, error=max(samples.error, resolution_of(trials, metric).share))
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:

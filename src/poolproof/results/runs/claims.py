@@ -6,8 +6,8 @@ rate or latency also depends on the variance in the other cells of the run (`met
 
 import math
 import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from poolproof.campaign.claims import (
@@ -26,6 +26,7 @@ from poolproof.results.runs.builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.remarks import resolution_of, without_value
 from poolproof.results.runs.summary import Cell, metric_prior
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import ratio_interval
@@ -47,7 +48,8 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 class ClaimResult:
     """A claim and its result. `measured` is the value of the claim's left-hand side; None if that value is missing.
 
-    `why` says why a value is missing or, if all values are present, why the result is undecided.
+    `why` says why a value is missing or, if all values are present, why the result is undecided. It also names trials
+    without a usable value, and trials that agree to the last digit.
     """
 
     claim: Claim
@@ -97,7 +99,15 @@ def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
     except _NoValue as error:
         return ClaimResult(claim, "undecided", None, str(error))
     why = _without_interval(that, cells)
-    return ClaimResult(claim, "undecided" if why else _decide(that, left, right), left, why)
+    remarks = "; ".join(_remarks(that, cells))
+    return ClaimResult(claim, "undecided" if why else _decide(that, left, right), left, why or remarks)
+
+
+def _remarks(that: ComparisonClaim, cells: _Cells) -> Iterator[str]:
+    for term in dict.fromkeys(cell_values_of(that)):
+        if term.name in COMPARABLE:
+            cell = cells.at(term.layout, term.workload)
+            yield from (f"{cell.workload} on {cell.layout}: {remark}" for remark in cell.remarks(term.name))
 
 
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
@@ -145,23 +155,17 @@ def _value(term: Term, cells: _Cells) -> Interval:
         return Interval(term.value, term.value, term.value)
     if isinstance(term, CellValue):
         samples = _samples(term, cells)
-        mean = mean_interval(samples.values, cells.prior(term), max(_resolution(term), samples.error))
+        mean = mean_interval(samples.values, cells.prior(term), samples.error)
         assert mean is not None, "_samples returns at least one value"
         return _widened(mean, *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         priors = cells.prior(term.left), cells.prior(term.right)
         left, right = _samples(term.left, cells), _samples(term.right, cells)
-        least = max(*map(_resolution, (term.left, term.right)), left.error, right.error)
-        ratio = ratio_interval(left.values, right.values, least, priors)
+        ratio = ratio_interval(left.values, right.values, max(left.error, right.error), priors)
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
         if ratio is not None:
             return _widened(ratio, low / base_high, high / base_low)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
-
-
-def _resolution(term: CellValue) -> float:
-    """Return the smallest possible relative standard error of a value: above 0 for latencies, counted in bins."""
-    return metric_of(term.name).resolution if term.name in COMPARABLE else 0.0
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
@@ -203,7 +207,14 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
     builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]
     samples = samples_among(builds, by_build=cell.by_build)
     if not samples.values:
-        raise _NoValue(f"{cell.workload} on {cell.layout} has no {term.name}")
+        why = "; ".join(without_value(cell.trials, term.name)) if term.name in COMPARABLE else ""
+        raise _NoValue(
+            f"{cell.workload} on {cell.layout}: {why}"
+            if why
+            else f"{cell.workload} on {cell.layout} has no {term.name}"
+        )
+    if term.name in COMPARABLE:
+        return replace(samples, error=max(samples.error, resolution_of(measured, term.name).share))
     return samples
 
 

@@ -116,6 +116,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),
         "too_few": few.sentence if (few := cell.few_events()) else None,
+        "remarks": list(cell.remarks()),
         "settled": None if settling is None else settling.converged,
         "unsettled": [] if settling is None else [asdict(each) for each in settling.reasons],
         "warmup_s": cell.warmup_s,

@@ -15,6 +15,7 @@ from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.builds import split_builds
 from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.remarks import resolution_of
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.percentiles import BIN_DEVIATION
@@ -169,7 +170,7 @@ def convergence_of(
     metric, rule = trials[0].metric, stopping_rule(measure)
     if by_build:
         rule = replace(rule, trials_min=len(means), trials_max=len(means))
-    found = across(means, rule, (priors or VariancePriors()).of(metric), metric_of(metric).resolution)
+    found = across(means, rule, (priors or VariancePriors()).of(metric), resolution_of(trials, metric).share)
     what = "build" if by_build else "trial"
     reasons = (*_reasons_across(found, len(means), measure.until, what), *_reasons_within(trials))
     return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s)
@@ -269,8 +270,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
     """Return the mean logarithm of a cell's samples; None if there are no samples or one of them is 0."""
-    least = max(metric_of(metric).resolution, samples.error)
-    return log_mean(samples.values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=least)
+    return log_mean(samples.values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=samples.error)
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:

@@ -63,7 +63,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
         counted = trial.figures.events(metric)
         if counted is None or counted >= needed or (fewest is not None and counted >= fewest.counted):
             continue
-        counted_s = _counted_s(trial)
+        counted_s = trial.counted_s
         needed_s = counted_s * needed / counted if counted and counted_s else None
         fewest = FewEvents(metric, counted, needed, needed_s)
     return fewest
@@ -78,11 +78,4 @@ def events_s(trial: Trial) -> float | None:
     if not needed or trial.figures is None:
         return None
     counted = trial.figures.events(trial.metric)
-    return _counted_s(trial) * needed / counted if counted else None
-
-
-def _counted_s(trial: Trial) -> float:
-    """Return the seconds in which the events of a trial were counted; 0 if unknown."""
-    if trial.settling is not None:
-        return max(0.0, trial.settling.ran_s - trial.settling.warmup_s)
-    return trial.seconds.get("fio", 0.0)
+    return trial.counted_s * needed / counted if counted else None

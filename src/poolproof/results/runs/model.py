@@ -4,6 +4,7 @@ A new field with a default does not change `SCHEMA`: older runs lack the key, an
 A changed meaning or a new field without a default needs a new `SCHEMA`.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
@@ -57,7 +58,7 @@ class TrialMetrics:
     writes: int | None = None
 
     def events(self, metric: MetricId) -> int | None:
-        """Return the number of latencies behind a percentile; None if it is unknown."""
+        """Return the number of latencies behind a percentile, or of the I/Os behind a rate; None if it is unknown."""
         counted: int | None = getattr(self, metric_of(metric).events_field)
         return counted
 
@@ -181,8 +182,19 @@ class Trial:
         return MetricResult(self.value(metric), self.verdict_on(metric), precision)
 
     def value(self, metric: MetricId) -> float | None:
-        """Return the value of a metric; None if the trial failed or the load generator did not measure the metric."""
-        return self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
+        """Return the value of a metric; None if the trial failed or the load generator did not measure the metric.
+
+        A value that no machine measures (negative or not finite) is None too; `remarks.py` names such trials.
+        """
+        value = self.figures.metric(metric) if self.figures and has_values(self.verdict) else None
+        return value if value is not None and 0 <= value < math.inf else None
+
+    @property
+    def counted_s(self) -> float:
+        """Return the seconds in which the I/Os of the trial were counted; 0 if unknown."""
+        if self.settling is not None:
+            return max(0.0, self.settling.ran_s - self.settling.warmup_s)
+        return self.seconds.get("fio", 0.0)
 
     def verdict_on(self, metric: MetricId) -> Verdict:
         """Return the verdict of a metric.

@@ -22,6 +22,7 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.groups import Group, groups_of
 from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.remarks import remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples
@@ -152,8 +153,7 @@ class Cell:
         interval = self.figure
         if metric != self.metric:
             samples = self.samples(metric)
-            least = max(metric_of(metric).resolution, samples.error)
-            interval = mean_interval(samples.values, resolution=least)
+            interval = mean_interval(samples.values, resolution=samples.error)
             if interval is not None and self.few_events(metric) is not None:
                 interval = Interval(interval.mean)
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
@@ -225,6 +225,11 @@ class Cell:
         if metric not in self._samples:
             self._samples[metric] = samples_of(self.trials, metric, by_build=self.by_build)
         return self._samples[metric]
+
+    def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
+        """Return which trials lack the metric, and whether the others agree to the last digit, as sentences."""
+        metric = metric or self.metric
+        return remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
 
     @property
     def builds(self) -> int:
@@ -337,8 +342,7 @@ def _figure(
     """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
-        least = max(metric_of(trials[0].metric).resolution, samples.error)
-        interval = mean_interval(samples.values, prior, least)
+        interval = mean_interval(samples.values, prior, samples.error)
     else:
         interval = Interval(across.mean, max(0.0, across.low), across.high)
     has_few = interval is not None and few_events(trials, trials[0].metric) is not None

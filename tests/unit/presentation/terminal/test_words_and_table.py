@@ -67,7 +67,7 @@ def test_a_refuted_figure_stands_in_parentheses_with_its_reason_and_fix_and_no_f
     text = printed(cells("refuted"))
     assert "(210 IOPS)" in text and "✗ refuted" in text
     assert "read-from-cache: 64 MiB came from RAM" in text and "fix: go cold" in text
-    assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.0%", "")
+    assert "%" not in text.split("pair")[1].splitlines()[0].replace("0.1%", "")
 
 
 def test_trials_in_two_groups_are_named_with_both_figures_and_what_to_do() -> None:
@@ -114,7 +114,7 @@ def test_long_names_cost_no_figure_its_place(width: int) -> None:
     print_shares(console, long, all_of_them=False, hint="see more")
     rows = [line.split() for line in out.getvalue().splitlines()]
     (pair,) = [row for row in rows if "2.08×" in row]
-    assert pair[1:4] == ["210", "IOPS", "0.0%"] and pair[4:6] == ["✓", "sound"]
+    assert pair[1:4] == ["210", "IOPS", "0.1%"] and pair[4:6] == ["✓", "sound"]
     assert [row[-6:] for row in rows if row[-6:-2] == ["b", "25%", "–", "–"]] == [
         ["b", "25%", "–", "–", "12%", "–"]
     ] * 2

@@ -1,0 +1,112 @@
+"""What the trials of a cell do not show: trials without a usable value, and trials that agree to the last digit.
+
+A trial can lack a metric, or have a value that no machine measures (negative or not finite). Such a trial is left out,
+and every answer that uses the cell names it.
+
+Trials that agree to the last digit prove nothing about how much trials vary. Their interval is then at least as wide as
+the resolution of the measurement: a trial counts whole I/Os, in whole milliseconds.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from poolproof.metrics import MetricId, metric_of
+from poolproof.results.runs.model import Trial
+from poolproof.statistics.shared_variance import LEAST_DEVIATION
+from poolproof.units import format_number_of
+from poolproof.verdicts import has_values
+
+_TICK_S = 1e-3
+"""fio reports the length of a trial in milliseconds."""
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Resolution:
+    """The smallest possible relative standard error of a metric, and what limits it."""
+
+    share: float
+    what: str
+
+
+def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
+    """Return the resolution of the coarsest of these trials.
+
+    A rate is one I/O more or less, over a time that is a clock tick longer or shorter. Trials without a number of I/Os
+    and without a length (older runs, some imports) count as precise to a part in 10,000. A latency is known to the
+    width of its histogram bin.
+    """
+    if not metric_of(metric).is_rate:
+        return Resolution(metric_of(metric).resolution, "the width of a histogram bin")
+    coarsest = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
+    for trial in trials:
+        if trial.figures is None or not trial.value(metric):
+            continue
+        counted, length_s = trial.figures.events(metric), trial.counted_s
+        if counted and (share := 1 / counted / math.sqrt(3)) > coarsest.share:
+            coarsest = Resolution(share, f"one I/O of {counted:,} in a trial")
+        if length_s and (share := _TICK_S / length_s / math.sqrt(3)) > coarsest.share:
+            coarsest = Resolution(share, f"1 ms of {1000 * length_s:,.0f} ms in a trial")
+    return coarsest
+
+
+def remarks_on(
+    trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
+) -> tuple[str, ...]:
+    """Return sentences on a cell's values of a metric, each without a full stop; empty if there is nothing to say.
+
+    `samples` are the values that intervals and tests use: those of the trials, or the means of the builds.
+    """
+    return (*without_value(trials, metric), *_equal(trials, samples, metric, "build" if by_build else "trial"))
+
+
+def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
+    """Return which trials that did not fail are left out because they have no usable value of a metric, and why.
+
+    Empty for a metric that none of the trials measured, unless it is the metric of their workload.
+    """
+    measured = [trial for trial in trials if has_values(trial.verdict)]
+    used = sum(trial.value(metric) is not None for trial in measured)
+    raw = {trial.number: trial.figures.metric(metric) if trial.figures else None for trial in measured}
+    if not used and all(value is None for value in raw.values()) and any(trial.metric != metric for trial in measured):
+        return ()
+    title = metric_of(metric).title
+    absent = [number for number, value in raw.items() if value is None]
+    wrong = {
+        trial.number: raw[trial.number]
+        for trial in measured
+        if trial.value(metric) is None and raw[trial.number] is not None
+    }
+    left = f"the result is from {format_number_of(used, 'trial')} of {len(measured)}" if used else "no trial is left"
+    found = []
+    if absent:
+        found.append(f"{_named(absent)} {'has' if len(absent) == 1 else 'have'} no {title}: {left}")
+    if wrong:
+        values = ", ".join(_value_text(value, metric) for value in list(wrong.values())[:_MOST_NAMED])
+        found.append(f"{_named(list(wrong))} measured {values}, which is impossible: {left}")
+    return tuple(found)
+
+
+def _equal(trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, what: str) -> tuple[str, ...]:
+    if len(samples) < 2 or min(samples) != max(samples):
+        return ()
+    which = f"all {len(samples)} {what}s" if len(samples) > 2 else f"both {what}s"
+    if samples[0] == 0:
+        return (f"{which} measured 0",)
+    agree = f"{which} agree to the last digit, which does not show how much {what}s vary"
+    return (
+        f"{agree}: the interval is at least the resolution of the measurement ({resolution_of(trials, metric).what})",
+    )
+
+
+def _named(numbers: Sequence[int]) -> str:
+    more = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
+    return f"trial{'' if len(numbers) == 1 else 's'} {', '.join(map(str, numbers[:_MOST_NAMED]))}{more}"
+
+
+def _value_text(value: float | None, metric: MetricId) -> str:
+    if value is None or not math.isfinite(value):
+        return "no finite number"
+    text = metric_of(metric).unit.text(abs(value))
+    return f"−{text}" if value < 0 else text

@@ -1,0 +1,156 @@
+"""Trials that prove nothing: equal to the last digit, without a value, with an impossible value, too few, failed."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.statistics.intervals import mean_interval
+from tests.unit.command import Command
+
+from .making import CAMPAIGN, RECORD
+
+ONE_WORKLOAD = CAMPAIGN.replace("  stream: {rw: read, bs: 1m}\n  etcd: etcd\n", "")
+CLAIM = 'expect: [{claim: faster, source: here, that: "iops(pair, reads) > iops(one, reads)"}]\n'
+EQUAL = "all 3 trials agree to the last digit, which does not show how much trials vary"
+
+
+@pytest.fixture
+def poolproof(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return Command(monkeypatch, capsys)
+
+
+def run_of(
+    one: Sequence[float],
+    pair: Sequence[float],
+    *,
+    ios: int | None = None,
+    builds: int = 1,
+    failed: tuple[int, ...] = (),
+) -> Path:
+    """Create the run `r`. `ios` is the number of I/Os of each trial, `failed` the trials of `pair` that fail."""
+    campaign = ONE_WORKLOAD + CLAIM
+    campaign = campaign.replace("trials: 3", f"trials: {4 // builds}, builds: {builds}") if builds > 1 else campaign
+    run = RunDirectory.create(Path("r"), campaign, replace(RECORD, campaign=campaign))
+    for layout, values in (("one", one), ("pair", pair)):
+        for number, value in enumerate(values, start=1):
+            is_failed = layout == "pair" and number in failed
+            figures = TrialMetrics(iops=value, bandwidth_bytes=4096 * value, requests=ios)
+            run.append(
+                Trial(
+                    layout=layout,
+                    workload="reads",
+                    number=number,
+                    verdict="failed" if is_failed else "sound",
+                    findings=(),
+                    metric="iops",
+                    figures=None if is_failed else figures,
+                    build=1 + (number - 1) * builds // 4 if builds > 1 else 1,
+                    seconds={"fio": 5.0},
+                )
+            )
+    return Path("r")
+
+
+def answers(poolproof: Command) -> dict[str, str]:
+    """Return what each command prints; none of them may crash."""
+    commands = {
+        "compare": ("compare", "r", "--layouts", "one,pair"),
+        "rank": ("rank", "r"),
+        "show": ("show", "r"),
+        "markdown": ("export", "r", "--markdown"),
+        "csv": ("export", "r", "--csv"),
+        "json": ("show", "r", "--json"),
+    }
+    found = {}
+    for name, words in commands.items():
+        code, out, err = poolproof(*words)
+        assert code in (0, 7) and "Traceback" not in out + err, (name, code, out, err)
+        text = json.dumps(json.loads(out), ensure_ascii=False) if name == "json" else out + err
+        found[name] = " ".join(text.split())
+    return found
+
+
+def test_equal_trials_are_as_imprecise_as_their_resolution(poolproof: Command) -> None:
+    """A difference of 4 % between trials of 25 I/Os is two I/Os; before, it was a winner with certainty."""
+    run_of([100, 100, 100], [104, 104, 104], ios=25)
+    found = answers(poolproof)
+    assert "undecided" in found["compare"] and "best: one of pair, one" in found["rank"]
+    assert "? undecided: faster" in found["show"]
+    for name, text in found.items():
+        assert EQUAL in text and "one I/O of 25 in a trial" in text, name
+
+
+def test_a_difference_beyond_the_resolution_is_found(poolproof: Command) -> None:
+    run_of([100, 100, 100], [150, 150, 150], ios=5000)
+    found = answers(poolproof)
+    assert "1 faster" in found["compare"] and "best: pair" in found["rank"] and EQUAL in found["rank"]
+    assert "✓ held: faster" in found["show"]
+
+
+def test_equal_trials_are_never_without_an_interval(poolproof: Command) -> None:
+    """Without a number of I/Os, the resolution is the clock tick."""
+    run = load_run(run_of([100, 100, 100], [104, 104, 104]))
+    figure = run.cells[0].figure
+    assert figure is not None and figure.low is not None and figure.low < 100
+    assert "1 ms of 5,000 ms" in answers(poolproof)["compare"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.nan, "trial 2 has no IOPS: the result is from 2 trials of 3"),
+        (math.inf, "trial 2 has no IOPS: the result is from 2 trials of 3"),
+        (-5.0, "trial 2 measured −5.00 IOPS, which is impossible: the result is from 2 trials of 3"),
+    ],
+)
+def test_a_trial_without_a_usable_value_is_named(poolproof: Command, value: float, said: str) -> None:
+    run_of([100, value, 101], [150, 151, 152])
+    for name, text in answers(poolproof).items():
+        assert said in text, name
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.nan, "trials 1, 2, 3 have no IOPS: no trial is left"),
+        (-5.0, "trials 1, 2, 3 measured −5.00 IOPS, −5.00 IOPS, −5.00 IOPS, which is impossible: no trial is left"),
+        (0.0, "a trial measured 0"),
+    ],
+)
+def test_a_cell_without_a_usable_trial_is_left_out_with_the_reason(poolproof: Command, value: float, said: str) -> None:
+    run_of([value] * 3, [150, 151, 152])
+    found = answers(poolproof)
+    assert f"reads: {said} in A" in found["compare"] and f"one: {said}" in found["rank"]
+
+
+def test_all_zero_is_an_answer_and_no_crash(poolproof: Command) -> None:
+    run_of([0.0] * 3, [0.0] * 3)
+    found = answers(poolproof)
+    assert "a trial measured 0" in found["compare"] and "all 3 trials measured 0" in found["show"]
+
+
+def test_one_trial_and_unequal_counts(poolproof: Command) -> None:
+    run_of([100], [150, 151, 152, 149])
+    found = answers(poolproof)
+    assert "single trial" in found["compare"] and "single trial" in found["rank"]
+    assert "best: one of pair, one" in found["rank"]
+
+
+def test_a_build_that_fails_is_left_out_and_named(poolproof: Command) -> None:
+    run_of([100, 101, 99, 100], [150, 151, 149, 150], builds=2, failed=(4,))
+    found = answers(poolproof)
+    assert "undecided" in found["compare"] and "single build" in found["show"]
+    assert "build 2 of 2 failed and is left out" in found["show"]
+
+
+def test_zeros_have_no_resolution() -> None:
+    interval = mean_interval([0.0, 0.0, 0.0], None, 0.1)
+    assert interval is not None and (interval.low, interval.high) == (0.0, 0.0)
