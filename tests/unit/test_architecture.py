@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import EXTRAS
+from poolproof.layers.catalogue import all_layers
 from poolproof.rules.catalogue import RETIRED, all_rules
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,12 @@ MAY_PRINT = {"cli", "presentation"}
 STARTERS = re.compile(r"system|popen|fork|forkpty|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile")
 STARTING_MODULES = {"subprocess", "multiprocessing", "pty", "asyncio"}
 OF_AN_EXTRA = {"poolproof.presentation.live.server", "poolproof.presentation.live.access"}
-OTHER_WORDS = {("foreign", "smr"), ("stopping", "few-samples")}  # a kind of disk, and a reason why a trial is imprecise
+OTHER_WORDS = {
+    ("foreign", "smr"),  # a kind of disk
+    ("stopping", "few-samples"),  # a reason why a trial is imprecise
+    ("cli", "zfs"),  # a public key of `lab list --json`
+    ("devices", "lvm"),  # a type of device, as lsblk prints it
+}
 BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin
 
 
@@ -166,6 +172,20 @@ def test_rules_are_named_only_in_their_files() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in ids
         if (_room(_module_name(path)), node.value) not in {("rules", node.value), *OTHER_WORDS}
+    ]
+    assert not wrong
+
+
+def test_technologies_are_named_only_where_they_are_known() -> None:
+    """In their layers, in rules about them, and in `foreign`, which reads what other people write about them."""
+    words = {name for layer in all_layers().values() for name in (layer.word, layer.file_system)} - {"file", "dir"}
+    wrong = [
+        f"{path}:{node.lineno}: {node.value}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if _room(_module_name(path)) not in {"layers", "rules", "foreign"}
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in words
+        if (_room(_module_name(path)), node.value) not in OTHER_WORDS
     ]
     assert not wrong
 

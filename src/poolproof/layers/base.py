@@ -171,6 +171,12 @@ class Layer(ABC, Generic[Spec]):
     compressed_unit_bytes: int | None = None
     """The size in bytes of the unit that the file system compresses; None if unknown or given in the `Target`."""
 
+    has_own_cache: bool = False
+    """True if the file system caches file data itself and not in the page cache, as ZFS does in the ARC."""
+
+    counts_stored_blocks: bool = False
+    """True if the block count of a file (stat) is what the file takes after compression."""
+
     smallest_device_bytes: int = 0
     """The minimum size of each input, in bytes."""
 

@@ -46,7 +46,7 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
             mount = mount_of(mounts, upper) if upper else None
     if mount is None or mount.file_system == "overlay":
         return ()
-    layer = _layer_of(mount.file_system)
+    layer = layer_of(mount.file_system)
     names = None if layer is None else layer.disks_under(mount, host)
     if names is None:
         names = mounted_device(host, mount.number)
@@ -61,16 +61,16 @@ def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
 
 def compression_of(mount: Mount) -> str | None:
     """Return the compression algorithm that the mount's options turn on, or None."""
-    layer = _layer_of(mount.file_system)
+    layer = layer_of(mount.file_system)
     return None if layer is None else layer.compression(mount.options)
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
     """Return the size in bytes of the unit that the file system compresses; None if there is no known unit."""
-    layer = _layer_of(file_system)
+    layer = layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
-def _layer_of(file_system: str) -> Layer[Any] | None:
+def layer_of(file_system: str) -> Layer[Any] | None:
     """Return the layer with this file system type, as written in /proc/self/mountinfo; None if there is none."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

@@ -271,7 +271,7 @@ def needs(node: Node, site: Site) -> None:
     missing += [
         f"{layer.word} needs the {layer.file_system} file system, which this kernel does not support"
         for layer in layers
-        if layer.file_system not in (None, *site.file_systems, *site.modules)
+        if layer.file_system not in (None, *site.file_systems, *site.modules, *lacking[layer])
     ]
     missing += [
         f"{layer.word} needs the kernel module{'s' if len(names) > 1 else ''} {', '.join(names)}, "

@@ -88,6 +88,9 @@ class ZfsLayer(AdaptableLayer[Zfs]):
     module_packages = ("zfs-dkms",)
     dkms_modules = ("zfs",)
     version = VERSION
+    file_system = "zfs"
+    has_own_cache = True
+    counts_stored_blocks = True
     undos = (UndoPool, UndoVdevs, UndoArcLimit)
     values = VALUES
     smallest_device_bytes = 74 * _MIB  # SPA_MINDEVSIZE of 64 MiB, and the space zpool leaves around its partition

@@ -11,6 +11,7 @@ from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import inspect, list_files, resident_bytes
 from poolproof.evidence.model import TestFile
 from poolproof.hosts.base import Host, host_named
+from poolproof.layers.catalogue import layer_of
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
 from poolproof.layers.tree import branches, copies_on_write, expected, write_factor
 from poolproof.load.generator import generator_of
@@ -26,7 +27,6 @@ _QUIET_LIMIT_S = 30.0
 _EMPTY_BYTES = 32 * 1024**2
 _EMPTY_LIMIT_S = 20.0
 _POLL_S = 0.02
-_HAS_NO_PAGES = "zfs"
 _LEAST_SHARE = 0.01
 
 
@@ -108,13 +108,15 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 def _stored_share(layout: BuiltLayout, files: Sequence[TestFile], fill: Fill | None) -> float | None:
     """Return the share of the files' bytes that the disks store; None if the layout does not compress.
 
-    The fill's writes show it on every file system, but include metadata. ZFS also reports the blocks of a file.
+    The fill's writes show it on every file system, but include metadata. Some file systems also report the
+    stored blocks of a file.
     """
     size = sum(file.size_bytes for file in files)
     if not layout.target.compression:
         return None
     shares = [fill.stored_share] if fill and fill.stored_share is not None else []
-    if layout.target.file_system == _HAS_NO_PAGES and size:
+    layer = layer_of(layout.target.file_system)
+    if layer is not None and layer.counts_stored_blocks and size:
         shares.append(1 - sum(file.hole_bytes or 0 for file in files) / size)
     return max(min(shares), _LEAST_SHARE) if shares else None
 
@@ -212,7 +214,8 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host, layout.identity_check)
-    if layout.target.file_system == _HAS_NO_PAGES:
+    layer = layer_of(layout.target.file_system)
+    if layer is not None and layer.has_own_cache:
         _await_empty_caches(host, layout)
         return None
     with ThreadPoolExecutor() as pool:
