@@ -58,9 +58,9 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
         "why": lambda row: row.reasons[0].message if row.reasons else None,
         "mend": lambda row: row.reasons[0].fix if row.reasons else None,
+        "remarks": lambda row: "; ".join(row.remarks) or None,
         "measured_at": lambda row: row.measured_at or None,
         "state": lambda row: row.cell.state,
-        "remarks": lambda row: "; ".join(row.remarks) or None,
     }
 
 
