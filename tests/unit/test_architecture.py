@@ -139,6 +139,15 @@ def test_no_module_is_a_drawer_for_everything() -> None:
     assert not [path for path in MODULES if {path.stem, *path.relative_to(PACKAGE).parts} & DRAWERS]
 
 
+def test_a_class_name_has_one_meaning() -> None:
+    places: dict[str, list[str]] = {}
+    for path, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(f"{path}:{node.lineno}")
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def test_no_module_is_too_long() -> None:
     lengths = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
     assert not {path: lines for path, lines in lengths.items() if lines > LONGEST_LINES}

@@ -10,7 +10,7 @@ from poolproof.cli.output import print_json, say
 from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import Session
+    from poolproof.results.query.session import QuerySession
 
 
 def command(
@@ -50,12 +50,12 @@ def command(
         exit_if_skipped(session, as_json=as_json)
 
 
-def skipped_objects(session: "Session") -> list[dict[str, str]]:
+def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
     """Return what could not be read, as JSON objects."""
     return [{"what": each.what, "why": each.why} for each in session.left_out]
 
 
-def exit_if_skipped(session: "Session", *, as_json: bool) -> None:
+def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
     """If something could not be read, report it on standard error and end with exit code 7.
 
     With `as_json` the report is not printed, because the JSON object contains it.

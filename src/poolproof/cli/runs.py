@@ -12,7 +12,7 @@ from poolproof.cli.query import exit_if_skipped, skipped_objects
 from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import Session
+    from poolproof.results.query.session import QuerySession
 
 
 def command(
@@ -61,7 +61,7 @@ def command(
         exit_if_skipped(session, as_json=as_json)
 
 
-def _write_page(out: Path, session: "Session", *, as_json: bool) -> None:
+def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
     """Write the history page. Runs that are too damaged to be shown are skipped with a message."""
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError

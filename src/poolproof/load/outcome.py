@@ -100,7 +100,7 @@ def separate(
 
 
 @dataclass(frozen=True)
-class DiskUse:
+class DiskUtilization:
     """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.
 
     Merges are requests that the kernel merged into another request. `is_component` is True for a disk below a device
@@ -129,7 +129,7 @@ class Outcome:
 
     version: str
     parts: tuple[PartOutcome, ...]
-    disks: tuple[DiskUse, ...] = ()
+    disks: tuple[DiskUtilization, ...] = ()
     timestamp_ms: int | None = None
     notes: tuple[str, ...] = ()
     groups: Mapping[int, Mapping[str, Direction]] = field(default_factory=dict)

@@ -16,7 +16,7 @@ while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; pa
 
 
 @dataclass(frozen=True)
-class Folder:
+class DirectoryStat:
     """A directory's owner and group, by number and by name, its mode and its path."""
 
     owner: int
@@ -48,7 +48,7 @@ def check_not_swappable(host: Host, path: str) -> None:
             raise HostError(message, hint).concerning(path)
 
 
-def replacer(folder: Folder, user: int) -> str | None:
+def replacer(folder: DirectoryStat, user: int) -> str | None:
     """Return who else could replace what is in the folder; None if only root and the user (a uid) could."""
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"
@@ -61,9 +61,9 @@ def replacer(folder: Folder, user: int) -> str | None:
     return None
 
 
-def _folders(lines: list[str]) -> Iterator[Folder]:
+def _folders(lines: list[str]) -> Iterator[DirectoryStat]:
     for line in lines:
         fields = line.split(" ", 5)
         if len(fields) == 6:
             owner, group, mode, owner_name, group_name, path = fields
-            yield Folder(int(owner), int(group), int(mode, 8), owner_name, group_name, path)
+            yield DirectoryStat(int(owner), int(group), int(mode, 8), owner_name, group_name, path)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from poolproof.load.outcome import DiskUse, Outcome
+from poolproof.load.outcome import DiskUtilization, Outcome
 from poolproof.rules.reported import Kind, lasted_s, parts
 
 _SHORTEST_S = 2.0
@@ -48,11 +48,11 @@ def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
     return Requests(total, reached, ", ".join(disk.name for disk in outcome.disks if not disk.is_component))
 
 
-def _has_counted(disks: Iterable[DiskUse]) -> bool:
+def _has_counted(disks: Iterable[DiskUtilization]) -> bool:
     return any(disk.read_requests or disk.write_requests for disk in disks)
 
 
-def _sum(disks: Iterable[DiskUse], kind: Kind) -> int | None:
+def _sum(disks: Iterable[DiskUtilization], kind: Kind) -> int | None:
     total = 0
     for disk in disks:
         requests = disk.read_requests if kind == "read" else disk.write_requests

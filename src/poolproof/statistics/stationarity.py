@@ -78,7 +78,7 @@ def _mser_cut(values: Sequence[float]) -> int:
 
 
 @dataclass(frozen=True)
-class Change:
+class SeriesChange:
     """A drift or step that was fitted to a series. `by` is the change relative to the mean.
 
     `at` is the position of the step, as a share of the series; None for a drift.
@@ -101,7 +101,7 @@ class _Fit:
     residual: float
 
 
-def change(values: Sequence[float], tolerance: float, whole: int) -> Change | None:
+def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChange | None:
     """Return a drift or a step, whichever fits the series better.
 
     None if neither is both significant and larger than half the tolerance. Drift and step are fitted by least squares
@@ -119,7 +119,7 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> Change | No
     if not found:
         return None
     best = min(found, key=lambda fit: fit.residual)
-    return Change(best.by / mean, None if best is drift else at / len(values))
+    return SeriesChange(best.by / mean, None if best is drift else at / len(values))
 
 
 def slope(values: Sequence[float]) -> float:

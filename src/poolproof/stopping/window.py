@@ -9,8 +9,8 @@ from poolproof.statistics.autocorrelation import LongRun, batch_means, long_run
 from poolproof.statistics.stationarity import (
     LEAST_PERIODS,
     Bursts,
-    Change,
     Modes,
+    SeriesChange,
     bursts,
     change,
     modes,
@@ -161,7 +161,7 @@ def _unsteady(window: _Window, interval_s: float, rule: StoppingRule) -> tuple[N
     return None, math.inf
 
 
-def _changing(found: Change, seconds: float) -> NotConverged:
+def _changing(found: SeriesChange, seconds: float) -> NotConverged:
     if found.at is None:
         word = "rises" if found.by > 0 else "falls"
         return NotConverged("drift", f"the rate {word} by {abs(found.by):.0%} over {seconds:.3g} s")

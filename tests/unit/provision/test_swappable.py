@@ -7,7 +7,7 @@ import pytest
 
 from poolproof.errors import HostError
 from poolproof.hosts.local import LocalHost
-from poolproof.provision.swappable import Folder, check_not_swappable, replacer
+from poolproof.provision.swappable import DirectoryStat, check_not_swappable, replacer
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from poolproof.provision.swappable import Folder, check_not_swappable, replacer
     ],
 )  # fmt: skip
 def test_who_could_replace_a_directory(owner: int, group: int, mode: int, who: str | None) -> None:
-    assert replacer(Folder(owner, group, mode, "bob", "staff", "/x"), user=1000) == who
+    assert replacer(DirectoryStat(owner, group, mode, "bob", "staff", "/x"), user=1000) == who
 
 
 def test_a_parent_that_everyone_can_write_to_is_refused(tmp_path: Path) -> None:

@@ -15,21 +15,21 @@ from poolproof.load.outcome import PartOutcome
 
 
 @dataclass(frozen=True)
-class Group:
+class ReportingGroup:
     """One group of a run, and the result of the whole run. `found` is `whole` if the run has a single group."""
 
     found: FoundResult
     whole: FoundResult
 
 
-def groups_of(found: FoundResult) -> Iterator[Group]:
+def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
     """Yield each group of a run as a separate result, in the order of the groups' numbers.
 
     Each group keeps the disks' counts. They cover the whole run, so they are an upper bound for each group.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):
-        yield Group(found, found)
+        yield ReportingGroup(found, found)
         return
     begins = dict.fromkeys(numbers, found.line)
     for part, line in reversed(list(zip(found.result.parts, found.part_lines, strict=False))):
@@ -38,7 +38,7 @@ def groups_of(found: FoundResult) -> Iterator[Group]:
         parts = tuple(part for part in found.result.parts if part.group == number)
         later = [line for line in begins.values() if line > begins[number]]
         totals = {number: found.result.groups[number]} if number in found.result.groups else {}
-        yield Group(
+        yield ReportingGroup(
             replace(
                 found,
                 result=replace(found.result, parts=parts, groups=totals),

@@ -23,7 +23,7 @@ _OFF = "off"
 
 
 @dataclass(frozen=True)
-class Machine:
+class QuotedMachine:
     """Facts about the machine. Unknown facts are None. `words` quotes where each fact is.
 
     `where`: the dataset or mount point to which the file system and the compression apply.
@@ -36,11 +36,11 @@ class Machine:
     words: tuple[str, ...] = ()
 
 
-UNKNOWN = Machine()
+UNKNOWN = QuotedMachine()
 """A text without the output of such programs."""
 
 
-def find_machine(text: str) -> Machine:
+def find_machine(text: str) -> QuotedMachine:
     """Return the facts that programs printed. If a program's outputs differ, the fact is unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
@@ -78,7 +78,7 @@ def _bare_unit(total: str) -> str:
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
 
-def for_load(machine: Machine, load: Load, *, is_on_device: bool) -> Machine:
+def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> QuotedMachine:
     """Return the facts that apply to a load.
 
     The file system applies if a path of the load is below the mount point, or contains the name of the dataset or its
@@ -97,7 +97,7 @@ def for_load(machine: Machine, load: Load, *, is_on_device: bool) -> Machine:
     return replace(machine, file_system=None, compression=None, words=kept)
 
 
-def with_machine(target: Target | None, machine: Machine) -> Target | None:
+def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
     """Return the target with the facts that the user's options do not give. None if nothing is known."""
     if machine.ram_bytes is None and machine.compression is None:
         return target
@@ -109,7 +109,7 @@ def with_machine(target: Target | None, machine: Machine) -> Target | None:
     return replace(found, ram_bytes=found.ram_bytes or machine.ram_bytes)
 
 
-def known_of(context: Context, machine: Machine) -> Iterator[str]:
+def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
     """Yield the facts that are used, because no option gives them."""
     for words in machine.words:
         if ("RAM" in words and context.ram_bytes is None) or ("compression" in words and context.file_system is None):

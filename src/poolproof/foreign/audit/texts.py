@@ -13,7 +13,7 @@ from poolproof.foreign.audit.formats.catalogue import find_foreign
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.machine import UNKNOWN, Machine, find_machine, for_load, known_of, with_machine
+from poolproof.foreign.audit.machine import UNKNOWN, QuotedMachine, find_machine, for_load, known_of, with_machine
 from poolproof.foreign.audit.memory_paths import memory_of, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
@@ -51,7 +51,7 @@ class _Surroundings:
     blocks: tuple[DiskRates, ...] = ()
     statements: tuple[Statement, ...] = ()
     starts: tuple[int, ...] = ()
-    machine: Machine = UNKNOWN
+    machine: QuotedMachine = UNKNOWN
     callers: frozenset[int] = frozenset()
 
 
@@ -238,7 +238,7 @@ def _command_line(found: FoundResult) -> int | None:
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
-def _target(context: Context, statement: Statement | None, machine: Machine, memory: str | None) -> Target | None:
+def _target(context: Context, statement: Statement | None, machine: QuotedMachine, memory: str | None) -> Target | None:
     target = with_machine(target_of(context), machine)
     if memory is not None and context.file_system is None:
         target = replace(target or Target(file_system=""), file_system=memory, zfs=None, volatile=True)

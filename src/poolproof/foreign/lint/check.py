@@ -7,7 +7,7 @@ from poolproof.foreign.lint.destroyed_data import destroyed_data
 from poolproof.foreign.lint.history import Before, History
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
-from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Run, Severity, Unit
+from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity
 from poolproof.foreign.lint.refusals import InstalledFio, refusals
 from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.variables import unknown_in
@@ -48,7 +48,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
     return tuple(sorted(dict.fromkeys(diagnostics), key=lambda each: (each.line, _RANK[each.severity])))
 
 
-def _merged(found: Sequence[_Found], runs: Sequence[Run]) -> Iterator[Diagnostic]:
+def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration]) -> Iterator[Diagnostic]:
     """Yield the findings of one rule at one place. Those of several runs of a loop become one finding."""
     if len(runs) == 1:
         yield from (each for each, _ in found)
@@ -64,7 +64,7 @@ def _merged(found: Sequence[_Found], runs: Sequence[Run]) -> Iterator[Diagnostic
 
 
 def _unit_findings(
-    source: Source, unit: Unit, before: Before, targets: Targets | None, fio: InstalledFio | None
+    source: Source, unit: FioCall, before: Before, targets: Targets | None, fio: InstalledFio | None
 ) -> Iterator[Diagnostic]:
     yield from refusals(source.name, source.text, unit, fio)
     yield from _unknown_variables(source, unit)
@@ -78,7 +78,7 @@ def _unit_findings(
         yield Diagnostic(source.name, line, rule, severity, findings[0].message + more, findings[0].fix)
 
 
-def _unknown_variables(source: Source, unit: Unit) -> Iterator[Diagnostic]:
+def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
     found = []
     for job in unit.jobs:
         for name, variable in unknown_in(job).items():
@@ -93,7 +93,7 @@ def _unknown_variables(source: Source, unit: Unit) -> Iterator[Diagnostic]:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 
 
-def _without_jobs(source: Source, units: tuple[Unit, ...]) -> list[Diagnostic]:
+def _without_jobs(source: Source, units: tuple[FioCall, ...]) -> list[Diagnostic]:
     if source.kind == "job file":
         message, fix = "the file defines no job: fio would stop with `No job(s) defined`", "add a section: [name]"
         return [Diagnostic(source.name, 1, "refused-by-fio", "error", message, fix)]

@@ -8,7 +8,7 @@ from itertools import dropwhile
 from poolproof.foreign.lint.jobfiles import has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
 from poolproof.foreign.lint.loops import arrays_in, loop_values, runs_of
-from poolproof.foreign.lint.model import JobSection, Run, Surroundings, Unit, WrittenOption
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, WrittenOption
 from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
@@ -30,22 +30,22 @@ _MAX_PASSES = 3
 _KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 
 
-def runs_in(text: str, surroundings: Surroundings) -> tuple[Run, ...]:
+def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
     """Return the fio calls in each run of the script's loops; a single run if it has no loops over known values."""
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
     if not used:
-        return (Run({}, units_of(text, surroundings)),)
-    return tuple(Run(values, _units(text, surroundings, {**known, **values})) for values in runs_of(used))
+        return (LoopIteration({}, units_of(text, surroundings)),)
+    return tuple(LoopIteration(values, _units(text, surroundings, {**known, **values})) for values in runs_of(used))
 
 
-def units_of(text: str, surroundings: Surroundings) -> tuple[Unit, ...]:
+def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
     """Return the fio calls in the script that can be checked, and the job files in the script's here-documents."""
     return _units(text, surroundings, known_variables(text))
 
 
-def _units(text: str, surroundings: Surroundings, variables: Mapping[str, str]) -> tuple[Unit, ...]:
+def _units(text: str, surroundings: JobEnvironment, variables: Mapping[str, str]) -> tuple[FioCall, ...]:
     script = read_script(text, variables)
     units = list(_of_commands(script, variables, 0))
     for document in script.documents:
@@ -57,7 +57,7 @@ def _units(text: str, surroundings: Surroundings, variables: Mapping[str, str]) 
     return tuple(sorted(units, key=lambda unit: unit.line))
 
 
-def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
+def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
     for words in script.commands:
         if words[0].text in _PRINTS:
             continue
@@ -71,7 +71,7 @@ def _of_commands(script: Script, variables: Mapping[str, str], depth: int) -> It
                 yield from _of_quoted(word, variables, depth)
 
 
-def _printed_job_file(words: Sequence[ShellWord], surroundings: Surroundings) -> Iterator[Unit]:
+def _printed_job_file(words: Sequence[ShellWord], surroundings: JobEnvironment) -> Iterator[FioCall]:
     """Yield the job file that `printf` or `echo` prints, as in `fio <(printf '[a]\\nrw=read\\n')`."""
     program, *rest = words
     given = [word for word in rest if word.text not in ("-e", "-n", "-ne", "-en", "--")]
@@ -92,7 +92,7 @@ def _printed_job_file(words: Sequence[ShellWord], surroundings: Surroundings) ->
     yield replace(unit, jobs=jobs, problems=tuple(replace(each, line=line) for each in unit.problems))
 
 
-def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[Unit]:
+def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Iterator[FioCall]:
     """Yield the fio calls in a word that is a command line, such as the last word of `ssh host 'fio …'`."""
     if "fio" not in word.text or " " not in word.text or _SUBSTITUTED.search(word.text):
         return
@@ -104,14 +104,14 @@ def _of_quoted(word: ShellWord, variables: Mapping[str, str], depth: int) -> Ite
         yield unit if word.verbatim is not None else replace(unit, sections=None)
 
 
-def _unit(words: Sequence[ShellWord], line: int) -> Unit:
+def _unit(words: Sequence[ShellWord], line: int) -> FioCall:
     known = [word for word in words if not _is_unknown(word)]
     unknown = tuple((word.line, word.text) for word in words if _is_unknown(word))
     command = read_arguments([word.text for word in known], line, lines=[word.line for word in known])
     problems = (*command.problems, *([] if unknown else _missing_name(command)))
     read_only = any(name == "readonly" for name, _value in command.program)
     sections = None if any(word.is_split for word in words) else _sections(command, known)
-    return Unit("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
+    return FioCall("command", line, command.jobs, problems, command.files, sections, unknown, read_only)
 
 
 def _is_unknown(word: ShellWord) -> bool:

@@ -13,7 +13,7 @@ from posixpath import normpath
 
 from poolproof.campaign.layout import BraceMistake, expand_text
 from poolproof.foreign.lint.job_groups import Targets
-from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
+from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
@@ -33,7 +33,7 @@ _FIX = (
 )
 
 
-def destroyed_data(source: str, text: str, unit: Unit, targets: Targets | None) -> Iterator[Diagnostic]:
+def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
     """Yield an error for each job that would overwrite data, and a warning if what is on its device is unknown.
 
     `text` is the text of the source, whose `for` loops give variables their values. Without `targets`, nothing is known

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import LocatedFinding, locate_findings
-from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, Form, JobSection, Unit, WrittenOption
+from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, Form, JobSection, WrittenOption
 from poolproof.foreign.lint.refusals import InstalledFio
 from poolproof.foreign.lint.sources import Source
 from poolproof.rules.model import Changes
@@ -65,7 +65,7 @@ def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) ->
     return source
 
 
-def _located(unit: Unit, targets: Targets | None) -> tuple[LocatedFinding, ...]:
+def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ...]:
     return locate_findings(unit, group_jobs(unit, targets))
 
 
@@ -105,7 +105,7 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
     return blamed(new) < blamed(old) and severe(new) <= severe(old)
 
 
-def _changed(text: str, unit: Unit, changes: Mapping[int, Changes]) -> str | None:
+def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | None:
     """Return the text with changed options; None if the text cannot be changed in place.
 
     `changes` maps the index of each job in the unit to the changes that the job needs.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from poolproof.foreign.lint.model import Unit
+from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
@@ -36,7 +36,7 @@ class History:
         self._loads: list[Load] = []
         self._last_write = 0
 
-    def before(self, unit: Unit) -> Before:
+    def before(self, unit: FioCall) -> Before:
         """Return what ran before this call."""
         dropped = any(self._last_write <= line <= unit.line for line in self._drops)
         last = {each.path: each for each in self._prepared if each.line <= unit.line}.values()
@@ -45,7 +45,7 @@ class History:
         )
         return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, empty, zeros)
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: FioCall) -> None:
         """Add a call that has run."""
         if unit.jobs:
             load = load_of(unit.jobs)

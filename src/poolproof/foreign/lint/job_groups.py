@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.foreign.lint.model import Unit
+from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.foreign.lint.written_devices import WrittenDevice
 from poolproof.load.fio.job import Job
@@ -48,7 +48,7 @@ class Targets(Protocol):
         """Return what is at a path that a job would write to; None if unknown."""
 
 
-def group_jobs(unit: Unit, targets: Targets | None) -> tuple[JobGroup, ...]:
+def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
     """Return the jobs of a unit, grouped by target. Without `targets`, they form one group with an unknown target."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]

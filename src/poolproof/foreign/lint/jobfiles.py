@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from poolproof.foreign.lint.model import JobSection, Surroundings, Unit, WrittenOption
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, WrittenOption
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.option_names import ALL_NAMES, canonical
 
@@ -33,7 +33,7 @@ def has_fio_options(text: str) -> bool:
     return is_job_file(text) and any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
-def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start: int = 0) -> Unit:
+def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
     """Read a job file as a unit.
 
     If the job file is part of a larger text, `start` and `first_line` are the character and the line where it begins.
@@ -48,7 +48,7 @@ def unit_of(text: str, surroundings: Surroundings, *, first_line: int = 1, start
     sections = tuple(_sections(text, start))
     # There are fewer sections than jobs if an included file has sections.
     is_complete = sum(not section.is_shared for section in sections) == len(read.jobs)
-    return Unit("job file", first_line, read.jobs, read.problems, sections=sections if is_complete else None)
+    return FioCall("job file", first_line, read.jobs, read.problems, sections=sections if is_complete else None)
 
 
 def _sections(text: str, start: int) -> Iterator[JobSection]:

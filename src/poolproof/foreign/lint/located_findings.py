@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.lint.history import Before
 from poolproof.foreign.lint.job_groups import JobGroup
-from poolproof.foreign.lint.model import SEVERITIES, Unit
+from poolproof.foreign.lint.model import SEVERITIES, FioCall
 from poolproof.foreign.lint.variables import possible_jobs
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
@@ -27,7 +27,7 @@ class LocatedFinding:
 
 
 def locate_findings(
-    unit: Unit, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
+    unit: FioCall, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
 ) -> tuple[LocatedFinding, ...]:
     """Return the rules' findings for the unit, in line order. `before` is what ran before it in the same text."""
     found: list[LocatedFinding] = []
@@ -51,7 +51,7 @@ def locate_findings(
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _of_rule(unit: Unit, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
+def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) -> Iterator[LocatedFinding]:
     """Yield the rule's findings that occur in every case. The cases differ in the values of unknown variables."""
     first = rule.check_job(cases[0])
     if not first:
@@ -84,7 +84,7 @@ def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> 
     return replace(finding, message=rule.wrong, fix=rule.fix)
 
 
-def _line(unit: Unit, jobs: Sequence[Job], rule: Rule) -> int:
+def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
     lines = (job.lines[name] for name in rule.options for job in jobs if name in job.lines)
     return next(lines, None) or next((job.line for job in jobs if job.line), unit.line)
 

@@ -55,7 +55,7 @@ class JobSection:
 
 
 @dataclass(frozen=True)
-class Unit:
+class FioCall:
     """The jobs of one fio call, from a job file or a command.
 
     `files`: the job files that a command names.
@@ -78,15 +78,15 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Run:
+class LoopIteration:
     """The fio calls of one run of a script's loops, and the value of each loop variable in this run."""
 
     values: Mapping[str, str]
-    units: tuple[Unit, ...]
+    units: tuple[FioCall, ...]
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class JobEnvironment:
     """What a job file can refer to: environment variables, facts about the machine, and files to include.
 
     `include` returns the text of a file by name; None if the file cannot be read.

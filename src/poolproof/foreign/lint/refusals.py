@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from poolproof.foreign.lint.model import Diagnostic, Severity, Unit
+from poolproof.foreign.lint.model import Diagnostic, FioCall, Severity
 from poolproof.foreign.lint.targets import none_if_it_fails
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.hosts.base import Host
@@ -46,7 +46,7 @@ class InstalledFio:
         """The version as fio prints it, such as `fio-3.33`; None if fio is missing or fails."""
         return self._version()
 
-    def complaints(self, unit: Unit) -> tuple[Complaint, ...]:
+    def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
         """Return fio's complaints about the option values of the unit's jobs."""
         names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
@@ -74,7 +74,7 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
     return Job(job.name, options)
 
 
-def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> Iterator[Diagnostic]:
+def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
     """Yield a finding for everything in the unit that fio refuses, ignores or may refuse.
 
     `source` and `text` are the name and the full text of the file that contains the unit.
@@ -89,7 +89,7 @@ def refusals(source: str, text: str, unit: Unit, fio: InstalledFio | None) -> It
         yield from dict.fromkeys(complained)
 
 
-def _refused_values(unit: Unit) -> Iterator[tuple[int, str]]:
+def _refused_values(unit: FioCall) -> Iterator[tuple[int, str]]:
     """Yield (line, reason) for each value that fio refuses. Values with an unknown variable are not checked."""
     found: dict[tuple[int, str], None] = {}
     for job in unit.jobs:
@@ -103,7 +103,7 @@ def _refused_values(unit: Unit) -> Iterator[tuple[int, str]]:
 
 
 def _problem(
-    source: str, unit: Unit, problem: Problem, fio: InstalledFio | None, *, may_exist: bool
+    source: str, unit: FioCall, problem: Problem, fio: InstalledFio | None, *, may_exist: bool
 ) -> Iterator[Diagnostic]:
     if problem.option is not None and fio is not None:
         names = [fio.names(job.engine) for job in unit.jobs]
@@ -118,7 +118,7 @@ def _problem(
         yield Diagnostic(source, problem.line, _UNKNOWN, "warning", problem.message, _HOW_TO_LIST)
 
 
-def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> bool:
+def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
     """True if another fio may have an option that the tables do not list.
 
     This is the case if the text names another release, if an argument is unknown, or if an engine has options that are
@@ -129,7 +129,7 @@ def _may_exist_elsewhere(text: str, unit: Unit, fio: InstalledFio | None) -> boo
     return another or bool(unit.unknown_words) or any(job.engine not in _FULLY_LISTED for job in unit.jobs)
 
 
-def _complaint(source: str, unit: Unit, complaint: Complaint, fio: InstalledFio) -> Diagnostic:
+def _complaint(source: str, unit: FioCall, complaint: Complaint, fio: InstalledFio) -> Diagnostic:
     job, name = unit.jobs[complaint.place], complaint.name
     line = job.lines.get(name, unit.line)
     if not complaint.is_known:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from poolproof.errors import UsageError
 from poolproof.foreign.lint import commands, jobfiles
-from poolproof.foreign.lint.model import Run, Surroundings, Unit
+from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
 from poolproof.hosts.base import Host
 
@@ -37,7 +37,7 @@ class Source:
 
     name: str
     text: str
-    surroundings: Surroundings = field(default_factory=Surroundings)
+    surroundings: JobEnvironment = field(default_factory=JobEnvironment)
     read_only: bool = False
 
     @property
@@ -58,7 +58,7 @@ class Source:
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
     @property
-    def units(self) -> tuple[Unit, ...]:
+    def units(self) -> tuple[FioCall, ...]:
         """Return every fio call in the text."""
         if self.kind == "job file":
             unit = jobfiles.unit_of(self.text, self.surroundings)
@@ -66,10 +66,10 @@ class Source:
         return commands.units_of(self.text, self.surroundings)
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[LoopIteration, ...]:
         """Return the fio calls in each run of the script's loops. A job file has one run."""
         if self.kind == "job file":
-            return (Run({}, self.units),)
+            return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)
 
     @property
@@ -143,7 +143,7 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: {error.strerror}", hint) from None
 
 
-def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> Surroundings:
+def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
     """Return what a job file in `folder` can refer to.
 
     An included file is searched for first in the working directory, as fio does, and then in `folder`.
@@ -157,4 +157,4 @@ def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mappin
                 continue
         return None
 
-    return Surroundings(environment, keywords, include)
+    return JobEnvironment(environment, keywords, include)

@@ -17,7 +17,7 @@ from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value
 from poolproof.load.fio.job import delay_ms
 from poolproof.load.fio.option_names import canonical
-from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome, separate
+from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome, separate
 
 _KIB = 1024
 _SECTOR = 512
@@ -267,7 +267,7 @@ def _result(raw: _RawResult, notes: tuple[str, ...]) -> Outcome:
         version=raw.version,
         parts=tuple(_job(job, common, entries[job.jobname, job.groupid, job.hostname]) for job in jobs),
         disks=tuple(
-            DiskUse(
+            DiskUtilization(
                 name=disk.name,
                 read_requests=_whole(disk.read_ios),
                 write_requests=_whole(disk.write_ios),

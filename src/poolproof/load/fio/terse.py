@@ -10,7 +10,7 @@ fields. `unified_rw_reporting=both` adds the total of all directions after the s
 import re
 from collections.abc import Sequence
 
-from poolproof.load.outcome import Direction, DiskUse, Latency, Outcome, PartOutcome
+from poolproof.load.outcome import Direction, DiskUtilization, Latency, Outcome, PartOutcome
 
 _KIB = 1024
 _US = 1000
@@ -108,14 +108,14 @@ def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency 
     return Latency(mean_ns=mean, percentiles_ns=values)
 
 
-def _disks(fields: Sequence[str], at: int) -> tuple[DiskUse, ...]:
+def _disks(fields: Sequence[str], at: int) -> tuple[DiskUtilization, ...]:
     """Parse disks: groups of nine fields that end in a percentage. An error and a description may follow."""
     disks = []
     while at + _DISK_FIELDS <= len(fields) and fields[at + _DISK_FIELDS - 1].endswith("%"):
         name, *counts = fields[at : at + 5]
         reads, writes, read_merges, write_merges = map(int, counts)
         busy = _percent(fields[at + _DISK_FIELDS - 1])
-        disks.append(DiskUse(name, reads, writes, busy, read_merges=read_merges, write_merges=write_merges))
+        disks.append(DiskUtilization(name, reads, writes, busy, read_merges=read_merges, write_merges=write_merges))
         at += _DISK_FIELDS
     return tuple(disks)
 

@@ -15,7 +15,7 @@ from typing import Any
 from poolproof.load.fio import text_lines as lines
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.plain_lines import Line, plain_lines
-from poolproof.load.outcome import DIRECTIONS, Direction, DiskUse, Latency, Outcome, PartOutcome
+from poolproof.load.outcome import DIRECTIONS, Direction, DiskUtilization, Latency, Outcome, PartOutcome
 
 _LONGEST_LINE = 2000  # fio's own lines are far shorter
 _TOTAL = "All clients"  # the name of the totals that a client prints last
@@ -103,7 +103,7 @@ class _RunDraft:
     headers: list[Job] = field(default_factory=list)
     jobs: list[_JobDraft] = field(default_factory=list)
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
-    disks: list[DiskUse] = field(default_factory=list)
+    disks: list[DiskUtilization] = field(default_factory=list)
     has_components: bool = False
     last_group: int = -1
     first_line: int = 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.quantity import attempt
-from poolproof.load.outcome import Direction, DiskUse, Latency, PartOutcome
+from poolproof.load.outcome import Direction, DiskUtilization, Latency, PartOutcome
 
 _DIRECTIONS = "read|write|trim|mixed"
 _JOB = re.compile(
@@ -298,13 +298,13 @@ def _new_group(match: re.Match[str], line: str) -> Direction:
     )
 
 
-def disk(line: str) -> DiskUse | None:
+def disk(line: str) -> DiskUtilization | None:
     """Parse the statistics of one disk, from a line below `Disk stats`."""
     match = _DISK.match(line)
     if match is None:
         return None
     busy = _UTILISATION.search(line)
-    return DiskUse(
+    return DiskUtilization(
         name=match["name"],
         read_requests=int(match["reads"]),
         write_requests=int(match["writes"]),

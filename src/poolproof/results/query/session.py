@@ -49,7 +49,7 @@ from cells left join built using (run) group by run, verdict
 """
 
 
-class Session:
+class QuerySession:
     """The runs in or below a folder, open for queries. Damaged lines that a query finds are added to `left_out`."""
 
     def __init__(self, root: Path, scratch: Path) -> None:
@@ -188,7 +188,7 @@ class Session:
 
 
 @contextlib.contextmanager
-def open_runs(root: Path) -> Iterator[Session]:
+def open_runs(root: Path) -> Iterator[QuerySession]:
     """Open the runs in or below a folder for queries.
 
     Raises a HostError if the extra `query` is not installed, and a RunError if there are no runs.
@@ -196,7 +196,7 @@ def open_runs(root: Path) -> Iterator[Session]:
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
         try:
-            session = Session(root, Path(scratch))
+            session = QuerySession(root, Path(scratch))
             try:
                 yield session
             finally:
@@ -244,7 +244,7 @@ class ListedRun:
     verdicts: Mapping[Verdict, int]
 
 
-def listed_runs(session: Session) -> tuple[ListedRun, ...]:
+def listed_runs(session: QuerySession) -> tuple[ListedRun, ...]:
     """Return every run that could be read, oldest first."""
     found: dict[str, dict[Verdict, tuple[int, int, int, int]]] = {}
     for run, verdict, *numbers in session.ask(_CELLS).rows:

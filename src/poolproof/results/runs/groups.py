@@ -11,14 +11,14 @@ _OVER_SWING = 3.0
 
 
 @dataclass(frozen=True)
-class Group:
+class TrialGroup:
     """A group of trials that agree: the geometric mean of their values, in the metric's unit, and their number."""
 
     mean: float
     trials: int
 
 
-def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
+def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[TrialGroup, ...]:
     """Divide a cell's values into one or two groups, lower values first; none if there are no values.
 
     There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
@@ -27,7 +27,7 @@ def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[Group, ...]:
     """
     ordered = sorted(values)
     split = _split(ordered, swing)
-    return tuple(Group(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
+    return tuple(TrialGroup(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
 
 
 def _split(ordered: Sequence[float], swing: float) -> int:

@@ -20,7 +20,7 @@ from poolproof.results.runs.convergence import (
     unsteady_reasons,
 )
 from poolproof.results.runs.few_events import FewEvents, few_events
-from poolproof.results.runs.groups import Group, groups_of
+from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.remarks import remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
@@ -236,7 +236,7 @@ class Cell:
         """Return the number of builds whose trials count."""
         return len(split_builds(self.trials))
 
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[TrialGroup, ...]:
         """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in with_values(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))

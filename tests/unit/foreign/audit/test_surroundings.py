@@ -7,7 +7,7 @@ from poolproof.foreign.audit.external_counters import from_disk_use
 from poolproof.foreign.audit.iostat import find_disk_rates
 from poolproof.foreign.audit.stated_disks import find_statements, largest_above
 from poolproof.foreign.audit.texts import audit_text
-from poolproof.load.outcome import Direction, DiskUse, Outcome, PartOutcome
+from poolproof.load.outcome import Direction, DiskUtilization, Outcome, PartOutcome
 
 MIB = 1024.0**2
 
@@ -158,7 +158,7 @@ def test_disk_statistics_with_any_io_can_refute(ios: str, util: str) -> None:
 
 def test_a_disk_with_one_unknown_direction_bounds_only_the_other() -> None:
     read = Direction(io_bytes=10 * 1024**3, runtime_ms=10_000)
-    disk = DiskUse("sda", read_requests=3, write_requests=None, utilisation_percent=1.0)
+    disk = DiskUtilization("sda", read_requests=3, write_requests=None, utilisation_percent=1.0)
     found = from_disk_use(Outcome("fio-3.33", (PartOutcome("a", read=read, write=read),), (disk,)))
     assert found is not None
     assert found.words == "fio's disk statistics: sda read at most 12 MiB"

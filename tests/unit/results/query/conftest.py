@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.results.query.session import Session, open_runs
+from poolproof.results.query.session import QuerySession, open_runs
 
 from .making import folder_of_runs
 
@@ -16,6 +16,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def session(root: Path) -> Iterator[Session]:
+def session(root: Path) -> Iterator[QuerySession]:
     with open_runs(root) as session:
         yield session

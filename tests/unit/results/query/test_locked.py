@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import UsageError
-from poolproof.results.query.session import Session, open_runs
+from poolproof.results.query.session import QuerySession, open_runs
 
 READS = [
     "select * from read_text('{secret}')",
@@ -69,7 +69,7 @@ def _snapshot(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("query", [*READS, *CHANGES])
-def test_it_is_refused_and_nothing_changes(session: Session, root: Path, tmp_path: Path, query: str) -> None:
+def test_it_is_refused_and_nothing_changes(session: QuerySession, root: Path, tmp_path: Path, query: str) -> None:
     secret = tmp_path / "secret"
     secret.write_text("a,b\n1,2\n", encoding="utf-8")
     before, cells = _snapshot(root), session.ask("select count(*) from trials").rows
@@ -97,11 +97,11 @@ READING = [
 
 
 @pytest.mark.parametrize("query", READING)
-def test_what_only_reads_is_answered(session: Session, query: str) -> None:
+def test_what_only_reads_is_answered(session: QuerySession, query: str) -> None:
     assert session.ask(query).columns
 
 
-def test_the_variables_of_this_program_are_not_tables(session: Session) -> None:
+def test_the_variables_of_this_program_are_not_tables(session: QuerySession) -> None:
     stolen = [("a", 1)]
     assert stolen
     with pytest.raises(UsageError, match="stolen"):

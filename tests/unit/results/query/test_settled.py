@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.results.query.session import Session, open_runs
+from poolproof.results.query.session import QuerySession, open_runs
 from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.export.making import unsettled_run
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, changed, make_run
@@ -32,7 +32,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def session(root: Path) -> Iterator[Session]:
+def session(root: Path) -> Iterator[QuerySession]:
     with open_runs(root) as session:
         yield session
 
@@ -46,7 +46,7 @@ def session(root: Path) -> Iterator[Session]:
         "with c as (from cells) select run, layout, workload, s from (select * rename (settled as s) from c)",
     ],
 )
-def test_every_cell_is_as_everywhere_else(session: Session, root: Path, query: str) -> None:
+def test_every_cell_is_as_everywhere_else(session: QuerySession, root: Path, query: str) -> None:
     expected = {
         (name, cell.layout, cell.workload): None if cell.settling is None else cell.settling.converged
         for name in ("fixed", "small", "grid")
@@ -60,21 +60,21 @@ def test_every_cell_is_as_everywhere_else(session: Session, root: Path, query: s
 @pytest.mark.parametrize(
     ("where", "count"), [("settled", 1), ("not settled", 2), ("settled is null", 3), ("settled is not false", 4)]
 )
-def test_it_can_be_asked_for(session: Session, where: str, count: int) -> None:
+def test_it_can_be_asked_for(session: QuerySession, where: str, count: int) -> None:
     assert session.ask(f"select count(*) from cells where run <> 'grid' and {where}").rows == [(count,)]
 
 
-def test_a_star_has_it_too(session: Session) -> None:
+def test_a_star_has_it_too(session: QuerySession) -> None:
     answer = session.ask("select * from cells where run = 'small' order by layout")
     assert [row[answer.columns.index("settled")] for row in answer.rows] == [True, False, False]
 
 
-def test_what_did_not_ask_for_it_is_answered_as_before(session: Session) -> None:
+def test_what_did_not_ask_for_it_is_answered_as_before(session: QuerySession) -> None:
     assert session.ask("select max(iops) from cells where run = 'small'").rows == [(2001.0,)]
     assert session.ask("select count(*) from cells where run = 'small' and not settled").rows == [(2,)]
 
 
-def test_a_trial_says_what_its_own_series_does(session: Session) -> None:
+def test_a_trial_says_what_its_own_series_does(session: QuerySession) -> None:
     rows = session.ask(
         "select layout, bool_and(settled) from trials where run = 'small' group by all order by all"
     ).rows

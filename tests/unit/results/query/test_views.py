@@ -9,7 +9,7 @@ import pytest
 from poolproof.metrics import COLUMNS, METRICS, REJECTED
 from poolproof.presentation.export.columns import columns_of
 from poolproof.presentation.export.rows import table_of
-from poolproof.results.query.session import Session, open_runs
+from poolproof.results.query.session import QuerySession, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import CellKey
@@ -23,7 +23,7 @@ VIEWS = ("runs", "trials", "cells", "leaves", "findings")
 
 
 @pytest.mark.parametrize("run", ["grid", "deeper/small", "nasty"])
-def test_cells_are_those_that_all_else_shows(session: Session, root: Path, run: str) -> None:
+def test_cells_are_those_that_all_else_shows(session: QuerySession, root: Path, run: str) -> None:
     table = table_of(load_run(root / run))
     columns = {name: value for name, value in columns_of(table).items() if name in COLUMNS or "_ns" in name}
     columns |= {name: value for name, value in columns_of(table).items() if name in ("metric", "verdict", "counts")}
@@ -37,7 +37,7 @@ def test_cells_are_those_that_all_else_shows(session: Session, root: Path, run: 
         )
 
 
-def test_trials_hold_every_trial_with_its_figures(session: Session, root: Path) -> None:
+def test_trials_hold_every_trial_with_its_figures(session: QuerySession, root: Path) -> None:
     trials = RunDirectory.open(root / "grid").trials()
     found = session.ask("select layout, workload, number, verdict, iops, rejected_iops from trials where run = 'grid'")
     expected = {}
@@ -49,7 +49,7 @@ def test_trials_hold_every_trial_with_its_figures(session: Session, root: Path) 
     assert {row[:3]: row[3:] for row in found.rows} == expected
 
 
-def test_a_figure_that_does_not_count_is_in_no_mean(session: Session) -> None:
+def test_a_figure_that_does_not_count_is_in_no_mean(session: QuerySession) -> None:
     [(least,)] = session.ask("select count(*) from cells where not counts and iops is not null").rows
     [(kept,)] = session.ask("select count(*) from cells where not counts and rejected_iops is not null").rows
     assert (least, kept > 0) == (0, True)
@@ -85,14 +85,14 @@ def _placed(value: float | None, counts: bool) -> tuple[float | None, float | No
     return (value, None) if counts else (None, value)
 
 
-def test_leaves_and_findings_have_a_row_each(session: Session) -> None:
+def test_leaves_and_findings_have_a_row_each(session: QuerySession) -> None:
     leaves = session.ask("select device, sum(read_bytes), max(utilisation) from leaves group by device order by all")
     assert leaves.rows == [("a", 6000, 0.5), ("b", 6000, 0.5)]
     rules = session.ask("select distinct rule, effect from findings where run = 'deeper/small'")
     assert rules.rows == [("rule-suspect", "suspects")]
 
 
-def test_a_setting_of_a_matrix_can_be_asked_for(session: Session) -> None:
+def test_a_setting_of_a_matrix_can_be_asked_for(session: QuerySession) -> None:
     found = session.ask(
         "select distinct setting(workload, 'bs'), setting(layout, 'cache.files'), setting(workload, 'nothing') "
         "from cells where run = 'grid' and setting(workload, 'rw') = 'write' and layout = 'union[cache.files=off]'"
@@ -100,7 +100,7 @@ def test_a_setting_of_a_matrix_can_be_asked_for(session: Session) -> None:
     assert sorted(found.rows) == [("16k", "off", None), ("1m", "off", None), ("4k", "off", None)]
 
 
-def test_times_are_utc(session: Session) -> None:
+def test_times_are_utc(session: QuerySession) -> None:
     found = session.ask("select run, strftime(begun_at, '%H:%M') from runs order by run")
     assert found.rows == [("deeper/small", "19:30"), ("grid", "19:30"), ("nasty", "19:30")]
 
@@ -131,7 +131,7 @@ def test_a_percentile_of_too_few_events_has_no_interval(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_the_page_says_every_column_with_its_type(session: Session, view: str) -> None:
+def test_the_page_says_every_column_with_its_type(session: QuerySession, view: str) -> None:
     rows = [line.split("|") for line in section("query.md", f"`{view}`").splitlines() if line.startswith("| `")]
     documented = {name.strip().strip("`"): kind.strip() for row in rows for name, kind in _columns(row)}
     described = session.ask(f"describe {view}").rows

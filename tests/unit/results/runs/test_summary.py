@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.groups import Group, groups_of
+from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of, speeds_to_baseline
 from poolproof.rules.model import Effect, Finding
@@ -164,7 +164,7 @@ def test_normal_trials_raise_no_alarm() -> None:
 
 
 def test_a_figure_of_nought_is_no_group_of_its_own() -> None:
-    assert groups_of([0.0, 100.0, 200.0]) == (Group(100.0, 3),)
+    assert groups_of([0.0, 100.0, 200.0]) == (TrialGroup(100.0, 3),)
 
 
 def test_a_cell_computes_each_result_once() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from poolproof.load.outcome import DiskUse, Latency
+from poolproof.load.outcome import DiskUtilization, Latency
 from poolproof.rules.model import Case
 from poolproof.rules.quoted import Quoted
 from tests.unit.rules.examples.building import Example, uncounted
@@ -18,7 +18,7 @@ def _with_disk(reads: int, merges: int, seconds: float = 10.0) -> Case:
     """A run of 262,144 direct reads, whose disk counted these requests and merges."""
     case = uncounted(_RANDOM, read=direction(GIB, seconds))
     assert case.outcome is not None
-    disk = DiskUse("sda", reads, 0, 50.0, read_merges=merges, write_merges=0)
+    disk = DiskUtilization("sda", reads, 0, 50.0, read_merges=merges, write_merges=0)
     return replace(case, outcome=replace(case.outcome, disks=(disk,)))
 
 
