@@ -39,6 +39,7 @@ LEAST_EFFECT = 0.02
 """The default for the smallest difference that matters, as a share: 0.02 is 2 %."""
 
 _LEAST_ERROR = 1e-6
+_LARGEST_LOG = 700.0
 
 Shares = tuple[tuple[float, float], ...]
 """Variances of means, each with its degrees of freedom."""
@@ -115,6 +116,11 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
     )
 
 
+def _ratio(log: float) -> float:
+    """Return the ratio with this logarithm, limited to what a float can hold: the values may be from a damaged file."""
+    return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
+
+
 @dataclass(frozen=True)
 class Difference:
     """The difference between two mean logarithms.
@@ -139,10 +145,10 @@ class Difference:
         tested.
         """
         if self.error is None:
-            return Interval(math.exp(self.log))
+            return Interval(_ratio(self.log))
         half = self._distribution.reach((1 - CONFIDENCE) / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
-        return Interval(math.exp(self.log), math.exp(low), math.exp(high))
+        return Interval(_ratio(self.log), _ratio(low), _ratio(high))
 
     @property
     def repeated(self) -> Interval:
@@ -152,10 +158,10 @@ class Difference:
         included. The interval has no ends if the difference can't be tested.
         """
         if self.error is None:
-            return Interval(math.exp(self.log))
+            return Interval(_ratio(self.log))
         half = math.sqrt(2) * self._distribution.reach((1 - CONFIDENCE) / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
-        return Interval(math.exp(self.log), math.exp(low), math.exp(high))
+        return Interval(_ratio(self.log), _ratio(low), _ratio(high))
 
     def lower_bound(self, risk: float) -> float:
         """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
@@ -312,9 +318,7 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
     others = {name: score for name, score in contenders.items() if name != leader and score is not None}
     leads = {name: difference(best, score) for name, score in others.items()}
     bounds = {name: lead.lower_bound(risk) for name, lead in leads.items()}
-    return {
-        name: Behind(leader, math.exp(leads[name].log), math.exp(bound)) for name, bound in bounds.items() if bound > 0
-    }
+    return {name: Behind(leader, _ratio(leads[name].log), _ratio(bound)) for name, bound in bounds.items() if bound > 0}
 
 
 def leader_of(contenders: Scores) -> str | None:

@@ -41,6 +41,17 @@ def test_the_interval_equals_the_one_in_the_table_of_a_run(one: list[float], oth
     assert own.low == pytest.approx(shown.low, rel=1e-6)
 
 
+_ANY = st.floats(5e-324, 1.7e308)
+
+
+@given(st.lists(_ANY, min_size=1, max_size=4), st.lists(_ANY, min_size=1, max_size=4))
+def test_rates_at_the_ends_of_what_a_float_can_hold_have_a_ratio(one: list[float], other: list[float]) -> None:
+    found = apart(one, other)
+    for shown in (found.interval, found.repeated):
+        assert 0 < shown.mean < math.inf
+        assert shown.low is None or shown.high is None or 0 < shown.low <= shown.mean <= shown.high < math.inf
+
+
 def test_lower_is_better_inverts_the_ratio() -> None:
     slow, fast = (
         log_latency([20e6, 21e6, 22e6]),
