@@ -2,10 +2,11 @@
 
     python -m tests.fuzz.mutated_texts [COUNT] [SEED]
 
-audits COUNT texts (by default 10,000) and prints the number. It exits with 1 at the first failure, and saves the text.
-Unlike coverage-guided fuzzing, it needs no library, and the same seed makes the same texts.
+audits and lints COUNT texts (by default 10,000) and prints the number. It exits with 1 at the first failure, and saves
+the text. Unlike coverage-guided fuzzing, it needs no library, and the same seed makes the same texts.
 """
 
+import contextlib
 import json
 import random
 import re
@@ -19,6 +20,8 @@ from types import FrameType
 
 from tests.unit.foreign.audit.test_formats import VALUES
 
+from poolproof.api import lint
+from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import audited_object
 from poolproof.foreign.audit.sources import as_text
@@ -117,7 +120,7 @@ _MUTATIONS: tuple[_Mutation, ...] = (
 
 
 def audit_all(texts: Iterator[str]) -> int:
-    """Audit and print every text. Return how many there were.
+    """Audit, print and lint every text. Return how many there were.
 
     Raises:
         RuntimeError: a text caused an exception or took longer than 5 s. The text is saved in the current folder.
@@ -145,6 +148,8 @@ def _audit(text: str) -> None:
         json.dumps([audited_object(audited) for audited in results])
         for audited in results:
             list(audited_lines(audited, 100))
+        with contextlib.suppress(PoolproofError):
+            lint(text)
     except Exception as error:
         path = Path(f"crash-{abs(hash(text)) % 10**10}.txt")
         path.write_text(text, encoding="utf-8", errors="replace")
