@@ -7,10 +7,11 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, not
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.outcome is None else ():
         names = fio_job(job).filenames
-        if len(names) > 1:
+        if len(names) > 1 and not all(name.startswith(("/", "\\\\")) for name in names):
+            divided = job.size_bytes and not fio_job(job).text("filesize")
             yield notes(
-                f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)}), and the size is "
-                "divided between them",
+                f"filename={fio_job(job).filename} opens {len(names)} files ({', '.join(names)})"
+                + (", and the size is divided between them" if divided else ""),
                 weight=20,
             )
 
@@ -19,11 +20,13 @@ RULE = Rule(
     title="A colon separates files",
     wrong="fio splits filename at colons. If the parts of a by-path name or PCI address can be opened, fio tests each "
     "part.",
-    shows="In a job: a filename with a colon that has no backslash before it.",
+    shows="In a job: a filename with a colon that has no backslash before it. Lists of absolute paths are left out, "
+    "because they are meant as lists (/dev/sda:/dev/sdb).",
     error="fio tests a different target than intended.",
     fix="write \\: for a colon that is part of the name (PCI addresses, by-path names)",
     sources=(
         fio_source("3.42", "options.c", "get_next_str, str_filename_cb"),
+        fio_source("3.42", "filesetup.c", "setup_files (size / nr_files unless filesize is set)"),
         fio_doc("filename"),
     ),
     in_job=_in_job,

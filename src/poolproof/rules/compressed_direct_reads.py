@@ -5,12 +5,15 @@ from poolproof.rules.earlier import writers_of
 from poolproof.rules.flow import compresses
 from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
 
+_EXTENT_BYTES = 128 * 1024  # btrfs compresses at most so many bytes at once; larger buffers do not repeat within them
+_BUFFERS_DIRECT_WRITES = (6, 15)
+
 
 def _in_job(case: Case) -> Findings:
     if case.target is None or case.target.file_system != "btrfs" or not compresses(case) or not case.cold:
         return
     for job in case.jobs:
-        if job.reads and job.direct and any(_shrinks(part) for part in writers_of(case, job)):
+        if job.reads and job.direct and any(_shrinks(case, part) for part in writers_of(case, job)):
             yield suspects(
                 f"{case.who([job])} reads with direct=1 what an earlier job wrote, and btrfs compressed it: btrfs "
                 "reads such extents through the page cache, so later reads may come from RAM, and the "
@@ -19,21 +22,30 @@ def _in_job(case: Case) -> Findings:
             )
 
 
-def _shrinks(part: LoadPart) -> bool:
-    return not part.refills_buffers or bool(part.compress_percentage)
+def _shrinks(case: Case, part: LoadPart) -> bool:
+    """True if btrfs stored compressed extents: the data compresses, and its writes were buffered."""
+    kernel = case.target.kernel if case.target else None
+    if part.direct and (kernel is None or kernel < _BUFFERS_DIRECT_WRITES):
+        return False  # btrfs_new_extent_direct never compresses
+    if part.zero_buffers or part.repeats_pattern or part.compress_percentage:
+        return True
+    return not part.refills_buffers and part.block_bytes * part.queue_each < _EXTENT_BYTES
 
 
 RULE = Rule(
     title="Direct reads of compressed extents",
     wrong="btrfs cannot read a compressed extent directly, so it falls back to buffered reads without an error. The "
     "pages stay in RAM, and each extent is read from the disk at its compressed size.",
-    shows="In a job file or script: direct=1 reads on a btrfs that compresses, of a file that an earlier job wrote "
-    "without refill_buffers.",
+    shows="In a job file or script: direct=1 reads on a btrfs that compresses, of a file that an earlier job filled "
+    "with data that shrinks: patterns, zeros, or buffers that repeat within 128 KiB. Direct writes are left out before "
+    "Linux 6.15, because btrfs did not compress them.",
     error="Too high.",
     fix="write the file with refill_buffers=1, or in a directory without compression (chattr +m)",
     sources=(
         linux_source("6.12", "fs/btrfs/direct-io.c", "btrfs_dio_iomap_begin (ENOTBLK for compressed extents)"),
         linux_source("6.12", "fs/btrfs/file.c", "btrfs_file_read_iter"),
+        linux_source("6.12", "fs/btrfs/direct-io.c", "btrfs_new_extent_direct (COMPRESS_NONE)"),
+        linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (buffered if the file has checksums)"),
     ),
     in_job=_in_job,
     options=("direct", "buffered", "filename"),

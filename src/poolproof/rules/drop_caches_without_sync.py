@@ -7,12 +7,21 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_source, linux_source
 
 _SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
+_REDIRECTED = re.compile(r">\s*[^\s>;&|()'\"]*drop_caches\s*(?:\d?>&\d\s*)?$")
+_DROPS = "sync && sysctl vm.drop_caches=3"
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
         command = fio_job(job).text("exec_prerun") or ""
-        if "drop_caches" in command and not _SYNCS.search(command):
+        if _REDIRECTED.search(command):
+            yield finding(
+                "suspects" if case.cold and job.reads else "notes",
+                f"exec_prerun does not drop the caches: fio appends its own `> {job.name}.prerun.txt` to the command "
+                f"({command}), so the shell writes the number to that file",
+                weight=47,
+            )
+        elif "drop_caches" in command and not _SYNCS.search(command):
             yield finding(
                 "suspects" if case.cold and job.reads else "notes",
                 f"exec_prerun drops the caches without running sync first, so dirty pages stay in RAM ({command})",
@@ -21,19 +30,22 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    return {"exec_prerun": f"sync && {fio_job(job).text('exec_prerun')}"}
+    command = fio_job(job).text("exec_prerun") or ""
+    return {"exec_prerun": _DROPS if _REDIRECTED.search(command) else f"sync && {command}"}
 
 
 RULE = Rule(
     title="drop_caches without sync",
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
     "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
-    shows="In a job: exec_prerun writes to drop_caches without running sync first.",
+    shows="In a job: exec_prerun writes to drop_caches without running sync first, or ends with a redirection to it. "
+    "fio appends a redirection of its own, and the shell uses the last one.",
     error="Too high for reads.",
-    fix='set exec_prerun="sync && echo 3 > /proc/sys/vm/drop_caches" (fio reads `;` as the start of a comment)',
+    fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (fio reads `;` as the start of a comment, and redirects the "
+    "output)",
     sources=(
         linux_source("6.12", "fs/drop_caches.c", "drop_pagecache_sb"),
-        fio_source("3.42", "backend.c", "exec_string"),
+        fio_source("3.42", "backend.c", "exec_string (`%s > %s.%s.txt`)"),
         "https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",
     ),
     in_job=_in_job,

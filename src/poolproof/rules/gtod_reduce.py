@@ -27,7 +27,7 @@ RULE = Rule(
     error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
     fix="remove gtod_reduce and disable_clat",
     sources=(
-        fio_source("3.42", "options.c", "gtod_reduce (sets disable_lat, disable_clat, disable_slat)"),
+        fio_source("3.42", "options.c", "str_gtod_reduce_cb (disables lat, clat, slat, bw and all percentiles)"),
         fio_source("3.42", "io_u.c", "account_io_completion"),
         fio_doc("gtod_reduce"),
     ),

@@ -24,7 +24,7 @@ RULE = Rule(
     fix="run mdadm --grow --bitmap=none /dev/mdX for the test, or choose a larger --bitmap-chunk; report the setting "
     "with the result",
     sources=(
-        linux_source("6.12", "drivers/md/md-bitmap.c", "bitmap_startwrite"),
+        linux_source("6.12", "drivers/md/md-bitmap.c", "bitmap_startwrite, bitmap_unplug (waits for the bitmap pages)"),
         "https://louwrentius.com (md bitmap)",
         "https://blog.liw.fi (md bitmap)",
         "man md",

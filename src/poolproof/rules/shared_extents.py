@@ -28,7 +28,7 @@ RULE = Rule(
     "suspect if they are more than 5 % of the bytes.",
     error="Too high, by up to the ratio of the speeds of the disk's memory and its medium.",
     fix="write the file anew (cp --reflink=never), or let poolproof fill it",
-    sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap"), "man 8 filefrag"),
+    sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),
     in_result=_in_result,
     needs="Run on btrfs or xfs.",
     prepare=fill("1m") + '\nfor at in $(seq 1 63); do xfs_io -c "reflink trap 0 $((at << 20)) 1048576" trap; done',

@@ -1,6 +1,7 @@
 """etcd's disk test with its published size."""
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Changes, Findings, Rule, fio_source, notes
 from poolproof.units import format_count, format_size
 
@@ -10,7 +11,7 @@ def _in_job(case: Case) -> Findings:
         size = job.io_size_bytes or job.size_bytes
         if not job.writes or not job.commits_each_write or job.time_based or not size:
             continue
-        commits = size // job.max_block_bytes
+        commits = size * (fio_job(job).number("loops") or 1) // job.max_block_bytes
         if commits < 50_000:
             yield notes(
                 f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}: on an "
@@ -31,7 +32,7 @@ RULE = Rule(
     error="Latency is too low.",
     fix="use size=220m, or time_based=1 with runtime=60; run it three times; use the p99 of fdatasync, not of clat",
     sources=(
-        fio_source("3.42", "backend.c", "keep_running"),
+        fio_source("3.42", "backend.c", "keep_running (loops)"),
         "https://github.com/replicatedhq/troubleshoot/issues/323",
         "https://github.com/ahrtr/etcd-issues/issues/6",
     ),

@@ -7,20 +7,23 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and job.is_random]
     if case.target and case.target.zoned and jobs:
         yield notes(
-            f"{case.who(jobs)} writes at random on a shingled (SMR) disk: its cache absorbs some tens of GiB at full "
-            "speed, and then the disk drops to a few writes/s"
+            f"{case.who(jobs)} writes at random on a shingled (SMR) disk, which can only write its zones in order: the "
+            "disk or the file system first collects some tens of GiB of random writes at full speed, and then drops to "
+            "a few writes/s"
         )
 
 
 RULE = Rule(
     title="A shingled disk",
     wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
-    shows="Before the run: the job writes at random, and the kernel reports a disk as host-aware or host-managed, or "
-    "`--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk: look up its model.",
+    shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
+    "6.9 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk, "
+    "nor since 6.9 a host-aware one: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=(
-        linux_source("6.12", "block/blk-sysfs.c", "queue_zoned_show (none for drive-managed disks)"),
+        linux_source("6.12", "block/blk-sysfs.c", "queue_zoned_show (only none and host-managed)"),
+        linux_source("6.1", "block/blk-sysfs.c", "queue_zoned_show (also host-aware)"),
         "https://github.com/aicodix/smr",
     ),
     in_job=_in_job,

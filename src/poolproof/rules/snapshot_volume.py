@@ -1,12 +1,14 @@
 """Cloud volumes that load their blocks when they are first read."""
 
+from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import was_filled
-from poolproof.rules.model import Case, Findings, Rule, notes
+from poolproof.rules.fio_job import fio_job
+from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
 
 
 def _in_job(case: Case) -> Findings:
     volume = case.target.cloud_volume if case.target else None
-    readers = [job for job in case.jobs if job.reads and not was_filled(case, job)]
+    readers = [job for job in case.jobs if job.reads and not was_filled(case, job) and _is_old(case, job)]
     if volume and readers and case.outcome is None:
         yield notes(
             f"{case.who(readers)} reads from a {volume}: if the volume was created from a snapshot, each block is "
@@ -15,17 +17,24 @@ def _in_job(case: Case) -> Findings:
         )
 
 
+def _is_old(case: Case, job: LoadPart) -> bool:
+    """True if the job reads a device or an existing file. fio writes new files first, which needs no old blocks."""
+    return bool(case.files) or any(name.startswith("/dev/") for name in fio_job(job).filenames)
+
+
 RULE = Rule(
     title="A volume created from a snapshot",
     wrong="A cloud volume that was created from a snapshot is usable at once, but each block is loaded from object "
     "storage when it is first read. The first test measures that.",
-    shows="Before the run: a disk's model is that of a cloud volume, and no earlier job wrote the file or device.",
+    shows="Before the run: a disk's model is that of a cloud volume, the job reads a device or existing "
+    "files, and no earlier job wrote them.",
     error="Too low in the first run, by a factor of up to 10 and more.",
     fix="read or write the whole device once before the test (fio --rw=read --bs=1m --direct=1 --iodepth=32 on it), or "
     "create the file anew",
     sources=(
         "Amazon EBS User Guide, Initialize Amazon EBS volumes",
-        "Linux 6.12 drivers/nvme/host/sysfs.c, model_show",
+        linux_source("6.12", "drivers/nvme/host/sysfs.c", "model_show"),
+        fio_source("3.42", "filesetup.c", "extend_file (writes a new file of a reading job)"),
     ),
     in_job=_in_job,
     options=("filename", "directory"),

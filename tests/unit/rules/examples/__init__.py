@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from tests.unit.rules.examples import of_boundaries, of_bytes, of_figures, of_jobs, of_orders, of_targets, of_texts
+from tests.unit.rules.examples import (
+    of_boundaries,
+    of_bytes,
+    of_figures,
+    of_jobs,
+    of_orders,
+    of_sources,
+    of_targets,
+    of_texts,
+)
 from tests.unit.rules.examples.building import Example
 
 _ALL = (
@@ -13,6 +22,7 @@ _ALL = (
     of_texts.EXAMPLES,
     of_boundaries.EXAMPLES,
     of_orders.EXAMPLES,
+    of_sources.EXAMPLES,
 )
 
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {

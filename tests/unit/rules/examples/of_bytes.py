@@ -123,9 +123,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "drop-caches-without-sync": (
         Example(
-            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "echo 3 > drop_caches"}),))),
+            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "echo 3 | tee drop_caches"}),))),
             "suspects",
-            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "sync; echo 3 > drop_caches"}),))),
+            Case(load_of((Job("a", {"rw": "read", "exec_prerun": "sync; echo 3 | tee drop_caches"}),))),
         ),
     ),
     "invalidate-is-not-cold": (

@@ -94,8 +94,9 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of("rw=randwrite bs=4k size=256m io_size=2g fdatasync=1")),
     ),
     "snapshot-volume": (
-        Example(lint_of(f"{_READ} direct=1", replace(EXT4, cloud_volume="Amazon Elastic Block Store")), "notes",
-                after(f"{_READ} direct=1", f"{_WRITE} direct=1",
+        Example(lint_of(f"{_READ} direct=1 filename=/dev/sdb",
+                        replace(EXT4, cloud_volume="Amazon Elastic Block Store")), "notes",
+                after(f"{_READ} direct=1 filename=/dev/sdb", f"{_WRITE} direct=1 filename=/dev/sdb",
                       target=replace(EXT4, cloud_volume="Amazon Elastic Block Store"))),
     ),
     "unwritten-read": (
