@@ -218,7 +218,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
     """Return the values of `_COLUMNS` as a tuple. As objects, thousands of points would take much more space."""
     cell, change = point.cell, point.change
-    nothing = (None, None, None, cell.counts, False, result_text(cell, metric), cell.result().verdict)
+    nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing
     word, factor = (change.decision.word, speed_text(change.speed)) if change else ("", "")
     return point.run, *result, point.reason, word, factor

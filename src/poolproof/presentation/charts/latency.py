@@ -4,25 +4,35 @@ from typing import Any
 
 import altair as alt
 
-from poolproof.metrics import METRICS
+from poolproof.metrics import METRICS, Metric
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metrics import latency_axis
 from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
 _PERCENTILES = tuple(metric for metric in METRICS if metric.is_comparable and not metric.is_rate)
+_TITLES = [f"{metric.title}{few}" for metric in _PERCENTILES for few in ("", f", {TOO_FEW}")]
 
 
 def _rows(cell: Cell) -> list[Row]:
     return [
-        (f"trial {trial.number}", metric.title, short(value * metric.unit.scale))
+        (
+            f"trial {trial.number}",
+            _title(metric, cell.few_events(metric.id) is not None),
+            short(value * metric.unit.scale),
+        )
         for metric in _PERCENTILES
         if not cell.is_repeated(metric.id)
         for trial in cell.trials
         if (value := trial.result(metric.id).value)
     ]
+
+
+def _title(metric: Metric, has_few: bool) -> str:
+    return f"{metric.title}, {TOO_FEW}" if has_few else metric.title
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
@@ -32,7 +42,7 @@ def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
         .mark_point(size=80, strokeWidth=2, color=look.READ)
         .encode(
             x=latency_axis(alt.X),
-            y=alt.Y("percentile:N", title=None, sort=[metric.title for metric in _PERCENTILES]),
+            y=alt.Y("percentile:N", title=None, sort=_TITLES),
             shape=alt.Shape("trial:N", title=None, legend=alt.Legend(orient="top")),
             tooltip=[*look.tooltips("trial", "percentile"), alt.Tooltip("seconds:Q", format=".3s")],
         )

@@ -10,6 +10,7 @@ from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts.model import Column, Row
 from poolproof.presentation.charts.trial_data import short
 from poolproof.presentation.terminal.words import confidence_text, value_text
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 
@@ -19,15 +20,20 @@ RESULT = (
     Column("high"),
     Column("counts"),
     Column("unsettled"),
+    Column("few"),
     Column("text", "result"),
     Column("verdict", "verdict"),
 )
 """The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
 
-`low` and `high` are None for a single trial and for a result that did not converge.
+`low` and `high` are None for a single trial, for a result that did not converge, and for a percentile of too few events
+(`few`).
 """
-IS_RELIABLE = "datum.counts && !datum.unsettled"
-"""A Vega expression, true for valid results that converged. Only these get lines and filled points."""
+IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
+"""A Vega expression, true for valid results that converged and have enough events.
+
+Only these get lines and filled points.
+"""
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
@@ -38,7 +44,8 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
     interval = Interval(result.interval.mean) if cell.did_not_converge else result.interval  # its bounds are not valid
     bounds = (interval.mean, interval.low, interval.high)
     value, low, high = (None if each is None else short(axis_value(each, metric)) for each in bounds)
-    return value, low, high, result.counts, cell.did_not_converge, result_text(cell, metric), result.verdict
+    few = cell.few_events(metric) is not None
+    return value, low, high, result.counts, cell.did_not_converge, few, result_text(cell, metric), result.verdict
 
 
 def axis_value(value: float, metric: MetricId) -> float:
@@ -50,27 +57,28 @@ def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
     If the result did not converge, the text has the range of its trials: `about 131 IOPS (not converged, trials 120
-    IOPS … 142 IOPS)`. The text also says if the result is on emulated disks.
+    IOPS … 142 IOPS)`. The text also says if a percentile has too few events, and if the result is on emulated disks.
     """
     result = cell.result(metric)
     if result.interval is None:
         return "no result"
     emulated = ", emulated" if cell.emulated else ""
+    few = cell.few_events(metric) is not None
     if not cell.did_not_converge:
-        return interval_text(result.interval, metric, trials=len(result.values)) + emulated
+        return interval_text(result.interval, metric, trials=len(result.values), few=few) + emulated
     least, most = (value_text(value, metric) for value in (min(result.values), max(result.values)))
     trials = f"trials {least} … {most}" if len(result.values) > 1 else "one trial"
-    return f"about {value_text(result.interval.mean, metric)} (not converged, {trials}){emulated}"
+    return f"about {value_text(result.interval.mean, metric)} (not converged, {trials}{f', {TOO_FEW}' * few}){emulated}"
 
 
-def interval_text(interval: Interval, metric: MetricId, trials: int) -> str:
+def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: bool = False) -> str:
     """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    Without an interval, the text says why: there is one trial, or its percentile depends on too few events.
+    Without an interval, the text says why: its percentile depends on too few events (`few`), or there is one trial.
     """
     mean = value_text(interval.mean, metric)
-    if interval.low is None or interval.high is None:
-        return f"{mean} ({'one trial' if trials == 1 else 'too few events'}: no interval)"
+    if few or interval.low is None or interval.high is None:
+        return f"{mean} ({TOO_FEW if few else 'one trial' if trials == 1 else 'one build'}: no interval)"
     return f"{mean} ({value_text(interval.low, metric)} … {value_text(interval.high, metric)})"
 
 

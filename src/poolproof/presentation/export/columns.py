@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from poolproof.errors import check_extra
-from poolproof.metrics import COLUMNS, REJECTED
+from poolproof.metrics import COLUMNS, REJECTED, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.results.runs.shares import AccountSum
 
@@ -23,7 +23,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
-    *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks"),
+    *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks", "too_few"),
 }
 _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
@@ -58,6 +58,7 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "rules": lambda row: " ".join(finding.rule for finding in row.reasons),
         "why": lambda row: row.reasons[0].message if row.reasons else None,
         "mend": lambda row: row.reasons[0].fix if row.reasons else None,
+        "too_few": lambda row: " ".join(metric_of(metric).column for metric in row.cell.too_few) or None,
         "remarks": lambda row: "; ".join(row.remarks) or None,
         "measured_at": lambda row: row.measured_at or None,
         "state": lambda row: row.cell.state,

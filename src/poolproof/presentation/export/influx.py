@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from poolproof.metrics import COLUMNS
+from poolproof.metrics import COLUMNS, metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import counts, worst
@@ -34,7 +34,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
             tags = table.labels(row) | {"verdict": row.own.verdict if is_own else worst(others)}
             tags |= {"emulated": " ".join(row.cell.emulated)}
             written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
-            values = _values(intervals) | (_facts(row) if is_own else {})
+            values = _values(intervals) | _too_few(row, intervals) | (_facts(row) if is_own else {})
             fields = ",".join(f"{key}={value}" for key, value in values.items())
             yield f"{name}{written} {fields} {_time_ns(row, table)}"
 
@@ -46,6 +46,12 @@ def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
             bounds = {"": interval.mean, "_low": interval.low, "_high": interval.high}
             found |= {f"{name}{end}": repr(float(value)) for end, value in bounds.items() if value is not None}
     return found
+
+
+def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str]:
+    """Return the field that names the percentiles of too few events among these results, if there are any."""
+    columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
+    return {"too_few": _string(" ".join(columns))} if columns else {}
 
 
 def _facts(row: ExportRow) -> dict[str, str]:

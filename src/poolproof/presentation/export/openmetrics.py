@@ -75,7 +75,8 @@ def _samples(
         for metric in metrics:
             value = getattr(figures.get(metric.column), bound, None)
             if value is not None:
-                yield row, _labels(metric), value * metric.unit.scale
+                few = {"too_few_events": "true"} if metric.id in row.cell.too_few else {}
+                yield row, {**_labels(metric), **few}, value * metric.unit.scale
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ from poolproof.presentation.charts.model import (
 from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import emulated_legend
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 
 _PNG_SCALE = 2.0
@@ -141,9 +142,11 @@ def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], inte
     """Return a title that explains the whole picture, because pictures are shared without the report."""
     rejected = sum(not result["counts"] for result in results)
     not_converged = sum(result["unsettled"] and result["counts"] for result in results)
+    few = sum(result["few"] and result["counts"] and not result["unsettled"] for result in results)
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
     marks += f"; hollow without a bar: {not_converged} not converged, approximate" if not_converged else ""
+    marks += f"; hollow without a bar: {few} of {TOO_FEW}, not ranked or compared" if few else ""
     return _headed(run, what, marks)
 
 

@@ -68,7 +68,8 @@ def cell_rows(
 
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
     other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
-    sentence of each reason why the result did not converge; absent if it converged.
+    sentence of each reason why the result did not converge; absent if it converged. `e` says what is missing if the
+    result is a percentile of too few events; absent if it is not.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -88,6 +89,7 @@ def cell_rows(
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
             "o": [_other_verdict(other, finding_number) for other in cell.distinct_verdicts],
             **_why_not_converged(cell),
+            **({"e": few.sentence} if (few := cell.few_events()) is not None else {}),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]

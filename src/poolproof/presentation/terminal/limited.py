@@ -11,6 +11,7 @@ from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
 from poolproof.results.compare.measured import in_groups
+from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
@@ -38,6 +39,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
         alone = {calibrated_device(cell.layout): cell for cell in bare if cell.workload == workload}
         for cell in map(alone.get, disks):
             value = value_text(cell.figure.mean, cell.metric) if cell and cell.figure else "no result"
+            value += f", {TOO_FEW}" if cell and cell.few_events() is not None else ""
             row.append(Text(f"{value} {MARKS[cell.verdict]}", style=STYLES[cell.verdict]) if cell else Text())
         table.add_row(*row)
     return Padding(table, (1, 0, 0, 0))

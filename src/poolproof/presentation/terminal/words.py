@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.results.runs.few_events import TOO_FEW, few_events
 from poolproof.results.runs.groups import TrialGroup
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
@@ -49,11 +50,15 @@ def emulated_legend(cells: Iterable[Cell]) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Return a trial's result as text; `no result` if it has none."""
+    """Return a trial's result as text; `no result` if it has none.
+
+    The text says if a percentile has too few events, and if the result did not converge.
+    """
     value, settling = trial.result().value, trial.settling
     if value is None:
         return "no result"
     text = value_text(value, trial.metric)
+    text += f", {TOO_FEW}" if few_events([trial], trial.metric) is not None else ""
     if settling is None or settling.settled:
         return text
     return f"about {text}, not converged ({', '.join(reason.name for reason in settling.reasons)})"

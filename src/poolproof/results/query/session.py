@@ -28,7 +28,7 @@ RunState = Literal["going", "stopped", "finished", "imported"]
 
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _KNOWN_COLUMNS = tuple(name for name in views.known_columns() if name not in views.CELL_NAMES)
-_KNOWN_WORDS = ("settled", "_low", "_high")
+_KNOWN_WORDS = ("settled", "too_few", "_low", "_high")
 _CONFIG = {
     "memory_limit": "600MB",
     "max_temp_directory_size": "1GB",

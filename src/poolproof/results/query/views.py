@@ -12,7 +12,7 @@ from typing import Any
 
 from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.metrics import METRICS, REJECTED, MetricId
+from poolproof.metrics import METRICS, REJECTED, MetricId, metric_of
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.shares import AccountSum
 from poolproof.results.runs.summary import Cell
@@ -21,14 +21,14 @@ from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
-"""A table with a row for each cell: `CELL_NAMES`, `KNOWN_SETTLED`, and the ends of the interval of each metric.
+"""A table with a row for each cell: `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval.
 
 The intervals and the convergence are computed in Python, as for all other outputs. Until a query uses one of these
 columns, the table has two rows of no cell.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")
-KNOWN_SETTLED = "known_settled"
+KNOWN_SETTLED, KNOWN_TOO_FEW = "known_settled", "known_too_few"
 
 _MEASURED = "filter (where verdict <> 'failed')"
 
@@ -114,7 +114,7 @@ def macros() -> Iterator[str]:
 
 def known_columns() -> dict[str, str]:
     """Return the columns of `KNOWN_CELLS` with their types, in the order of `known_values`."""
-    names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN"}
+    names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN", KNOWN_TOO_FEW: "VARCHAR"}
     return names | {f"known_{metric.column}_{end}": "DOUBLE" for metric in METRICS for end in ("low", "high")}
 
 
@@ -133,7 +133,8 @@ def known_values(run: str, cell: Cell) -> tuple[object, ...]:
     settled = None if cell.settling is None else cell.settling.converged
     intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
     ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
-    return run, *cell.key, settled, *ends
+    too_few = " ".join(metric_of(metric).column for metric in cell.too_few) or None
+    return run, *cell.key, settled, too_few, *ends
 
 
 def views() -> dict[str, str]:
@@ -219,7 +220,14 @@ def _cells() -> str:
             f"known_{name}_high as {name}_high",
         ]
         rejected += [f"case when not {name}_counts then {name} end as {REJECTED}{name}"]
-    outer += [*rejected, *sums, "try_cast(begun_at as TIMESTAMP) as begun_at", "state", "builds"]
+    outer += [
+        *rejected,
+        *sums,
+        "try_cast(begun_at as TIMESTAMP) as begun_at",
+        "state",
+        "builds",
+        f"{KNOWN_TOO_FEW} as too_few",
+    ]
     failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
     marked = f"select *, {failed} as build_failed from placed_trials"
     kept = f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"

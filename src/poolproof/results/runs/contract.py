@@ -89,6 +89,7 @@ def _bare_object(cell: Cell) -> dict[str, Any]:
         "trials": len(cell.trials),
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),
+        "too_few": few.sentence if (few := cell.few_events()) else None,
         "verdict": cell.verdict,
         "findings": [finding_object(finding) for finding in cell.findings],
     }
@@ -116,6 +117,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "metric": cell.metric,
         "figure": _interval_object(cell.figure),
         "too_few": few.sentence if (few := cell.few_events()) else None,
+        "too_few_events": {metric: few.sentence for metric, few in cell.too_few.items()},
         "remarks": list(cell.remarks()),
         "settled": None if settling is None else settling.converged,
         "unsettled": [] if settling is None else [asdict(each) for each in settling.reasons],

@@ -132,7 +132,8 @@ def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit
         return "; ".join(unknown)
     leaves = tuple(LeafLimit(device, float(values[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
-    converged = not any(each.did_not_converge for each in (cell, *alone.values()))
+    every = (cell, *alone.values())
+    converged = not any(each.did_not_converge or each.few_events(cell.metric) is not None for each in every)
     return replace(found, over=_over(cell, found, alone), converged=converged)
 
 

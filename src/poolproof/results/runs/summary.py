@@ -171,6 +171,12 @@ class Cell:
         """Return why a percentile has too few events to be compared; None for rates and if it has enough."""
         return few_events(self.trials, metric or self.metric)
 
+    @property
+    def too_few(self) -> Mapping[MetricId, FewEvents]:
+        """Return the measured percentiles that have too few events to be precise, with what is missing."""
+        found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
+        return {metric: few for metric, few in found.items() if few is not None}
+
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")

@@ -82,9 +82,9 @@ P.mapCell = (number, layout, column, breaks, few) => {
   }
   const cell = P.data.cells[number];
   const made = P.make("td", {
-    class: `v-${cell.v}${cell.c ? "" : " bare"}${cell.u ? " unsettled" : ""}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
+    class: `v-${cell.v}${cell.c ? "" : " bare"}${cell.u || cell.e ? " unsettled" : ""}${side}`, role: "gridcell", tabindex: "-1", "data-cell": number,
     "aria-label": `${P.nameOf(cell)}: ${cell.f}, ${cell.v}${P.shareText(cell, ", ")}`,
-  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u ? "~" : ""}${P.data.marks[cell.v]}`));
+  }, P.make("span", { class: cell.c ? "" : "mark", "aria-hidden": "true" }, `${cell.u || cell.e ? "~" : ""}${P.data.marks[cell.v]}`));
   if (cell.c) {
     made.style.setProperty("--heat", cell.c);
     made.style.setProperty("--on", cell.i);
@@ -172,7 +172,7 @@ P.mapLegend = () => {
   P.byId("map-legend").replaceChildren(
     P.make("span", {}, "the best", ramp, "1/100 of the best or less"),
     ...Object.entries(P.data.marks).map(([word, mark]) => P.make("span", { class: `v-${word}` }, P.mark(mark), ` ${word}`)),
-    P.data.cells.some((cell) => cell.u) ? P.make("span", { class: "unsettled" }, P.mark("~"), " not converged") : "");
+    P.data.cells.some((cell) => cell.u || cell.e) ? P.make("span", { class: "unsettled" }, P.mark("~"), ` ${[P.data.cells.some((cell) => cell.u) && "not converged", P.data.cells.some((cell) => cell.e) && "too few events"].filter(Boolean).join(" or ")}`) : "");
 };
 
 P.markOpen = (number) => {
