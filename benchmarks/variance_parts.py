@@ -3,7 +3,8 @@
 Each run must have several builds of each layout and several trials of each build (`measure: {builds: 4, trials: 2}`),
 such as `benchmarks/campaigns/variance.yaml`. All deviations are relative. Printed are, for each cell:
 
-- within a trial: the standard error of the trial's mean rate, from its autocorrelated series;
+- within a trial: the standard error of the trial's mean rate, from its autocorrelated series; the median of the trials,
+  because the error of a short series is very uncertain;
 - between trials: the standard deviation of the trials of a build, without the part within the trials;
 - between builds: the standard deviation of the means of builds, without the part between trials.
 
@@ -32,7 +33,8 @@ from poolproof.statistics.shared_variance import variance_of
 
 _LEAST_RATES = 10
 _ALL_SAMPLES = 10**9
-_EDGE = 2  # samples at each end, in which fio starts or ends
+_IDLE = 3  # rates of 0 in a row that separate what fio measures from what happens before and after
+_EDGE = 2  # rates at each end, in which fio starts or ends
 
 
 @dataclass(frozen=True)
@@ -85,20 +87,35 @@ def share_of_positions(placed: Sequence[Placed]) -> float:
 def within_trial(run: LoadedRun, trial: Trial) -> float | None:
     """Return the relative variance of a trial's mean rate; None without a series.
 
-    It is that of the stopping rule or, for a trial with a fixed time, that of the bytes that its disks moved.
+    It is that of the stopping rule or, for a trial with a fixed time, that of the bytes that its disks moved. fio needs
+    most of a second to start and some time to end, in which no disk moves a byte: these samples are left out.
     """
     if trial.settling is not None:
         return None if trial.settling.error_share is None else trial.settling.error_share**2
     data = trial_data(run.path, trial, _ALL_SAMPLES)
     if data is None:
         return None
-    totals = [(each.at_s, each.read_bytes + each.write_bytes) for each in data.samples][_EDGE:-_EDGE]
-    pairs = itertools.pairwise(totals)
-    rates = [(moved - before) / (now - then) for (then, before), (now, moved) in pairs if now > then]
-    if len(rates) < _LEAST_RATES or not sum(rates):
+    rates = busy_rates([(each.at_s, each.read_bytes + each.write_bytes) for each in data.samples])
+    if len(rates) < _LEAST_RATES:
         return None
     found = long_run(rates)
     return (found.standard_error / found.mean) ** 2
+
+
+def busy_rates(totals: Sequence[tuple[float, int]]) -> list[float]:
+    """Return the rates between totals (time in seconds, bytes) in the longest stretch without three 0 in a row.
+
+    Two more rates at each end are left out, because fio starts or ends within them.
+    """
+    pairs = itertools.pairwise(totals)
+    rates = [(moved - before) / (now - then) for (then, before), (now, moved) in pairs if now > then]
+    stretches: list[list[int]] = [[]]
+    for at, rate in enumerate(rates):
+        if rate > 0 and stretches[-1] and at - stretches[-1][-1] > _IDLE:
+            stretches.append([])
+        stretches[-1] += [at] if rate > 0 else []
+    longest = max(stretches, key=len)
+    return rates[longest[0] + _EDGE : longest[-1] + 1 - _EDGE] if longest else []
 
 
 def cells_of(run: LoadedRun) -> list[Parts]:
@@ -109,7 +126,7 @@ def cells_of(run: LoadedRun) -> list[Parts]:
             continue
         errors = [error for trial in cell.trials if (error := within_trial(run, trial)) is not None]
         builds = [_values(own) for own in split_builds(cell.trials)]
-        parts = parts_of(str(cell.key), builds, statistics.fmean(errors) if errors else None)
+        parts = parts_of(str(cell.key), builds, statistics.median(errors) if errors else None)
         found += [parts] if parts else []
     return found
 
@@ -189,8 +206,10 @@ def _lines(runs: Sequence[LoadedRun]) -> Iterable[str]:
     yield f"\na build takes {build_s:.1f} s for {workloads:g} workloads, a trial {trial_s:.1f} s"
     trials, builds = _medians(cells)
     best = best_trials(trials, builds, build_s / workloads, trial_s)
-    ratio = "0" if not builds else f"{trials / builds:.2g}"
-    yield f"median variances, trials to builds: {ratio}; best number of trials per build: {best:.1f}"
+    if math.isinf(best):
+        yield "the median variance between builds is 0: one build is enough, and more trials help more"
+    else:
+        yield f"median variances, trials to builds: {trials / builds:.2g}; best number of trials per build: {best:.1f}"
 
 
 def _begun_s(run: LoadedRun) -> float:

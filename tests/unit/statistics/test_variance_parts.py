@@ -4,7 +4,7 @@ import random
 import statistics
 
 import pytest
-from benchmarks.variance_parts import Placed, best_trials, parts_of, share_of_positions
+from benchmarks.variance_parts import Placed, best_trials, busy_rates, parts_of, share_of_positions
 
 
 def made(chance: random.Random, trials: float, builds: float) -> list[list[float]]:
@@ -21,6 +21,14 @@ def test_the_parts_of_simulated_cells_are_found(trials: float, builds: float) ->
     assert statistics.fmean(each.trials for each in cells) == pytest.approx(trials**2 - 0.005**2, rel=0.1)
     between = statistics.fmean(each.builds for each in cells)
     assert between == pytest.approx(builds**2, rel=0.15) if builds else between < (trials / 2) ** 2
+
+
+def test_the_start_and_the_end_of_fio_are_not_part_of_the_rate() -> None:
+    """As in a real trial: a stray write, fio starts, 20 samples of load with one pause, fio ends."""
+    moved = [20, 0, 0, 0, 0, 7, 50, *([60] * 9), 0, *([60] * 10), 40, 9, 0, 0]
+    totals = [(0.1 * at, sum(moved[:at])) for at in range(len(moved) + 1)]
+    assert [round(rate) for rate in busy_rates(totals)] == [600] * 9 + [0] + [600] * 10
+    assert busy_rates([(0.0, 0), (0.1, 0)]) == busy_rates([]) == []
 
 
 def test_incomplete_builds_are_left_out() -> None:
