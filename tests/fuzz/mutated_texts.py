@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.unit.foreign.audit.test_formats import VALUES
+from tests.unit.foreign.audit.test_more_formats import VALUES as MORE_VALUES
 
 from poolproof.api import lint
 from poolproof.errors import PoolproofError
@@ -160,7 +161,7 @@ def _main() -> int:
     count, seed = (int(value) for value in (*sys.argv[1:3], *("10000", "1")[len(sys.argv) - 1 :]))
     begun = time.monotonic()
     try:
-        formats = tuple(text for text, _ in VALUES.values())
+        formats = (*(text for text, _ in VALUES.values()), *MORE_VALUES)
         done = audit_all(mutated(seeds(formats * 3), count, seed))
     except RuntimeError as error:
         print(error)

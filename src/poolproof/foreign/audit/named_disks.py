@@ -1,7 +1,7 @@
 """Find lines of a text that mention the disks below a result: hard disks, or anything faster.
 
 The nearest such line above a result counts. A line that mentions both a hard disk and flash is left out, because it
-compares them or describes a cache.
+compares them or describes a cache. Labels such as `hdd:sdb` name nothing, and virtual disks only claim to rotate.
 """
 
 import re
@@ -26,6 +26,7 @@ _FAST = re.compile(
 _COUNT = re.compile(
     r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
 )
+_NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _LONGEST = 400
 _LONGEST_QUOTE = 80
@@ -47,7 +48,7 @@ def find_named_disks(numbered: Sequence[Line], skip: Sequence[tuple[int, int]]) 
     for number, line in numbered:
         if number in hidden or len(line) > _LONGEST:
             continue
-        plain = _ON_DISK_CACHE.sub("", line)
+        plain = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", line))
         is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
         if is_hard or is_fast:
             words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]

@@ -93,7 +93,7 @@ def test_values_inside_a_sentence_are_found(text: str) -> None:
     "text",
     [
         "rsync: sent 1,073,741,824 bytes  received 35 bytes  87,000,000.00 bytes/sec\n",
-        "     kB  reclen    write  rewrite    read    reread\n1048576    1024  1234567  1345678  5678901\n",
+        "     kB  reclen    write  rewrite    read    reread\nMax Write: 2345.67 MiB/sec (2459.61 MB/sec)\n",
     ],
 )
 def test_values_of_other_programs_are_ignored(text: str) -> None:

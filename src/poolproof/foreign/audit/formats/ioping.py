@@ -1,0 +1,145 @@
+"""ioping: the statistics at its end, and the two tests that nench.sh runs with it.
+
+ioping sends one request at a time. It divides the requests by the time that they took, without the pauses between them.
+In a directory it reads and writes a temporary file of 1 MiB, unless -S says otherwise. nench.sh runs `ioping -DR` and
+`ioping -DRL`, and keeps one line of each.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from poolproof.foreign.audit.formats.amounts import amount, number, seconds, whole
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.units import parse_size
+
+_HEAD = re.compile(r"^\s*--- (?P<path>\S.{0,200}?) \((?P<target>[^()]{1,200})\) ioping statistics ---")
+_SHORT_HEAD = re.compile(r"^\s*ioping: (?P<what>seek rate|sequential (?:read )?speed)\s*$")
+_DONE = re.compile(
+    r"^\s*(?:generated )?(?P<count>\d[\d.]{0,12}(?: [kMG])?) requests (?:completed )?in "
+    r"(?P<time>\d[\d.]{0,12} (?:ns|us|ms|s|min|hours?)), (?:(?P<size>\d[\d.]{0,12} (?:[KMGT]iB|B|[kKMGT]))"
+    r"(?: (?P<kind>read|written))?, )?(?P<iops>\d[\d.]{0,12}(?: [kMG])?) iops, (?P<rate>\d[\d.]{0,12} (?:[KMGT]iB|B))/s"
+)
+_TIMES = re.compile(r"^\s*min/avg/max/mdev = (?:\S+ (?P<unit>ns|us|ms|s) / )(?P<mean>[\d.]{1,12} (?:ns|us|ms|s)) /")
+_COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+)")
+_FLAGS = re.compile(r"(?<!\S)-(?P<letters>[A-Za-z]+)")
+_SIZES = re.compile(r"(?<!\S)-[A-Za-z]*(?P<letter>[sS])\s?(?P<size>\d+[kKmMgG]?)(?!\S)")
+_REQUEST = re.compile(r"^\s*(?:(?:\d+(?:\.\d+)? )?[KMGT]?i?B|\d+ bytes) (?:from|to|<<<|>>>) .*: request=\d+")
+_MOST_BELOW = 3
+_NEAR = 15
+_DEFAULT_FILE = 1 << 20
+_TEMPORARY = re.compile(r"^(?:tmpfs|ramfs|zram)\b")
+_IN_MEMORY = "ioping ran on {target}, which is memory"
+_MISSING = ("more than one request in flight: ioping sends one at a time",)
+_SMALL = "a disk's own RAM: the temporary file has 1 MiB unless -S says otherwise"
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the command asks for; the defaults of ioping if there is none."""
+
+    line: int | None = None
+    text: str = ""
+    letters: frozenset[str] = frozenset()
+    block: int = 4096
+    working_set: int | None = None
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    asked, since = _Asked(), 0
+    for at, (line_number, line) in enumerate(numbered):
+        if _REQUEST.match(line):
+            since = line_number
+        elif match := _HEAD.match(line):
+            near = asked if asked.line is not None and line_number - since <= _NEAR else _Asked()
+            yield from _statistics(numbered, at, near, match["path"], match["target"])
+            asked = _Asked()
+        elif match := _SHORT_HEAD.match(line):
+            letters = frozenset("DRL" if match["what"].startswith("seq") else "DR")
+            yield from _statistics(numbered, at, _Asked(letters=letters, block=256 << 10 if "L" in letters else 4096))
+        elif found := _command(line_number, line):
+            asked, since = found, line_number
+        elif asked.line is not None and line_number - since <= _NEAR and _DONE.match(line) and ". (" not in line:
+            yield from _statistics(numbered, at - 1, asked)  # the head is cut off
+            asked = _Asked()
+
+
+def _command(line_number: int, line: str) -> _Asked | None:
+    match = _COMMAND.search(line)
+    if match is None:
+        return None
+    letters = frozenset("".join(flag["letters"] for flag in _FLAGS.finditer(match["words"])))
+    sizes = {found["letter"]: parse_size(found["size"]) for found in _SIZES.finditer(match["words"])}
+    block = sizes.get("s") or (256 << 10 if "L" in letters else 4096)
+    return _Asked(line_number, match[0].strip(" `"), letters, block, sizes.get("S"))
+
+
+def _statistics(
+    numbered: Sequence[Line], at: int, asked: _Asked, path: str = "", target: str = ""
+) -> Iterator[ForeignResult]:
+    """Yield the result whose head is at `at`: a line with the rate, a line with the latencies, or both."""
+    line, last, mean_ns = numbered[max(at, 0)][0], 0, None
+    done: re.Match[str] | None = None
+    for number_, below in numbered[at + 1 : at + 2 + _MOST_BELOW]:
+        if done is None and (done := _DONE.match(below)):
+            line, last = number_, number_
+        elif match := _TIMES.match(below):
+            mean_ns, last = 1e9 * (seconds(match["mean"].replace(" ", "")) or 0.0), number_
+            break
+        elif _HEAD.match(below) or _SHORT_HEAD.match(below):
+            break
+    if done is None:
+        return
+    rate, iops = amount(done["rate"]), number(done["iops"])
+    is_write = done["kind"] == "written" or "W" in asked.letters
+    block = round(rate / iops) if rate and iops and asked.line is None and not asked.letters else asked.block
+    is_device = "device" in target or path.startswith("/dev/")
+    part = _part(asked, path, block, is_write=is_write, is_device=is_device)
+    figures = values(iops=iops, bandwidth_bytes=rate, mean_ns=mean_ns or None)
+    missing = _MISSING if is_device or asked.working_set else (*_MISSING, _SMALL)
+    yield ForeignResult(
+        "ioping",
+        line,
+        last,
+        outcome_of("ioping", part.name, {"write" if is_write else "read": figures}),
+        (part,),
+        asked.text,
+        asked.line,
+        missing=missing,
+        is_on_device=is_device,
+        measures_memory=_IN_MEMORY.format(target=target) if _TEMPORARY.match(target) else "",
+    )
+
+
+def _part(asked: _Asked, path: str, block: int, *, is_write: bool, is_device: bool) -> LoadPart:
+    is_sequential = "L" in asked.letters
+    order = "sequential" if is_sequential else "random"
+    part = LoadPart(
+        f"{order} {'writes' if is_write else 'reads'}",
+        reads=not is_write,
+        writes=is_write,
+        is_random=not is_sequential,
+        block_bytes=max(1, block),
+        max_block_bytes=max(1, block),
+        is_synchronous=True,
+        direct="D" in asked.letters,
+        syncs=is_write,
+        writes_are_synchronous=is_write,
+        may_use_page_cache="D" not in asked.letters,
+    )
+    size = asked.working_set or (None if is_device or not path else _DEFAULT_FILE)
+    return replace(part, extents=file_of(whole(None if size is None else float(size))))
+
+
+READER = Reader(
+    "ioping",
+    (
+        "https://github.com/koct9i/ioping/issues/19 (0.6)",
+        "https://github.com/koct9i/ioping/issues/31 (1.0)",
+        "https://github.com/drklee3/vps-benches logs/Scaleway.START1-XS.1GB.log",
+        "https://github.com/xioustic/vps-benchmarks 2018-08-30/vultr.md (nench.sh)",
+    ),
+    _find,
+)

@@ -1,0 +1,67 @@
+"""LemonBench and ecs.sh: dd with O_DIRECT in blocks of 4 KiB and 1 MiB, one row for a write and a read.
+
+Both scripts run `dd if=/dev/zero oflag=direct`, empty the page cache, and read the file with `iflag=direct`. They cut
+off the unit of some IOPS (`33.53 IOPS` for 33.53k), so the rate divided by the block size is used where they differ.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from poolproof.foreign.audit.formats.amounts import amount, number, seconds
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.load.fio.plain_lines import Line
+from poolproof.load.model import LoadPart
+from poolproof.units import parse_size
+
+_RATE = (
+    r"(?P<{0}>\d[\d.]{{0,10}} [kKMGT]?B)/s"
+    r" \((?P<{0}_iops>\d[\d.]{{0,10}}K?) IOPS, (?P<{0}_time>\d[\d.]{{0,10}}) ?s\){{1,2}}"
+)
+_ROW = re.compile(
+    rf"^[\s|*-]*(?P<size>\d{{1,5}}[MG]B)-(?P<block>\d{{1,5}}[KM]) Block[\s|]+{_RATE.format('write')}"
+    rf"(?:[\s|]+{_RATE.format('read')})?"
+)
+_DIRECTIONS = ("write", "read")
+_TOLERANCE = 0.03
+_MISSING = ("whether the file system compresses: the script writes zeros",)
+
+
+def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
+    for line_number, line in numbered:
+        if match := _ROW.match(line):
+            for direction in _DIRECTIONS:
+                if match[direction]:
+                    yield _result(line_number, direction, match)
+
+
+def _result(line: int, direction: str, match: re.Match[str]) -> ForeignResult:
+    block, size = parse_size(match["block"]), parse_size(match["size"].removesuffix("B"))
+    rate = amount(match[direction]) or 0.0
+    printed = number(match[f"{direction}_iops"].replace("K", "k")) or 0.0
+    iops = printed if abs(printed * block - rate) <= _TOLERANCE * rate else rate / block
+    is_write = direction == "write"
+    name = f"{direction} {match['block'].lower()}"
+    part = LoadPart(
+        name,
+        reads=not is_write,
+        writes=is_write,
+        block_bytes=block,
+        max_block_bytes=block,
+        is_synchronous=True,
+        extents=file_of(size),
+        direct=True,
+        zero_buffers=is_write,
+    )
+    figures = values(iops=iops, bandwidth_bytes=rate, seconds=seconds(f"{match[f'{direction}_time']}s"))
+    outcome = outcome_of("LemonBench", name, {direction: figures})
+    return ForeignResult("LemonBench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
+
+
+READER = Reader(
+    "LemonBench",
+    (
+        "https://github.com/spiritLHLS/ecs ecs.sh, Run_DiskTest_DD",
+        "https://github.com/LemonBench/LemonBench (the same table, with more rows)",
+    ),
+    _find,
+)

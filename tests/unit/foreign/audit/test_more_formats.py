@@ -1,0 +1,240 @@
+"""Results of ioping, nench.sh, rados bench, iozone, gobonniego, LemonBench, ecs.sh and PiBenchmarks."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+MIB = 1024**2
+
+IOPING = """\
+On mount point (`sudo ioping -c4 /`)
+--- / (ext4 /dev/dm-0) ioping statistics ---
+4 requests completed in 3.00 s, 2.08 k iops, 8.15 MiB/s
+min/avg/max/mdev = 288 us / 479 us / 752 us / 169 us
+
+$ ioping -c 10 -WWW -D /dev/nvme0n1 -s512
+512 B >>> /dev/nvme0n1 (block device 894.3 GiB): request=1 time=1.28 ms (warmup)
+
+--- /dev/nvme0n1 (block device 894.3 GiB) ioping statistics ---
+9 requests completed in 9.54 ms, 4.50 KiB written, 943 iops, 471.9 KiB/s
+generated 10 requests in 9.00 s, 5 KiB, 1 iops, 568 B/s
+min/avg/max/mdev = 388.1 us / 1.06 ms / 1.83 ms / 487.4 us
+"""
+IOPING_IN_RAM = """\
+--- . (tmpfs none) ioping statistics ---
+10 requests completed in 9.0 s, 3.2 k iops, 3.1 GiB/s
+min/avg/max/mdev = 288 us / 310 us / 752 us / 169 us
+"""
+NENCH = """\
+Disks:
+vda     25G  HDD
+
+ioping: seek rate
+    min/avg/max/mdev = 109.3 us / 319.2 us / 2.69 ms / 62.7 us
+ioping: sequential read speed
+    generated 4.92 k requests in 5.00 s, 1.20 GiB, 983 iops, 245.8 MiB/s
+
+dd: sequential write speed
+    1st run:    458.72 MiB/s
+    2nd run:    469.21 MiB/s
+    3rd run:    462.53 MiB/s
+    average:    463.49 MiB/s
+
+IPv4 speedtests
+    Cachefly CDN:         223.21 MiB/s
+"""
+RADOS = """\
+> rados bench -p blkpool0 10 write -t 32 --no-cleanup
+Maintaining 32 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds or 0 objects
+   10      31       402       371   148.388       180    0.675451    0.819857
+Total time run:         11.429895
+Total writes made:      403
+Write size:             4194304
+Object size:            4194304
+Bandwidth (MB/sec):     141.034
+Stddev Bandwidth:       43.5414
+Average IOPS:           35
+Average Latency(s):     0.873288
+"""
+IOZONE = """\
+	Iozone: Performance Test of File I/O
+	Run began: Tue Jul 27 11:57:14 2021
+
+	Auto Mode
+{options}
+	File size set to 81920 kB
+	Record Size 4 kB
+	Command line used: iozone -a {flags}-s 80M -r 4k
+	Output is in kBytes/sec
+                                                              random    random     bkwd    record    stride
+{head}
+           81920       4     2251     2288                      {read}     3432
+"""
+HEAD = (
+    "              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite"
+    "      read   fwrite frewrite    fread  freread"
+)
+GOBONNIEGO = """\
+2018/02/24 17:20:20 gobonniego starting. version: 1.0.9, runs: 1, seconds: 0, threads: 8, disk space to use (MiB): 512
+2018/02/24 17:20:21 Written (MiB): 512
+Sequential Write MB/s: 521.62
+2018/02/24 17:20:21 Duration (seconds): 0.023219
+Sequential Read MB/s: 23121.95
+2018/02/24 17:20:37 operations 16927770
+IOPS: 1061938
+"""
+LEMONBENCH = """\
+ 测试操作\t\t写速度\t\t\t\t\t读速度
+ 100MB-4K Block\t\t137 MB/s (33.53 IOPS, 0.76s)\t\t188 MB/s (45927 IOPS, 0.56s)
+ 1GB-1M Block           1.8 GB/s (1737 IOPS, 0.01s))            301 MB/s (286 IOPS, 3.49s)
+"""
+PIBENCHMARKS = """\
+HDParm                    Disk Read                 41.90 MB/s
+DD                        Disk Write                19.3 MB/s
+FIO                       4k random read            2742 IOPS (10969 KB/s)
+IOZone                    4k random write           3432 KB/s
+"""
+IOZONE_ROWS = IOZONE.format(options="\tO_DIRECT feature enabled", flags="-e -I ", read="7353", head=HEAD)
+VALUES = (IOPING, IOPING_IN_RAM, NENCH, RADOS, IOZONE_ROWS, GOBONNIEGO, LEMONBENCH, PIBENCHMARKS)
+"""The texts of the formats, which the fuzzer damages."""
+Row = tuple[int, str, float | None, float | None]
+
+
+def _audited(text: str) -> tuple[Audited, ...]:
+    return audit_text("post", text, Context())
+
+
+def _rows(audited: tuple[Audited, ...]) -> list[Row]:
+    return [
+        (
+            each.line,
+            direction,
+            moved.iops and round(moved.iops, 1),
+            moved.bandwidth_bytes and round(moved.bandwidth_bytes),
+        )
+        for each in audited
+        for direction, moved in each.figures.directions.items()
+    ]
+
+
+def _rules(each: Audited) -> set[str]:
+    return {finding.rule for finding in each.findings if finding.effect != "notes"}
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (IOPING, [(3, "read", 2080.0, round(8.15 * MIB)), (10, "write", 943.0, round(471.9 * 1024))]),
+        (
+            NENCH,
+            [
+                (7, "read", 983.0, round(245.8 * MIB)),
+                *(
+                    (10 + at, "write", None, round(rate * MIB))
+                    for at, rate in enumerate((458.72, 469.21, 462.53, 463.49))
+                ),
+            ],
+        ),
+        (RADOS, [(4, "write", 35.3, round(141.034 * MIB))]),
+        (RADOS.replace("(s)", "").replace("writes", "reads"), [(4, "read", 35.3, round(141.034 * MIB))]),
+        (
+            GOBONNIEGO,
+            [(3, "write", None, 521_620_000), (5, "read", None, 23_121_950_000), (7, "read", 1_061_938.0, None)],
+        ),
+        (
+            LEMONBENCH,
+            [
+                (2, "write", round(137e6 / 4096, 1), 137_000_000),
+                (2, "read", 45927.0, 188_000_000),
+                (3, "write", 1737.0, 1_800_000_000),
+                (3, "read", 286.0, 301_000_000),
+            ],
+        ),
+        (
+            PIBENCHMARKS,
+            [
+                (1, "read", None, round(41.9 * MIB)),
+                (2, "write", None, 19_300_000),
+                (3, "read", 2742.0, 10969 * 1024),
+                (4, "write", 858.0, 3432 * 1024),
+            ],
+        ),
+        (
+            "FIO results - 4k RandWrite: 964 IOPS (3859 KB/s) - 4k RandRead: 2742 IOPS (10969 KB/s)\n" + PIBENCHMARKS,
+            [(1, "write", 964.0, 3859 * 1024), (1, "read", 2742.0, 10969 * 1024)],
+        ),
+    ],
+)
+def test_the_values_of_each_format_are_read(text: str, rows: list[Row]) -> None:
+    assert _rows(_audited(text)) == rows
+
+
+def test_a_value_of_iozone_belongs_to_the_head_above_it() -> None:
+    found = _audited(IOZONE_ROWS)
+
+    assert [
+        (each.job.removeprefix("iozone: "), row[1], row[3]) for each, row in zip(found, _rows(found), strict=True)
+    ] == [
+        ("write", "write", 2251 * 1024),
+        ("rewrite", "write", 2288 * 1024),
+        ("random read", "read", 7353 * 1024),
+        ("random write", "write", 3432 * 1024),
+    ]
+    assert {each.verdict for each in found} == {"unproven"}
+
+
+def test_iozone_without_direct_reads_what_it_has_just_written() -> None:
+    text = IOZONE.format(options="", flags="", read="773530", head=HEAD)
+
+    found = {each.job.removeprefix("iozone: "): _rules(each) for each in _audited(text)}
+
+    assert found["random read"] >= {"earlier-job"}
+    assert found["write"] >= {"write-without-sync"}
+
+
+def test_iozone_adds_the_processes_of_its_throughput_mode() -> None:
+    text = "  Children see throughput for  4 random readers \t=  2718630.75 kB/sec\n  Min xfer = 262144.00 kB\n"
+
+    (found,) = _audited(text)
+
+    assert found.figures.directions["read"].bandwidth_bytes == pytest.approx(2718630.75 * 1024)
+    assert found.verdict == "unproven"
+    assert any("-I" in each for each in found.missing)
+
+
+def test_small_files_at_the_speed_of_memory_are_suspect() -> None:
+    write, read, seeks = _audited(GOBONNIEGO)
+
+    assert write.verdict == "unproven"
+    assert _rules(read) == _rules(seeks) == {"small-file"}
+
+
+def test_ioping_on_tmpfs_measures_memory() -> None:
+    (found,) = _audited(IOPING_IN_RAM)
+
+    assert found.verdict == "refuted"
+    assert _rules(found) >= {"measures-memory"}
+
+
+def test_hdparm_with_direct_measures_the_drive() -> None:
+    text = " Timing O_DIRECT cached reads:    78 MB in  2.00 seconds =  39.00 MB/sec\n"
+
+    (found,) = _audited(text)
+    (cached,) = _audited(text.replace("O_DIRECT ", ""))
+
+    assert (found.verdict, cached.verdict) == ("unproven", "refuted")
+
+
+@pytest.mark.parametrize("words", ["hdd:sdb", "vda     25G  HDD"])
+def test_a_label_or_a_virtual_disk_names_no_hard_disk(words: str) -> None:
+    text = (
+        f"{words}\nfio --rw=randread --bs=4k --direct=1 --filename=/dev/sdb --ioengine=libaio --iodepth=32 --name=a\n"
+    )
+    result = "  read: IOPS=99.5k, BW=389MiB/s (407MB/s)(4096MiB/10542msec)\n"
+
+    (found,) = _audited(text + result)
+    (named,) = _audited(text.replace(words, "a WD Red of 7200 rpm") + result)
+
+    assert (found.verdict, named.verdict) == ("unproven", "suspect")
