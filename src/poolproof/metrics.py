@@ -11,7 +11,7 @@ from poolproof.units import format_count, format_duration, format_rate
 MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
 
-Of = Literal["all", "read", "write", "requests", "syncs"]
+Of = Literal["all", "read", "write", "trim", "requests", "syncs"]
 """What a metric is about; see `Metric`."""
 
 
@@ -19,16 +19,17 @@ Of = Literal["all", "read", "write", "requests", "syncs"]
 class Unit:
     """The unit of a metric's values. A chart axis shows value × `scale` in the SI unit `symbol`.
 
-    `text` formats a value for people: `183 MB/s`.
+    `text` formats a value for people: `183 MB/s`. `rate` is the field of a `Direction` that has a rate in this unit.
     """
 
     text: Callable[[float], str]
     scale: float = 1.0
     symbol: str = ""
+    rate: Literal["", "iops", "bandwidth_bytes"] = ""
 
 
-IOS_PER_S = Unit(lambda value: f"{format_count(value)} IOPS")
-BYTES_PER_S = Unit(format_rate, symbol="B/s")
+IOS_PER_S = Unit(lambda value: f"{format_count(value)} IOPS", rate="iops")
+BYTES_PER_S = Unit(format_rate, symbol="B/s", rate="bandwidth_bytes")
 NANOSECONDS = Unit(lambda value: format_duration(value / 1e9), scale=1e-9, symbol="s")
 
 
@@ -51,9 +52,9 @@ class Metric:
     """A metric of a trial.
 
     `field` is the metric's field in `TrialMetrics`, and `column` its name in exports and SQL. `is_comparable` is true
-    if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all`, `read` or
-    `write`. For a latency percentile, `percent` is set, and `of` is `requests` (completion latency), `read` or `write`
-    (completion latency of one direction) or `syncs` (fsync and fdatasync).
+    if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all` (reads
+    and writes), `read`, `write` or `trim`. For a latency percentile, `percent` is set, and `of` is `requests`
+    (completion latency), `read` or `write` (completion latency of one direction) or `syncs` (fsync and fdatasync).
     """
 
     id: MetricId
@@ -79,12 +80,15 @@ class Metric:
     @property
     def event(self) -> str:
         """The noun for what a rate or a latency percentile counts: `I/O`, `read`, `write` or `sync`."""
-        return _EVENTS[self.of].noun
+        return _EVENTS[self.of].noun if self.of in _EVENTS else self.of
 
     @property
-    def events_field(self) -> str:
-        """The field in `TrialMetrics` with the number of latencies behind a percentile, or of I/Os behind a rate."""
-        return _EVENTS[self.of].field
+    def events_field(self) -> str | None:
+        """The field in `TrialMetrics` with the number of latencies behind a percentile, or of I/Os behind a rate.
+
+        None if they are not counted.
+        """
+        return _EVENTS[self.of].field if self.of in _EVENTS else None
 
     @property
     def of_both(self) -> MetricId | None:
@@ -107,7 +111,7 @@ class Metric:
         return f"{self.title} ({'more' if self.more_is_better else 'less'} is better)"
 
 
-def _rate(metric: MetricId, title: str, unit: Unit, of: Literal["all", "read", "write"], field: str = "") -> Metric:
+def _rate(metric: MetricId, title: str, unit: Unit, of: Of, field: str = "") -> Metric:
     field = field or metric
     column = f"{field}_per_s" if unit is BYTES_PER_S else field
     return Metric(metric, title, unit, field, column, of, more_is_better=True, is_comparable=of == "all")
@@ -149,6 +153,11 @@ REJECTED = "rejected_"
 """The prefix of the column for refuted and failed values."""
 
 LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
+
+
+def rates_of(*of: Of) -> tuple[MetricId, ...]:
+    """Return the rates of these kinds of I/O, such as `all` and `write`."""
+    return tuple(metric.id for metric in METRICS if metric.is_rate and metric.of in of)
 
 
 def metric_of(metric: MetricId) -> Metric:

@@ -10,7 +10,10 @@ import pytest
 from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, metric_of
 
 SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
-ROW = '    _latency("p90", "p90 latency", "requests", 90.0),\n'
+ROWS = """\
+    _latency("p90", "p90 latency", "requests", 90.0),
+    _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim"),
+"""
 SCRIPT = """
 import io, sys
 from pathlib import Path
@@ -29,6 +32,11 @@ from poolproof.presentation.html_report.cells import metrics_measured
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.runs.loading import load_run
 from poolproof.results.query.session import open_runs
+from poolproof.load.fio.job import Job
+from poolproof.load.fio.load import load_of
+from poolproof.results.runs.contract import run_object
+from poolproof.rules.model import Case
+from poolproof.rules.proof import measured_metrics, proves_metric
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 
@@ -45,7 +53,7 @@ campaign = parse_campaign(CAMPAIGN, "t")
 record = RunRecord("0", CAMPAIGN, "r", "", "", 1, "h", "2026-01-01T00:00:00+00:00", {}, {})
 run = RunDirectory.create(path, CAMPAIGN, record)
 for number, value in ((1, 7e6), (2, 7.2e6)):
-    run.append(Trial("one", "reads", number, "sound", (), "p90", TrialMetrics(1.0, 1.0, p90_ns=value)))
+    run.append(Trial("one", "reads", number, "sound", (), "p90", TrialMetrics(1.0, 1.0, p90_ns=value, trim_iops=500.0)))
 loaded = load_run(path)
 cells = tuple(loaded.cells)
 assert "p90" in CELL_VALUES
@@ -58,12 +66,20 @@ assert cells[0].result("p90").interval.mean == 7.1e6
 table = table_of(loaded)
 assert "p90_ns,p90_ns_low,p90_ns_high" in csv_text(table)
 assert "p90_ns=7100000.0" in influx_text(table)
+assert "trim_iops,trim_iops_low,trim_iops_high" in csv_text(table)
+assert "trim_iops=500.0" in influx_text(table)
+assert 'direction="trim"} 500.0' in openmetrics_text(table)
+assert run_object(path, cells, None)["cells"][0]["rates"]["trim_iops"] == 500.0
 assert 'percentile="90"} 0.0071' in openmetrics_text(table)
 assert any(picture.place.name.endswith("p90") for picture in pictures(loaded))
 with open_runs(Path(sys.argv[1])) as session:
-    assert session.ask("select p90_ns, metric from cells").rows == [(7.1e6, "p90")]
+    assert session.ask("select p90_ns, trim_iops, metric from cells").rows == [(7.1e6, 500.0, "p90")]
 latency = Latency(samples=100, bins_ns={1000: 80, 2000: 20})
-fio = Outcome(version="fio-3.36", parts=(PartOutcome(name="j", read=Direction(clat=latency)),))
+trims = Direction(io_bytes=8192, ios=2, iops=40.0, bandwidth_bytes=163840.0)
+fio = Outcome(version="fio-3.36", parts=(PartOutcome(name="j", read=Direction(clat=latency), trim=trims),))
+assert figures_of(fio).trim_iops == 40.0
+load = load_of((Job("j", {"rw": "trim"}),))
+assert "trim_iops" in measured_metrics(Case(load)) and not proves_metric(Case(load), "trim_iops")
 print(figures_of(fio).p90_ns)
 """
 
@@ -86,7 +102,7 @@ def test_a_new_row_appears_everywhere(tmp_path: Path) -> None:
     text = table.read_text()
     before = '    _latency("p99",'
     assert before in text
-    table.write_text(text.replace(before, ROW + before))
+    table.write_text(text.replace(before, ROWS + before))
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     runs = tmp_path / "runs"

@@ -16,7 +16,7 @@ from poolproof.load.generator import LiveReport, Status, generator_of
 from poolproof.load.model import Load, LoadPart
 from poolproof.measure.model import BuiltLayout
 from poolproof.measure.series import LatencyInterval, after_ramp, between, series_of
-from poolproof.metrics import Metric, MetricId, metric_of
+from poolproof.metrics import BYTES_PER_S, Metric, MetricId, metric_of
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate
 from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
@@ -83,7 +83,7 @@ def ending_of(
     interval_s = status_interval_s(load, measure.shortest_s)
     return Ending(
         rule=with_enough_samples(stopping_rule(measure), interval_s),
-        by_bytes=metric == "bandwidth",
+        by_bytes=metric_of(metric).unit is BYTES_PER_S,
         interval_s=interval_s,
         ramp_s=load.ramp_s,
         write_backs=_write_backs(host, layout, load),

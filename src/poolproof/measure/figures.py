@@ -6,7 +6,7 @@ from typing import Literal
 
 from poolproof.load.merge import direction_of, merge_latency, percentile, total_rates
 from poolproof.load.outcome import Direction, Latency, Outcome, separate
-from poolproof.metrics import METRICS, Of
+from poolproof.metrics import METRICS, Metric, Of
 from poolproof.results.runs.model import TrialMetrics
 
 _SAMPLES = 4
@@ -19,8 +19,6 @@ def figures_of(result: Outcome) -> TrialMetrics:
     if the outcome lacks it for one of the parts.
     """
     result = _counted_once(result)
-    reads, writes, mixed = (direction_of(result, name) for name in ("read", "write", "mixed"))
-    both = (reads, writes, mixed)
     latencies: dict[Of, Latency | None] = {
         "requests": latency_of(result),
         "read": latency_of(result, "read"),
@@ -32,14 +30,9 @@ def figures_of(result: Outcome) -> TrialMetrics:
         for metric in METRICS
         if metric.percent is not None
     }
-    totals = total_rates(result) or (_sum(both, "iops"), _sum(both, "bandwidth_bytes"))
+    rates = {metric.field: _rate(result, metric) for metric in METRICS if metric.is_rate}
     return TrialMetrics(
-        iops=totals[0],
-        bandwidth_bytes=totals[1],
-        read_iops=_sum((reads,), "iops"),
-        write_iops=_sum((writes,), "iops"),
-        read_bandwidth_bytes=_sum((reads,), "bandwidth_bytes"),
-        write_bandwidth_bytes=_sum((writes,), "bandwidth_bytes"),
+        **rates,
         **percentiles,
         requests=_samples(latencies["requests"]),
         syncs=_samples(latencies["syncs"]),
@@ -47,6 +40,14 @@ def figures_of(result: Outcome) -> TrialMetrics:
         writes=_samples(latencies["write"]),
         swing=max((swing for part in _parts(result) if (swing := _swing(part)) is not None), default=None),
     )
+
+
+def _rate(result: Outcome, metric: Metric) -> float | None:
+    if metric.of == "all" and (totals := total_rates(result)):
+        return totals[0] if metric.unit.rate == "iops" else totals[1]
+    names = ("read", "write", "mixed") if metric.of == "all" else (metric.of,)
+    rates = [getattr(found, metric.unit.rate) for name in names if (found := direction_of(result, name)) is not None]
+    return None if None in rates else float(sum(rates))
 
 
 def _counted_once(result: Outcome) -> Outcome:
@@ -99,9 +100,3 @@ def _swing(direction: Direction) -> float | None:
     """Return the standard deviation of fio's rate samples (one per 500 ms) over their mean; None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean
-
-
-def _sum(directions: Iterable[Direction | None], rate: Literal["iops", "bandwidth_bytes"]) -> float | None:
-    """Return the sum of a rate over the directions; 0 if there are none, None if any rate is unknown."""
-    rates = [getattr(direction, rate) for direction in directions if direction is not None]
-    return None if None in rates else float(sum(rates))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
-from poolproof.metrics import METRICS, MetricId
+from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, rates_of
 from poolproof.rules.commits import ENOUGH, commits
 from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
 from poolproof.rules.flow import account, bytes_prove
@@ -37,13 +37,13 @@ LATENCIES_WITH_WRITES: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *WRITE_LATENC
 SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
 """The percentiles of fsync and fdatasync calls."""
 
-OF_COMMITS: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *SYNCS)
+OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
 """The metrics of a job that syncs after each write."""
 
-OF_READS: tuple[MetricId, ...] = ("iops", "read_iops", "bandwidth", "read_bandwidth", *LATENCIES_WITH_READS)
+OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
 """The metrics that reads are part of."""
 
-OF_WRITES: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth", *LATENCIES_WITH_WRITES)
+OF_WRITES: tuple[MetricId, ...] = (*rates_of("all", "write"), *LATENCIES_WITH_WRITES)
 """The metrics that writes are part of."""
 
 
@@ -106,13 +106,16 @@ def _stored_bytes(case: Case, part: ReportedDirection) -> float:
     return ios / job.sync_every * distinct * block
 
 
+_PROOFS_OF_RATES: Mapping[tuple[Of, Unit], Callable[[Case], bool]] = {
+    ("all", IOS_PER_S): _iops,
+    ("read", IOS_PER_S): _reads,
+    ("write", IOS_PER_S): _writes,
+    ("all", BYTES_PER_S): _bandwidth,
+    ("read", BYTES_PER_S): _read_bandwidth,
+    ("write", BYTES_PER_S): _write_bandwidth,
+}
 _PROOFS: Mapping[MetricId, Callable[[Case], bool]] = {
-    "iops": _iops,
-    "read_iops": _reads,
-    "write_iops": _writes,
-    "bandwidth": _bandwidth,
-    "read_bandwidth": _read_bandwidth,
-    "write_bandwidth": _write_bandwidth,
+    **{row.id: _PROOFS_OF_RATES.get((row.of, row.unit), lambda _case: False) for row in METRICS if row.is_rate},
     **dict.fromkeys(LATENCIES_OF_BOTH, _latency),
     **dict.fromkeys(READ_LATENCIES, _reads),
     **dict.fromkeys(WRITE_LATENCIES, lambda case: _writes(case) and writes_wait_for_disks(case)),
@@ -128,10 +131,11 @@ def proves_metric(case: Case, metric: MetricId) -> bool:
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
     """Return the metrics that the load can have results for."""
     load = case.load
-    reads = ("read_iops", "read_bandwidth", *READ_LATENCIES) if load.reads else ()
-    writes = ("write_iops", "write_bandwidth", *WRITE_LATENCIES) if load.writes else ()
+    reads = (*rates_of("read"), *READ_LATENCIES) if load.reads else ()
+    writes = (*rates_of("write"), *WRITE_LATENCIES) if load.writes else ()
+    trims = rates_of("trim") if any(job.trims for job in case.jobs) else ()
     syncs = SYNCS if any(job.syncs and job.writes for job in case.jobs) else ()
-    return ("iops", "bandwidth", *reads, *writes, *LATENCIES_OF_BOTH, *syncs)
+    return (*rates_of("all"), *reads, *writes, *trims, *LATENCIES_OF_BOTH, *syncs)
 
 
 def default_metric(case: Case) -> MetricId:

@@ -1,12 +1,12 @@
 """Writes that were still in the buffer of a disk when the load ended."""
 
-from poolproof.metrics import MetricId
+from poolproof.metrics import rates_of
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
 from poolproof.units import format_duration, format_rate
 
 _SHARE, _LEAST_S, _LATE = 0.05, 0.05, 0.02
-_RATES: tuple[MetricId, ...] = ("iops", "write_iops", "bandwidth", "write_bandwidth")
+_RATES = rates_of("all", "write")
 
 
 def _in_result(case: Case) -> Findings:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from poolproof.campaign.calibration import calibrated_device
-from poolproof.metrics import LOWER_IS_BETTER, METRICS
+from poolproof.metrics import LOWER_IS_BETTER, METRICS, MetricId
 from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit
@@ -128,6 +128,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "factor_to_baseline": _interval_object(_of_values(speed, cell)),
         "speed_to_baseline": _interval_object(speed),
         "limit": _limit_object(limit),
+        "rates": {metric.id: _mean(cell, metric.id) for metric in METRICS if metric.is_rate},
         "iops": _interval_object(cell.result("iops").interval),
         "bandwidth_bytes": _interval_object(cell.result("bandwidth").interval),
         "latency_ns": _percentiles(cell, "requests"),
@@ -152,8 +153,12 @@ def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
 
 def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
     own = [metric for metric in METRICS if metric.of == of and not metric.is_rate]
-    values = {metric.id.rpartition("_")[2]: cell.values(metric.id) for metric in own}
-    return {name: sum(found) / len(found) if found else None for name, found in values.items()}
+    return {metric.id.rpartition("_")[2]: _mean(cell, metric.id) for metric in own}
+
+
+def _mean(cell: Cell, metric: MetricId) -> float | None:
+    values = cell.values(metric)
+    return sum(values) / len(values) if values else None
 
 
 def _interval_object(interval: Interval | None) -> dict[str, float | None] | None:

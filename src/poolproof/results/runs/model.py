@@ -59,7 +59,8 @@ class TrialMetrics:
 
     def events(self, metric: MetricId) -> int | None:
         """Return the number of latencies behind a percentile, or of the I/Os behind a rate; None if it is unknown."""
-        counted: int | None = getattr(self, metric_of(metric).events_field)
+        field = metric_of(metric).events_field
+        counted: int | None = None if field is None else getattr(self, field)
         return counted
 
     def metric(self, metric: MetricId) -> float | None:
