@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from poolproof.statistics.distributions import quantile
+from poolproof.statistics.distributions import t_half_width
 
 _HIGHEST_ORDER = 10
 _SAMPLES_PER_ORDER = 6
@@ -39,7 +39,7 @@ class LongRun:
 
     def half_width(self, confidence: float) -> float:
         """Return half the width of the mean's confidence interval, in the unit of the series."""
-        return quantile((1 + confidence) / 2, self.freedom) * self.standard_error
+        return t_half_width(self.standard_error, self.freedom, confidence)
 
 
 def long_run(values: Sequence[float]) -> LongRun:

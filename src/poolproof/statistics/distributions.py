@@ -44,6 +44,11 @@ def quantile(probability: float, freedom: float) -> float:
     return (low + high) / 2
 
 
+def t_half_width(error: float, freedom: float, confidence: float) -> float:
+    """Return half the width of the interval of a mean with this standard error, by Student's t."""
+    return quantile((1 + confidence) / 2, freedom) * error
+
+
 def f_upper_tail(f: float, upper: float, lower: float) -> float:
     """Return the probability that F with `upper` and `lower` degrees of freedom is at least `f` (DLMF 8.17)."""
     return incomplete_beta(lower / 2, upper / 2, lower / (lower + upper * f)) if f > 0 else 1.0

@@ -26,10 +26,20 @@ class Interval:
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def around(cls, mean: float, half: float | None) -> "Interval":
+        """Return the interval of a mean and its half width, cut off at 0, because no metric is negative."""
+        return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
+
     @property
     def half_width(self) -> float | None:
         """Return half the width of the interval; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean of at least two independent values, from these values alone."""
+    return math.sqrt(variance_of(values) / len(values))
 
 
 def error_of_mean(
@@ -64,5 +74,4 @@ def mean_interval(
     square = mean**2 or 1.0  # variances are relative to the mean
     least = resolution if mean else 0.0
     error = error_of_mean(variance_of(values) / square, len(values), prior, least=least)
-    half = error.reach((1 - CONFIDENCE) / 2) * math.sqrt(square)
-    return Interval(mean, max(0.0, mean - half), mean + half)
+    return Interval.around(mean, error.reach((1 - CONFIDENCE) / 2) * math.sqrt(square))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from poolproof.statistics.distributions import quantile
+from poolproof.statistics.distributions import t_half_width
 
 MOST_SECTIONS, LEAST_SECTIONS = 10, 5
 LEAST_BEYOND = 10
@@ -54,7 +54,7 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
         return PercentileEstimate(value, None)
     squares = math.fsum((percentile(section, percent) - value) ** 2 for section in sections)
     error = math.sqrt(squares / (len(sections) - 1) / len(sections))
-    half = quantile((1 + confidence) / 2, len(sections) - 1) * error
+    half = t_half_width(error, len(sections) - 1, confidence)
     return PercentileEstimate(
         value, max(half, value * BIN_ERROR), max(error, value * BIN_DEVIATION), len(sections) - 1.0
     )

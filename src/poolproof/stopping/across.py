@@ -11,8 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from poolproof.statistics.distributions import f_upper_tail, quantile
-from poolproof.statistics.intervals import error_of_mean
+from poolproof.statistics.distributions import f_upper_tail, t_half_width
+from poolproof.statistics.intervals import Interval, error_of_mean
 from poolproof.statistics.shared_variance import (
     CERTAIN,
     LEAST_DEVIATION,
@@ -49,13 +49,14 @@ def across(
     relative = (deviation / mean) ** 2
     error = error_of_mean(relative, count, prior, within=within.error / mean if within else 0.0, least=resolution)
     half = _half(error, count, rule, prior) * mean
+    interval = Interval.around(mean, half)
     is_precise = count >= rule.trials_min and half <= rule.until * mean
     return AcrossTrials(
         done=is_precise or count >= rule.trials_max,
         is_precise=is_precise,
         mean=mean,
-        low=max(0.0, mean - half),
-        high=mean + half,
+        low=interval.low,
+        high=interval.high,
         disagree=disagree,
     )
 
@@ -93,7 +94,7 @@ class _Within:
 
 def _within(trials: Sequence[TrialMean], rule: StoppingRule) -> _Within | None:
     """Return the error within trials; None if no trial has an interval."""
-    factor = 2 * quantile((1 + rule.confidence) / 2, TrialMean.freedom)
+    factor = 2 * t_half_width(1.0, TrialMean.freedom, rule.confidence)
     errors = [
         (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)
         for trial in trials

@@ -15,8 +15,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from poolproof.statistics.autocorrelation import long_run
-from poolproof.statistics.distributions import quantile
-from poolproof.statistics.shared_variance import variance_of
+from poolproof.statistics.distributions import t_half_width
+from poolproof.statistics.intervals import Interval, standard_error
 from poolproof.statistics.stationarity import slope
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
 from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
@@ -52,13 +52,13 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     found = estimate_window(values, series.interval_s, rule, is_first=checkpoint_s == rule.least_s)
     reasons = found.unsteady + found.imprecise
     done = not reasons or next_s is None
-    half = None if found.unsteady else found.half
+    interval = Interval.around(found.mean, None if found.unsteady else found.half)
     decision = StoppingDecision(
         done=done,
         converged=not reasons,
         mean=found.mean,
-        low=None if half is None else max(0.0, found.mean - half),
-        high=None if half is None else found.mean + half,
+        low=interval.low,
+        high=interval.high,
         warmup_s=found.warmup_s,
         used_s=len(values) * series.interval_s,
         reasons=reasons,
@@ -129,12 +129,13 @@ def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     converged = reason is None
     mean = math.fsum(means) / len(means)
     half = _half(means, [value for part in window for value in part], rule.confidence) if converged else None
+    interval = Interval.around(mean, half)
     return StoppingDecision(
         done=converged or next_s is None,
         converged=converged,
         mean=mean,
-        low=None if half is None else mean - half,
-        high=None if half is None else mean + half,
+        low=interval.low,
+        high=interval.high,
         warmup_s=(rounds - _ROUNDS) * round_s,
         used_s=rounds * round_s,
         reasons=() if reason is None else (reason,),
@@ -156,7 +157,7 @@ def _unsteady(means: Sequence[float]) -> NotConverged | None:
 
 def _half(means: Sequence[float], values: Sequence[float], confidence: float) -> float:
     """Return the half width of the mean's interval, from the samples or from the rounds, whichever is wider."""
-    by_rounds = quantile((1 + confidence) / 2, len(means) - 1) * math.sqrt(variance_of(means) / len(means))
+    by_rounds = t_half_width(standard_error(means), len(means) - 1, confidence)
     if len(values) < 4 * _ROUNDS:
         return by_rounds
     return max(by_rounds, long_run(values).half_width(confidence))

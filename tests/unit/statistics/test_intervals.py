@@ -6,7 +6,8 @@ import random
 import pytest
 
 from poolproof.statistics.comparison import ratio_interval
-from poolproof.statistics.intervals import error_of_mean, mean_interval
+from poolproof.statistics.distributions import t_half_width
+from poolproof.statistics.intervals import Interval, error_of_mean, mean_interval, standard_error
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 
 
@@ -121,3 +122,16 @@ def test_values_that_are_zero_equal_or_not_finite_give_a_prior_or_none() -> None
 def test_fewer_than_eight_groups_give_no_prior() -> None:
     assert fit_prior([(99.0, 101.0)] * 7) is None
     assert fit_prior([(99.0,)] * 20) is None
+
+
+def test_an_interval_around_a_mean_is_cut_off_at_zero() -> None:
+    assert Interval.around(10.0, 4.0) == Interval(10.0, 6.0, 14.0)
+    assert Interval.around(10.0, 40.0) == Interval(10.0, 0.0, 50.0)
+    assert Interval.around(10.0, None) == Interval(10.0)
+
+
+def test_the_half_width_of_a_mean_is_t_times_its_standard_error() -> None:
+    values = [10.0, 12.0, 14.0]
+    interval = mean_interval(values)
+    assert interval is not None
+    assert t_half_width(standard_error(values), 2, 0.95) == pytest.approx(interval.half_width)

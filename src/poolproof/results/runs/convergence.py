@@ -18,8 +18,9 @@ from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.remarks import resolution_of
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
+from poolproof.statistics.intervals import standard_error
 from poolproof.statistics.percentiles import BIN_DEVIATION
-from poolproof.statistics.shared_variance import VariancePrior, fit_prior, variance_of
+from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
 from poolproof.units import format_number_of
@@ -208,7 +209,7 @@ def _mean_of_build(trials: Sequence[TrialMean]) -> TrialMean:
     if len(trials) == 1:
         return trials[0]
     mean = math.fsum(each.mean for each in trials) / len(trials)
-    error = math.sqrt(variance_of([each.mean for each in trials]) / len(trials))
+    error = standard_error([each.mean for each in trials])
     return TrialMean(mean, mean - error, mean + error, error, len(trials) - 1)
 
 
