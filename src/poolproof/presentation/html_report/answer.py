@@ -9,6 +9,7 @@ from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
+from poolproof.results.compare.earlier_runs import earlier_runs
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ranking, find_goal, rank
 from poolproof.results.runs.elimination import elimination_of
@@ -232,7 +233,10 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     host = "this machine" if run.record.host == "local" else run.record.host
     days = sorted({trial.begun_at[:10] for trial in run.trials if trial.begun_at} or {run.record.begun_at[:10]})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    if run.by_build:
+    if earlier := earlier_runs(run, {}).count:
+        count = format_number_of(earlier, "earlier run")
+        yield f"This applies to {host}: differences between layouts include the variance between {count} of it."
+    elif run.by_build:
         yield f"This applies to {host} and {when}: how much results differ between days was not measured."
     else:
         yield (

@@ -31,8 +31,14 @@ _STYLES: dict[Word, str] = {"faster": "green", "slower": "red", "same": "default
 _MOST_PLACES = 6
 
 
-def holds_for(*runs: LoadedRun) -> str:
-    """Return the sentence that says what an answer based on these runs holds for."""
+def holds_for(*runs: LoadedRun, earlier: int) -> str:
+    """Return the sentence that says what an answer based on these runs holds for.
+
+    `earlier` is the number of earlier runs whose variance the answer includes.
+    """
+    if earlier:
+        count = format_number_of(earlier, "earlier run")
+        return f"This applies to this machine. All intervals include the variance between {count} of it."
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
         builds = "Each layout was built several times, and the intervals include how much its builds differ."
@@ -158,7 +164,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
     if comparison.gate is not None:
         yield from _gate(comparison.gate, len(cells))
     runs = (comparison.a.run, comparison.b.run)
-    yield from _repeat(cells, units_of(*runs), holds_for(*runs))
+    yield from _repeat(cells, units_of(*runs), holds_for(*runs, earlier=comparison.earlier_runs))
     units = f"{units_of(*runs)} as units"
     if len(cells) == 1:
         yield Text(f"\nThe decision is right with 95% confidence ({TEST}, {units}).", style=QUIET)

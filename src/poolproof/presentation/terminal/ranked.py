@@ -153,7 +153,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
-    yield Text(f"\n{text} {holds_for(ranking.run)}", style=QUIET)
+    yield Text(f"\n{text} {holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
+from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
 from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
-from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, difference, holm
+from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, holm
 from poolproof.statistics.intervals import CONFIDENCE
 
 _LISTED = 4
@@ -104,7 +105,7 @@ class Comparison:
     layouts are compared, the layout name in all keys is empty.
 
     `in_place`: the two layouts were converted into each other in place, so the differences include a margin
-    (`in_place.MARGIN`).
+    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs whose variance the differences include.
     """
 
     a: Side
@@ -117,6 +118,7 @@ class Comparison:
     only_b: tuple[CellKey, ...]
     gate: Gate | None = None
     in_place: bool = False
+    earlier_runs: int = 0
 
 
 def compare(
@@ -136,13 +138,15 @@ def compare(
     if not shared:
         raise _nothing_shared(a, b)
     pairs, left_out = _pairs(a, b, shared, metric)
+    earlier = _earlier_runs(a, b, metric)
     lost = [left for left in left_out if left.lost]
     for key in only_a:
         if isinstance(a.measured(key, metric or a.metric(key)), Measured):
             lost.append(SkippedCell(key, "B's campaign does not have it", lost=True))
     if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
-    differences = [difference(other.log, one.log) for _, one, other in pairs]
+    same_run = a.run.path == b.run.path
+    differences = [earlier.apart(other, one, same_run=same_run) for _, one, other in pairs]
     in_place = _are_in_place(a, b)
     if in_place:
         differences = [widened(each) for each in differences]
@@ -151,7 +155,15 @@ def compare(
         for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
     )
     gate = None if limit is None else _gate(cells, tuple(lost), limit)
-    return Comparison(a, b, effect, _differences(a, b), cells, tuple(left_out), only_a, only_b, gate, in_place)
+    left = tuple(left_out)
+    return Comparison(a, b, effect, _differences(a, b), cells, left, only_a, only_b, gate, in_place, earlier.count)
+
+
+def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
+    """Return the earlier runs of the older run, without the newer one: a change between the two is what is tested."""
+    older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_at)
+    metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}
+    return earlier_runs(older, metrics, apart_from=None if older.path == newer.path else newer)
 
 
 def _are_in_place(a: Side, b: Side) -> bool:

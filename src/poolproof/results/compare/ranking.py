@@ -18,6 +18,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
 from poolproof.metrics import MetricId
 from poolproof.results.compare.comparison import check_metric
+from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
 from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.few_events import TOO_FEW, FewEvents
@@ -210,6 +211,7 @@ class Ranking:
 
     `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has
     the layouts that were converted into others of the ranking in place; differences between them include a margin.
+    `earlier_runs` is the number of earlier runs whose variance all differences include.
     """
 
     run: LoadedRun
@@ -220,6 +222,7 @@ class Ranking:
     pairs: tuple[Pair, ...]
     excluded: tuple[Excluded, ...]
     in_place: tuple[str, ...] = ()
+    earlier_runs: int = 0
 
     @property
     def too_few(self) -> tuple[str, ...]:
@@ -274,7 +277,8 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     check_metric(metric, [cell for cell in run.cells if cell.workload in goal.weights], "trial of the goal")
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
     metrics = {name: metric or own[name] for name in goal.weights}
-    entries, excluded = _entries(run, goal, metrics)
+    earlier = earlier_runs(run, metrics)
+    entries, excluded = _entries(run, goal, metrics, earlier)
     if not entries:
         raise NothingRanked(run, excluded)
     family = family_of(run)
@@ -291,7 +295,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
         for entry in entries
     )
     in_place = tuple(each.layout for each in entries if _has_family(each, entries, family))
-    return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place)
+    return Ranking(run, goal, metrics, effect, ranked, pairs, tuple(excluded), in_place, earlier.count)
 
 
 def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int]) -> bool:
@@ -320,7 +324,9 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
     return found
 
 
-def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tuple[list[Entry], list[Excluded]]:
+def _entries(
+    run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId], earlier: EarlierRuns
+) -> tuple[list[Entry], list[Excluded]]:
     """Return the layouts with a value for each workload of the goal, and the layouts without one.
 
     The former are ordered by score, best first, with unsteady layouts at the end.
@@ -328,7 +334,8 @@ def _entries(run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId]) -> tup
     entries, excluded = [], []
     for layout in run.campaign.layouts:
         found = {name: measured(run, CellKey(layout.name, name), metrics[name]) for name in goal.weights}
-        cells = {name: each for name, each in found.items() if isinstance(each, Measured) and each.few is None}
+        usable = {name: each for name, each in found.items() if isinstance(each, Measured) and each.few is None}
+        cells = {name: earlier.widened(each) for name, each in usable.items()}
         if len(cells) == len(found):
             score = mixture((goal.weights[name], each.log) for name, each in cells.items())
             entries.append(Entry(layout.name, cells, score))

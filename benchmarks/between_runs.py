@@ -1,0 +1,77 @@
+"""Simulate comparisons of two runs between which nothing changed: `python -m benchmarks.between_runs [COMPARISONS]`.
+
+A run has 24 or 4 cells with three trials each, which vary by 3 %. The results of a cell also vary between runs, by 5 %.
+Both deviations differ from cell to cell (σ 0.3 of the logarithm). Two runs are compared, with a number of earlier runs
+of the first one at hand.
+
+Printed for each number of earlier runs: the share of comparisons in which at least one cell is called faster or slower
+although nothing changed, the share of 95 % intervals that contain the truth, and the share of cells with a planted
+difference of 50 % that are found.
+"""
+
+import math
+import random
+import sys
+from dataclasses import dataclass, replace
+
+from poolproof.statistics.between_runs import between_runs
+from poolproof.statistics.comparison import LogMean, decide, difference, log_mean
+from poolproof.statistics.shared_variance import fit_prior
+
+CELLS, TRIALS = 24, 3
+_SEED, _NOISE, _BETWEEN, _SIGMA, _PLANTED = 7, 0.03, 0.05, 0.3, 0.5
+_COUNTS = (0, 1, 2, 3, 6, 12)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The shares for a number of earlier runs."""
+
+    false: float
+    coverage: float
+    power: float
+
+
+def simulate(earlier: int, comparisons: int, cells: int = CELLS) -> Found:
+    """Return the shares over this number of simulated comparisons."""
+    rng = random.Random(_SEED)
+    false = covered = found = 0
+    for _ in range(comparisons):
+        noises, betweens = (
+            [typical * math.exp(rng.gauss(0, _SIGMA)) for _ in range(cells)] for typical in (_NOISE, _BETWEEN)
+        )
+        newer, older, *others = (_run(rng, noises, betweens) for _ in range(2 + earlier))
+        known = between_runs({cell: [run[cell] for run in (older, *others)] for cell in range(cells)})
+        differences = [known.between_two(cell, difference(newer[cell], older[cell])) for cell in range(cells)]
+        false += any(each.word in ("faster", "slower") for each in decide(differences, 0.0))
+        intervals = [(each.interval.low or 0.0, each.interval.high or math.inf) for each in differences]
+        covered += sum(low <= 1 <= high for low, high in intervals)
+        planted = [replace(each, log=each.log + math.log1p(_PLANTED)) for each in differences]
+        found += sum(each.word == "faster" for each in decide(planted, 0.0))
+    return Found(false / comparisons, covered / comparisons / cells, found / comparisons / cells)
+
+
+def _run(rng: random.Random, noises: list[float], betweens: list[float]) -> list[LogMean]:
+    values = []
+    for noise, between in zip(noises, betweens, strict=True):
+        level = rng.gauss(0, between)
+        values.append([math.exp(level + rng.gauss(0, noise)) for _ in range(TRIALS)])
+    prior = fit_prior(values)
+    means = [log_mean(each, prior, resolution=1e-4) for each in values]
+    return [mean for mean in means if mean is not None]
+
+
+def main() -> None:
+    """Print the table of docs/compare.md."""
+    comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    print("| cells | earlier runs | false winner | coverage | 50 % found |")
+    print("|---|---|---|---|---|")
+    for cells in (CELLS, 4):
+        for count in _COUNTS:
+            found = simulate(count, comparisons, cells)
+            shares = f"{100 * found.false:.1f}% | {100 * found.coverage:.1f}% | {100 * found.power:.0f}%"
+            print(f"| {cells} | {count} | {shares} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

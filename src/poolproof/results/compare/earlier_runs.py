@@ -1,0 +1,151 @@
+"""Earlier runs of the same campaign on the same machine, from which the variance between runs is estimated.
+
+They are the runs next to a run, in the same folder. A run counts if it began earlier, on a machine with the same ID,
+and if nothing that may affect results differs (`run_differences`). A layout or workload that differs leaves out its
+cells.
+"""
+
+import functools
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from poolproof.errors import PoolproofError
+from poolproof.metrics import MetricId, metric_of
+from poolproof.results.compare.measured import Measured, measured
+from poolproof.results.compare.run_differences import run_differences
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.model import CellKey, RunRecord
+from poolproof.results.runs.trust import distrust
+from poolproof.statistics.between_runs import BetweenRuns, between_runs
+from poolproof.statistics.comparison import Difference, LogMean, difference
+
+MOST_RUNS = 20
+"""The newest earlier runs that are used."""
+_MOST_FOLDERS = 200
+_LARGEST_BYTES = 8_000_000
+
+
+@dataclass(frozen=True)
+class EarlierRuns:
+    """The earlier runs of a run, and the variance between runs for a metric of each cell.
+
+    `count` is the number of earlier runs with a result; 0 if the variance between runs is unknown.
+    """
+
+    count: int = 0
+    _rates: BetweenRuns[CellKey] | None = None
+    _percentiles: BetweenRuns[CellKey] | None = None
+
+    def widened(self, found: Measured) -> Measured:
+        """Return the value of a cell with the variance between runs added; unchanged if that is unknown."""
+        between = self._of(found.metric)
+        return found if between is None else replace(found, log=between.widened(found.cell.key, found.log))
+
+    def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
+        """Return how much better `one` is than `other`, with the variance between runs of both."""
+        between = self._of(one.metric)
+        if between is None or same_run or one.cell.key != other.cell.key:
+            return difference(self.widened(one).log, self.widened(other).log)
+        return between.between_two(one.cell.key, difference(one.log, other.log))
+
+    def _of(self, metric: MetricId) -> BetweenRuns[CellKey] | None:
+        return self._rates if metric_of(metric).is_rate else self._percentiles
+
+
+def earlier_runs(
+    run: LoadedRun, metrics: Mapping[str, MetricId], *, apart_from: LoadedRun | None = None
+) -> EarlierRuns:
+    """Return the earlier runs of a run. `metrics` has the metrics of workloads that are not compared by their own.
+
+    All cells of the run show how much runs differ. Rates and percentiles are kept apart, because percentiles vary more.
+    `apart_from` is left out, because it is compared with `run`: what differs between the two must not make the variance
+    between runs larger.
+    """
+    machine = run.record.facts.get("machine", "")
+    if not machine or run.record.imported:
+        return EarlierRuns()
+    left_out = None if apart_from is None else _identity(apart_from.record)
+    every = {key: metrics.get(key.workload, cell.metric) for key, cell in run.by_key.items()}
+    samples = {key: [log] for key, metric in every.items() if (log := _tested(run, key, metric)) is not None}
+    count = 0
+    for found in _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, machine):
+        if _identity(found.record) == left_out:
+            continue
+        differs = _differing_names(run, found)
+        if differs is None:
+            continue
+        same = [key for key in samples if key.layout not in differs and key.workload not in differs]
+        logs = {key: log for key in same if (log := _tested(found, key, every[key])) is not None}
+        for key, log in logs.items():
+            samples[key].append(log)
+        count += bool(logs)
+    rates, percentiles = (
+        between_runs({key: means for key, means in samples.items() if metric_of(every[key]).is_rate is is_rate})
+        for is_rate in (True, False)
+    )
+    return EarlierRuns(count, rates, percentiles) if rates.is_known or percentiles.is_known else EarlierRuns()
+
+
+def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
+    found = measured(run, key, metric)
+    return found.log if isinstance(found, Measured) and not found.untested and not found.changing else None
+
+
+def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
+    """Return the layouts and workloads that differ; None if anything else differs, so that no result is comparable."""
+    names = set()
+    for each in run_differences(run, other):
+        kind, _, rest = each.what.partition(" ")
+        if kind not in ("layout", "workload"):
+            return None
+        names.add(rest if kind == "layout" else rest.partition(": ")[0])
+    return frozenset(names)
+
+
+def _identity(record: RunRecord) -> tuple[str, int]:
+    """Return what a copy of a run has in common with it."""
+    return record.begun_at, record.seed
+
+
+@functools.lru_cache(maxsize=2)
+def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[LoadedRun, ...]:
+    """Return the newest earlier runs in the folder of a run, each once even if there are copies of it."""
+    found = {(begun_at, seed): path}
+    records = []
+    for folder in _folders(path):
+        record = _record(folder)
+        if record is None or record.imported or record.facts.get("machine") != machine or record.begun_at >= begun_at:
+            continue
+        if found.setdefault(_identity(record), folder) == folder:
+            records.append((record.begun_at, folder))
+    newest = [folder for _, folder in sorted(records, reverse=True)[:MOST_RUNS]]
+    return tuple(run for folder in newest if (run := _loaded(folder)) is not None)
+
+
+def _folders(path: Path) -> Iterator[Path]:
+    """Yield the folders next to a run, newest first. Symbolic links are not followed."""
+    try:
+        with os.scandir(path.parent) as entries:
+            folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    yield from (Path(name) for _, name in sorted(folders, reverse=True)[:_MOST_FOLDERS] if Path(name) != path)
+
+
+def _record(folder: Path) -> RunRecord | None:
+    """Return the record of a run; None if it cannot be read, or if another user could have written it."""
+    try:
+        return RunDirectory.open(folder).record() if distrust(folder) is None else None
+    except PoolproofError:
+        return None
+
+
+def _loaded(folder: Path) -> LoadedRun | None:
+    """Return a run; None if it is damaged or large."""
+    try:
+        return load_run(folder) if (folder / "trials.jsonl").stat().st_size <= _LARGEST_BYTES else None
+    except (OSError, PoolproofError):
+        return None

@@ -1,0 +1,129 @@
+"""With earlier runs of the same machine at hand, answers include the variance between runs and say so."""
+
+import io
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from poolproof.presentation.html_report.answer import answer
+from poolproof.presentation.terminal.compared import print_comparison
+from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.contract import comparison_object, ranking_object
+from poolproof.results.compare.earlier_runs import MOST_RUNS, earlier_runs
+from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.model import RunRecord
+
+from .making import CAMPAIGN, RECORD, Values, make_run
+
+READS = Goal({"reads": 1.0})
+
+
+def record(day: int, campaign: str = CAMPAIGN, seed: int = 7, **facts: str) -> RunRecord:
+    found = {**RECORD.facts, "machine": "0123456789abcdef", **facts}
+    return replace(RECORD, campaign=campaign, begun_at=f"2026-11-{day:02}T10:00:00+00:00", facts=found, seed=seed)
+
+
+def values(factor: float) -> Values:
+    """Results whose trials agree within 1 %; the factor is what differs between runs, with the sign of the cell."""
+    sizes = {("one", "reads"): 1000.0, ("pair", "reads"): 1100.0, ("one", "stream"): 5e8, ("pair", "stream"): 6e8}
+    signs = dict(zip(sizes, (1, -1, -1, 1), strict=True))
+    return {key: [size * factor ** signs[key] * (1 + 0.005 * at) for at in (0, 1, 2)] for key, size in sizes.items()}
+
+
+def run(root: Path, day: int, factor: float = 1.0, campaign: str = CAMPAIGN) -> LoadedRun:
+    return load_run(make_run(root / f"run-{day}", values(factor), record=record(day, campaign)))
+
+
+def text_of(print_it: object, found: object) -> str:
+    out = io.StringIO()
+    assert callable(print_it)
+    print_it(Console(file=out, width=120), found)
+    return " ".join(out.getvalue().split())
+
+
+def test_a_ranking_includes_the_variance_between_runs_and_says_so(tmp_path: Path) -> None:
+    newest = run(tmp_path / "alone", 9)
+    alone = rank(newest, READS, metric=None, effect=0.0)
+    assert (len(alone.best), alone.earlier_runs) == (1, 0) and "this build" in text_of(print_ranking, alone)
+    for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
+        run(tmp_path / "several", day, factor)
+    newest = run(tmp_path / "several", 9)
+    found = rank(newest, READS, metric=None, effect=0.0)
+    assert (len(found.best), found.earlier_runs, ranking_object(found)["earlier_runs"]) == (2, 3, 3)
+    said = "All intervals include the variance between 3 earlier runs of it"
+    assert said in text_of(print_ranking, found) and "this build" not in text_of(print_ranking, found)
+    assert "include the variance between 3 earlier runs of it" in " ".join(answer(newest).rest)
+
+
+def test_two_runs_differ_by_twice_the_variance_between_runs(tmp_path: Path) -> None:
+    older, newer = run(tmp_path / "alone", 8, 0.95), run(tmp_path / "alone", 9, 1.05)
+    before = compare(Side(older), Side(newer), effect=0.0)
+    assert {cell.decision.word for cell in before.cells} == {"faster", "slower"} and before.earlier_runs == 0
+    for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
+        run(tmp_path / "several", day, factor)
+    older, newer = run(tmp_path / "several", 8, 0.95), run(tmp_path / "several", 9, 1.05)
+    for pair in ((older, newer), (newer, older)):
+        found = compare(*map(Side, pair), effect=0.0)
+        assert {cell.decision.word for cell in found.cells} == {"undecided"}
+        assert comparison_object(found)["earlier_runs"] == 3
+    assert "the variance between 3 earlier runs" in text_of(print_comparison, found)
+    assert rank(newer, READS, metric=None, effect=0.0).earlier_runs == 4
+
+
+def test_a_change_between_the_compared_runs_is_not_variance(tmp_path: Path) -> None:
+    for day in (1, 2, 3):
+        run(tmp_path, day, 1 + 0.005 * day)
+    found = compare(Side(run(tmp_path, 8)), Side(run(tmp_path, 9, 1.5)), effect=0.02)
+    assert {cell.decision.word for cell in found.cells} == {"faster", "slower"} and found.earlier_runs == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        record(1, machine="fedcba9876543210"),
+        record(1, kernel="Linux 6.18"),
+        record(1, CAMPAIGN.replace("time: 5s", "time: 9s")),
+        replace(record(1), imported=True),
+        record(20),
+        replace(record(1), facts=RECORD.facts),
+    ],
+)
+def test_other_machines_kernels_schedules_imports_and_later_runs_do_not_count(tmp_path: Path, other: RunRecord) -> None:
+    make_run(tmp_path / "other", values(1.3), record=other)
+    newest = run(tmp_path, 9)
+    assert earlier_runs(newest, {}).count == 0
+    make_run(tmp_path / "same", values(1.3), record=record(2))
+    assert earlier_runs(run(tmp_path, 10), {}).count >= 1
+
+
+def test_copies_links_damaged_and_untrusted_runs_do_not_count(tmp_path: Path) -> None:
+    first, newest = run(tmp_path, 1, 1.1), run(tmp_path, 9)
+    shutil.copytree(first.path, tmp_path / "copy")
+    shutil.copytree(newest.path, tmp_path / "copy-of-newest")
+    (tmp_path / "link").symlink_to(first.path)
+    damaged = run(tmp_path, 2, 1.1).path / "trials.jsonl"
+    damaged.write_text("{\n")
+    run(tmp_path, 3, 1.1).path.chmod(0o777)
+    (tmp_path / "notes").mkdir()
+    assert earlier_runs(newest, {}).count == 1
+
+
+def test_a_layout_or_workload_that_differs_leaves_out_its_cells(tmp_path: Path) -> None:
+    for day in (1, 2, 3):
+        run(tmp_path / "layout", day, 1.2, campaign=CAMPAIGN.replace("one: a | ext4", "one: a | xfs"))
+        other = CAMPAIGN.replace("bs: 4k", "bs: 8k").replace("bs: 1m", "bs: 2m")
+        run(tmp_path / "workloads", day, 1.2, campaign=other)
+    assert earlier_runs(run(tmp_path / "layout", 9), {}).count == 3
+    assert earlier_runs(run(tmp_path / "workloads", 9), {}).count == 0
+
+
+def test_only_the_newest_runs_are_used(tmp_path: Path) -> None:
+    for number in range(MOST_RUNS + 3):
+        make_run(tmp_path / f"r{number}", {("one", "reads"): [100.0, 101.0]}, record=record(number + 1))
+    newest = load_run(make_run(tmp_path / "new", {("one", "reads"): [100.0, 101.0]}, record=record(28)))
+    assert earlier_runs(newest, {}).count == MOST_RUNS
