@@ -12,6 +12,7 @@ from poolproof.campaign.layout import BraceMistake, expand_text, make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Disk, Layout, Measure, Workload, WorkloadRequest
 from poolproof.campaign.names import slug
+from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import (
     check_family,
     check_option_name,
@@ -138,7 +139,7 @@ def _apply(campaign: Campaign, overrides: Overrides, baseline: str | None) -> Ca
         budget_origin=campaign.budget_origin if overrides.budget is None else "--budget",
     )
     check_campaign(result, _SPOTS)
-    return result
+    return with_enough_time(result)
 
 
 def _measure(measure: Measure, overrides: Overrides) -> Measure:
@@ -214,7 +215,7 @@ def campaign_from_flags(
         devices=tuple(parse_device_flag(text) for text in devices),
         layouts=tuple(layout for text in layouts for layout in parse_layout_flag(text)),
         workloads=tuple(workload for text in workloads for workload in parse_workload_flag(text)),
-        measure=measure or Measure(),
+        measure=measure or Measure(is_default_time=True),
         baseline=baseline,
         goal=goal,
     )
@@ -229,7 +230,7 @@ def campaign_from_flags(
             hint = f"give one of them a name: {flag} {example}"
             raise Spot(flag).mistake(f"the name `{repeated}` is given twice", hint)
     check_campaign(campaign, {**_SPOTS, **_PLURALS})
-    return campaign
+    return with_enough_time(campaign)
 
 
 def _request(text: str, spot: Spot) -> WorkloadRequest:

@@ -58,12 +58,13 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
     table = expect_mapping(node, "`measure`", _EXAMPLE)
     check_keys(table, KEYS, "`measure`")
     given = {key.text: value for key, value in table.entries}
-    default = default or Measure()
+    default = default or Measure(is_default_time=True)
     _refuse_contradiction(table, default)
     until = None if "time" in given else _until(given, default.until, recorded=recorded)
     least, most = _trials(given, until, default)
     return Measure(
         time_s=_duration_of(given["time"], "time") if "time" in given else default.time_s,
+        is_default_time="time" not in given and default.is_default_time,
         trials=least,
         cold=_cold(given["cold"]) if "cold" in given else default.cold,
         seed=_seed(given["seed"]) if "seed" in given else default.seed,

@@ -140,7 +140,7 @@ class Measure:
     With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets from `trials` to
     `most_trials` trials, or exactly `trials` if `most_trials` is None. Each layout is built `builds` times, and these
     numbers of trials are for each build. With `calibrate`, each disk is first measured alone. If `cold` is "reads",
-    caches are dropped only before workloads that read.
+    caches are dropped only before workloads that read. `is_default_time` is true if the campaign does not set `time`.
     """
 
     time_s: float = 10.0
@@ -151,6 +151,7 @@ class Measure:
     until: Until | None = None
     calibrate: bool = False
     builds: int = 1
+    is_default_time: bool = field(default=False, compare=False)
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
         """True if the workload's trials start with cold caches. `reads` says whether any job of the workload reads."""

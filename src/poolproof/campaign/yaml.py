@@ -21,6 +21,7 @@ from poolproof.campaign.layout import make_layouts
 from poolproof.campaign.measure import duration, read_measure
 from poolproof.campaign.model import Campaign, Layout, Measure, OptionValues, Quick, Workload, WorkloadRequest
 from poolproof.campaign.names import NAME_RULE, did_you_mean, is_name, slug
+from poolproof.campaign.trial_length import with_enough_time
 from poolproof.campaign.workload import check_size, expand_workload, read_options, read_workload
 from poolproof.errors import CampaignError
 
@@ -78,6 +79,7 @@ def parse_campaign(text: str, origin: str, *, recorded: bool = False) -> Campaig
     table = expect_mapping(root, "a campaign", _EMPTY)
     check_keys(table, KEYS, "the campaign")
     campaign = _campaign(table, origin, recorded=recorded)
+    campaign = campaign if recorded else with_enough_time(campaign)
     measure = table.get("measure")
     in_measure = measure if isinstance(measure, YamlMapping) else YamlMapping((), table.spot)
     check = check_references if recorded else check_campaign
@@ -116,7 +118,7 @@ def _campaign(table: YamlMapping, origin: str, *, recorded: bool) -> Campaign:
         for name, value in _section(table, "workloads", _WORKLOADS)
         for workload in expand_workload(name.text, read_workload(name, value))
     )
-    how = read_measure(measure, recorded=recorded) if measure else Measure()
+    how = read_measure(measure, recorded=recorded) if measure else Measure(is_default_time=True)
     return Campaign(
         name=_name(table, origin),
         question=_text(table, "question", "write question: Which layout is faster?") or "",

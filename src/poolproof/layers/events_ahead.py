@@ -8,13 +8,9 @@ import math
 from collections.abc import Iterator
 
 from poolproof.campaign.model import Campaign, Workload
+from poolproof.campaign.trial_length import enough_s, has_own_length
 from poolproof.metrics import metric_of
 from poolproof.units import format_duration
-
-SLOW_PER_S = 50.0
-"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk completes, at random or with flushes."""
-
-_OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
@@ -25,25 +21,21 @@ def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
 def _sentences(campaign: Campaign) -> Iterator[str]:
     for workload in campaign.workloads:
         metric = metric_of(workload.metric)
-        if not metric.events_needed or _has_own_length(workload):
+        if not metric.events_needed or has_own_length(workload):
             continue
         longest_s, why = _longest_s(campaign, workload)
-        enough_s = math.ceil(metric.events_needed / SLOW_PER_S)
-        if longest_s >= enough_s:
+        needed_s = enough_s(workload.metric)
+        if longest_s >= needed_s:
             continue
         noun = f"{metric.event}s"
         key = "time" if campaign.measure.until is None else "max"
-        fix = f"budget: {_enough_budget_s(campaign, enough_s)}s" if why else f"{key}: {enough_s}s"
+        fix = f"budget: {_enough_budget_s(campaign, needed_s)}s" if why else f"{key}: {needed_s}s"
         yield (
             f"{workload.name}: the {metric.title} needs {metric.events_needed:,} {noun} in each trial, "
             f"and a trial lasts at most {format_duration(longest_s)}{why}. A layout with fewer than "
             f"{math.ceil(metric.events_needed / longest_s):,} {noun} per second has too few, and is not ranked. "
             f"For a hard disk, write {fix}, or choose another metric."
         )
-
-
-def _has_own_length(workload: Workload) -> bool:
-    return any(name in _OWN_LENGTH for job in workload.jobs for name, _ in job.options)
 
 
 def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
@@ -55,9 +47,9 @@ def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
     return (longest_s, "") if longest_s <= share_s else (share_s, ", if the budget is shared equally")
 
 
-def _enough_budget_s(campaign: Campaign, enough_s: int) -> int:
+def _enough_budget_s(campaign: Campaign, needed_s: int) -> int:
     """Return a budget for such trials that also leaves time for building and for the other workloads."""
-    return 2 * enough_s * _goal_trials(campaign)
+    return 2 * needed_s * _goal_trials(campaign)
 
 
 def _goal_trials(campaign: Campaign) -> int:

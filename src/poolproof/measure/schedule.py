@@ -6,8 +6,8 @@ from dataclasses import replace
 from statistics import fmean
 
 from poolproof.campaign.model import Campaign, Measure
+from poolproof.campaign.trial_length import SLOW_PER_S
 from poolproof.hosts.local import now_s
-from poolproof.layers.events_ahead import SLOW_PER_S
 from poolproof.layers.least_trial import least_trials_s
 from poolproof.measure.model import PreparedWorkload
 from poolproof.measure.order import TrialOrder

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.flags import Flags, Overrides, campaign_of
+from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, read_campaign
 from poolproof.layers.events_ahead import few_events_ahead
 
@@ -45,6 +47,47 @@ def test_until_is_limited_by_its_maximum_and_by_the_budget() -> None:
     assert "at most 15.0 s, if the budget is shared equally" in note
     assert "write budget: 160s" in note
     assert not ahead("measure: {until: 5%, trials: 2..6}\ngoal: r\nbudget: 60s")
+
+
+GOAL = """\
+layouts: {one: dir /a, two: dir /b}
+workloads: {etcd: etcd, r: {rw: randread, size: 1m}, p: {rw: randread, size: 1m, metric: p999}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rest", "time_s", "notes"),
+    [
+        ("goal: etcd", 20.0, "p"),
+        ("goal: etcd\nmeasure: {trials: 5}", 20.0, "p"),
+        ("goal: etcd\nmeasure: {time: 10s}", 10.0, "etcd p"),
+        ("goal: r", 10.0, "etcd p"),
+        ("", 10.0, "etcd p"),
+        ("goal: p", 10.0, "etcd p"),
+    ],
+)
+def test_trials_of_the_default_length_are_long_enough_for_the_goal(rest: str, time_s: float, notes: str) -> None:
+    """A percentile that needs more than a minute, and a `time` that the campaign sets, only get the note."""
+    found = parse_campaign(GOAL + rest, "t")
+    assert found.measure.time_s == time_s
+    assert [note.partition(":")[0] for note in few_events_ahead(found)] == notes.split()
+    again = parse_campaign(format_campaign(found), "t")
+    assert (again, again.measure.is_default_time) == (found, False)
+
+
+@pytest.mark.parametrize(
+    ("goal", "overrides", "time_s"),
+    [
+        ("", Overrides(None, None, None, goal="etcd"), 20.0),
+        ("", Overrides("3s", None, None, goal="etcd"), 3.0),
+        ("goal: etcd", Overrides(None, None, None, goal="r"), 10.0),
+        ("goal: etcd", Overrides(None, "5", None), 20.0),
+    ],
+)
+def test_flags_change_the_goal_and_the_length(tmp_path: Path, goal: str, overrides: Overrides, time_s: float) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(GOAL + goal, encoding="utf-8")
+    assert campaign_of(path, Flags(None, None, None, None), overrides)[0].measure.time_s == time_s
 
 
 def test_the_demo_measures_enough_events_for_its_question() -> None:

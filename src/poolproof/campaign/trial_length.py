@@ -1,0 +1,42 @@
+"""The default length of trials: long enough for the percentile that the campaign's goal is compared by.
+
+A percentile needs ten events that are slower (`Metric.events_needed`). How many events a layout completes is known only
+after its first trial, so the default is long enough for a slow hard disk. A `time` that the campaign sets is kept.
+"""
+
+import math
+from dataclasses import replace
+
+from poolproof.campaign.model import Campaign, Measure, Workload
+from poolproof.metrics import MetricId, metric_of
+
+SLOW_PER_S = 50.0
+"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk completes, at random or with flushes."""
+
+_LONGEST_DEFAULT_S = 60
+_OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")
+
+
+def enough_s(metric: MetricId) -> int:
+    """Return the seconds in which a slow layout has enough events for a percentile; 0 for a rate."""
+    return math.ceil(metric_of(metric).events_needed / SLOW_PER_S)
+
+
+def has_own_length(workload: Workload) -> bool:
+    """True if the workload's own options decide how long its trials are."""
+    return any(name in _OWN_LENGTH for job in workload.jobs for name, _ in job.options)
+
+
+def with_enough_time(campaign: Campaign) -> Campaign:
+    """Return the campaign with trials of the default length that are long enough for the percentile of its goal.
+
+    The campaign is unchanged if it sets `time` or `until` or has no goal, or if the percentile would need more than a
+    minute. `check` and `run` then say that the trials may be too short.
+    """
+    measure = campaign.measure
+    if not measure.is_default_time or measure.until is not None:
+        return campaign
+    goals = campaign.goal_workloads if campaign.goal is not None else ()
+    needed_s = max((enough_s(each.metric) for each in goals if not has_own_length(each)), default=0)
+    time_s = max(Measure.time_s, needed_s if needed_s <= _LONGEST_DEFAULT_S else 0)
+    return replace(campaign, measure=replace(measure, time_s=float(time_s)))
