@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from poolproof.facts.machine import said_by
 from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 20.0
@@ -17,6 +18,23 @@ _CLOUD = (
 
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
+_RAID_STATUS = re.compile(r"^(?P<name>\S+): \d+ \d+ raid \S+ \d+ (?P<members>[AaDd-]+) ", re.MULTILINE)
+BELOW = """
+walk() {
+  echo "$1"
+  for path in /sys/class/block/"$1"/slaves/*; do [ -e "$path" ] && walk "${path##*/}"; done
+  if [ -e /sys/class/block/"$1"/partition ]; then
+    disk=$(readlink -f /sys/class/block/"$1"); disk=${disk%/*}; walk "${disk##*/}"
+  elif [ -r /sys/class/block/"$1"/loop/backing_file ]; then
+    number=$(findmnt -n -o MAJ:MIN -T "$(cat /sys/class/block/"$1"/loop/backing_file)")
+    disk=$(readlink -f /sys/dev/block/"${number:-none}") && [ -e "$disk" ] && walk "${disk##*/}"
+  fi
+}
+for device; do walk "$device"; done
+exit 0
+"""
+"""A shell script that prints the kernel names of its arguments and of all block devices below them."""
+
 _MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
@@ -52,9 +70,39 @@ def cloud_volume(host: Host, device: str) -> str | None:
     return model if any(name in model for name in _CLOUD) else None
 
 
+def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
+    """Return the devices and all block devices below them: members, disks of partitions, disks with a loop's file."""
+    if not devices:
+        return ()
+    printed = host.run(["sh", "-c", BELOW, "sh", *devices], timeout_s=_LIMIT_S, check=False).stdout
+    return tuple(dict.fromkeys((*devices, *printed.split())))
+
+
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence part for each md array that lacks members and has one of the devices, or is one of them."""
-    return tuple(_degraded(text_of(host, "/proc/mdstat"), set(devices)))
+    """Return a sentence part for each array of md or LVM that lacks members and is one of the devices, is below one of
+    them, or has one of them as a member."""
+    mdstat = text_of(host, "/proc/mdstat")
+    has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))
+    if not has_degraded and not any(device.startswith("dm-") for device in devices):
+        return ()
+    below = devices_below(host, devices)
+    return (*_degraded(mdstat, set(below)), *_degraded_volumes(host, below))
+
+
+def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
+    """Yield the RAID volumes of LVM that lack a member.
+
+    The status of the target `raid` has one character for each member: A and a are alive, D is dead, and - is missing
+    (Documentation/admin-guide/device-mapper/dm-raid.rst).
+    """
+    names = {text_of(host, f"/sys/class/block/{each}/dm/name").strip() for each in devices if each.startswith("dm-")}
+    if not names:
+        return
+    printed = said_by(host, ("dmsetup", "status", "--target", "raid"), timeout_s=_LIMIT_S)
+    for found in _RAID_STATUS.finditer(printed):
+        missing = sum(state in "D-" for state in found["members"])
+        if missing and found["name"] in names:
+            yield f"the volume {found['name']} lacks {'a disk' if missing == 1 else f'{missing} disks'}"
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:

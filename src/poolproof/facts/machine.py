@@ -5,11 +5,12 @@ Read-only.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.errors import CommandError
 from poolproof.hosts.base import Host, text_of
+from poolproof.process import ProgramMissing
 
 _LIMIT_S = 20.0
 _PATH = 'PATH="$PATH:/usr/sbin:/sbin"; '  # the sbin directories may not be on a user's PATH
@@ -162,3 +163,11 @@ def _file_systems(host: Host) -> frozenset[str]:
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))
+
+
+def said_by(host: Host, argv: Sequence[str], *, timeout_s: float) -> str:
+    """Return the output of a program, even if it failed; empty if the host does not have it."""
+    try:
+        return host.run(argv, timeout_s=timeout_s, check=False).stdout
+    except ProgramMissing:
+        return ""

@@ -10,9 +10,9 @@ from poolproof.campaign.expression import Argument
 from poolproof.devices.model import Site, Volume
 from poolproof.errors import CampaignError
 from poolproof.evidence.model import Target, VdevUse
-from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
+from poolproof.layers.found import FoundReader
 from poolproof.layers.option_values import Values
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoDaemon, UndoPrograms
@@ -118,7 +118,7 @@ class OpenLayer(Generic[Spec]):
     host: Host
 
 
-class Layer(ABC, Generic[Spec]):
+class Layer(FoundReader, ABC, Generic[Spec]):
     """A storage technology. Layer objects are stateless.
 
     Methods that take an `OpenLayer` may run commands on its host. If `inputs` contains numbers, each number is the
@@ -312,19 +312,6 @@ class Layer(ABC, Generic[Spec]):
     def compression(self, mount_options: Sequence[str]) -> str | None:
         """Return the compression algorithm that the mount options turn on, or None."""
         return None
-
-    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the kernel names of the disks under a mount of this file system type, even if poolproof did not mount
-        it.
-
-        None if the mount's device number identifies the disk, as with most file systems.
-        """
-        return None
-
-    def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return this technology's background work on these disks (kernel names), even if poolproof did not start
-        it."""
-        return ()
 
 
 class AdaptableLayer(Layer[Spec]):

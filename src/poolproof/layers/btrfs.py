@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
+from poolproof.evidence.model import Expected, Target
 from poolproof.facts.block import Mount
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
@@ -19,6 +20,7 @@ from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
 from poolproof.layers.file_system import mount, mount_point, mounted
+from poolproof.layers.found import FoundStorage
 from poolproof.layers.option_values import FEATURES
 from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step
@@ -75,6 +77,19 @@ _PIECES = 128
 _COMMIT_S = 30.0
 _MOST_PIECES = 2048
 _LIMIT_S = 30.0
+SYSFS = """
+for device in /sys/fs/btrfs/*/devices/"$1"; do
+  [ -e "$device" ] || continue
+  folder=${device%/devices/*}
+  echo "uuid ${folder##*/}"
+  for path in "$folder"/devices/*; do echo "disk ${path##*/}"; done
+  for path in "$folder"/devinfo/*/missing; do [ -r "$path" ] && echo "missing $(cat "$path")"; done
+  for path in "$folder"/allocation/data/*/; do path=${path%/}; echo "profile ${path##*/}"; done
+  exit 0
+done
+"""
+"""A shell script that prints what sysfs shows about the btrfs file system of a device (fs/btrfs/sysfs.c)."""
+
 _COMPRESSES = ("compress", "compress-force")
 _DEFAULT_COMPRESSION = "zlib"  # if `compress` names no algorithm, btrfs(5)
 _USAGE_DEVICE = re.compile(r"^(/\S+), ID: \d+$")
@@ -146,12 +161,26 @@ class BtrfsLayer(Layer[Btrfs]):
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the disks that sysfs lists, because btrfs mounts have anonymous device numbers."""
-        real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
-        argv = ["find", "/sys/fs/btrfs", "-mindepth", "3", "-maxdepth", "3", "-path", "*/devices/*"]
-        listing = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
-        found = [line.split("/") for line in listing.splitlines()]
-        uuid = next((parts[4] for parts in found if parts[-1] == real.rpartition("/")[2]), None)
-        return tuple(sorted(parts[-1] for parts in found if parts[4] == uuid))
+        if mount.file_system != self.file_system:
+            return None
+        found = _in_sysfs(mount, host)
+        return found.disks if found else ()
+
+    def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
+        state = _in_sysfs(found.mount, host) if found.mount else None
+        if state is None or not state.missing:
+            return target
+        lacks = "a disk" if state.missing == 1 else f"{state.missing} disks"
+        degraded = f"the btrfs file system {state.uuid} lacks {lacks}"
+        return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
+
+    def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
+        """Return the least write amplification of the profiles that the data chunks have."""
+        state = _in_sysfs(found.mount, host) if found.mount else None
+        profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
+        if state is None or not profiles:
+            return None
+        return Expected(min(_factor_of(profile, len(state.disks), state.missing) for profile in profiles))
 
     def copies_on_write(self, spec: Btrfs) -> bool:
         return "nodatacow" not in spec.mount
@@ -203,6 +232,41 @@ class BtrfsLayer(Layer[Btrfs]):
             if sign in status.stdout:
                 return f"btrfs is {verb} {path}"
         return None
+
+
+@dataclass(frozen=True)
+class _InSysfs:
+    """A mounted file system in sysfs: its UUID, its disks that are there, how many are missing, its data profiles."""
+
+    uuid: str
+    disks: tuple[str, ...]
+    missing: int
+    profiles: tuple[str, ...]
+
+
+def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
+    """Return the state of a mounted file system; None if it is not btrfs or sysfs does not list its device."""
+    if mount.file_system != BtrfsLayer.file_system:
+        return None
+    real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
+    printed = host.run(["sh", "-c", SYSFS, "sh", real.rpartition("/")[2]], timeout_s=_LIMIT_S, check=False).stdout
+    lines = [line.partition(" ")[::2] for line in printed.splitlines()]
+
+    def of(key: str) -> tuple[str, ...]:
+        return tuple(sorted(text for word, text in lines if word == key))
+
+    uuids = of("uuid")
+    return _InSysfs(uuids[0], of("disk"), of("missing").count("1"), of("profile")) if uuids else None
+
+
+def _factor_of(profile: Profile, there: int, missing: int) -> float:
+    """Return the least write amplification of a profile on a file system without its missing disks.
+
+    Chunks with fewer copies are written once per copy that is left.
+    """
+    if profile.parity:
+        return there / (there - profile.parity) if not missing and there > profile.parity else 1.0
+    return float(max(1, profile.copies - missing))
 
 
 def _check_word(reading: StageReader, argument: Word | Option) -> None:

@@ -8,9 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from poolproof import layers
+from poolproof.evidence.model import Expected, Target
 from poolproof.facts.block import Below, Mount, block_below, mount_of, mounted_device, parse_mountinfo
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer
+from poolproof.layers.found import FoundStorage
 
 _LIMIT_S = 20.0
 _MOST_OVERLAYS = 8
@@ -37,6 +39,19 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
     A file system can be on several devices or on none (tmpfs, network file systems, FUSE, ZFS). If it is on a
     partition, the partition is returned, because its counters exclude the disk's other partitions.
     """
+    found = storage_at(host, path)
+    if found is None:
+        return ()
+    names = dict.fromkeys(disk for device in found.devices for disk in disks_of(host, device))
+    return tuple(block_below(name) for name in names)
+
+
+def storage_at(host: Host, path: str) -> FoundStorage | None:
+    """Return the storage of an existing file or directory; None if no mount contains it. An overlay's files are
+    written to its upper directory.
+
+    Raises CommandFailed if `path` does not exist.
+    """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
     mount = mount_of(mounts, real)
@@ -45,12 +60,30 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
             upper = dict(option.partition("=")[::2] for option in mount.options).get("upperdir")
             mount = mount_of(mounts, upper) if upper else None
     if mount is None or mount.file_system == "overlay":
-        return ()
-    layer = layer_of(mount.file_system)
-    names = None if layer is None else layer.disks_under(mount, host)
-    if names is None:
-        names = mounted_device(host, mount.number)
-    return tuple(block_below(name) for name in names)
+        return None
+    answers = (layer.disks_under(mount, host) for layer in all_layers().values())
+    devices = next((disks for disks in answers if disks is not None), None)
+    return FoundStorage(mount, mounted_device(host, mount.number) if devices is None else devices)
+
+
+def disks_of(host: Host, device: str) -> tuple[str, ...]:
+    """Return the kernel names of the disks under a block device whose own counters do not show what the disks do (a
+    zvol); for other devices, the device itself."""
+    found = (layer.disks_of(device, host) for layer in all_layers().values())
+    return next((disks for disks in found if disks is not None), (device,))
+
+
+def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
+    """Return the target with the facts that all technologies have about storage that poolproof did not build."""
+    for layer in all_layers().values():
+        target = layer.describe_found(found, host, target)
+    return target
+
+
+def expected_found(host: Host, found: FoundStorage) -> Expected | None:
+    """Return the write amplification of storage that poolproof did not build; None if no technology knows it."""
+    known = (layer.expected_found(found, host) for layer in all_layers().values())
+    return next((expected for expected in known if expected is not None), None)
 
 
 def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:

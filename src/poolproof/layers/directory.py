@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 from poolproof.campaign.expression import Option, Word
 from poolproof.devices.model import Site, Volume
-from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, StageReader
+from poolproof.evidence.model import Target
+from poolproof.facts.disk_state import devices_below
+from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
+from poolproof.layers.catalogue import all_layers, describe_found, storage_at
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
 
@@ -65,6 +68,17 @@ class DirLayer(Layer[Dir]):
 
     def capacity_bytes(self, spec: Dir, inputs: Sequence[int]) -> int:
         return inputs[0]
+
+    def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
+        """Return the target with the facts about the file system, pool or array that contains the directory."""
+        found = storage_at(built.host, built.inputs[0].path)
+        return describe_found(built.host, found, target) if found else target
+
+    def busy_with(self, built: OpenLayer[Dir]) -> str | None:
+        leaves = [leaf.counter.split("/")[-2] for leaf in built.volume.leaves]
+        disks = frozenset(devices_below(built.host, leaves))
+        known = [layer for layer in all_layers().values() if not layer.guesses_work]
+        return "; ".join(text for layer in known for text in layer.busy_on(disks, built.host)) or None
 
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
         """Return None: poolproof does not know what protects an existing directory."""

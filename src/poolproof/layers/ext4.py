@@ -64,6 +64,7 @@ class Ext4Layer(FileSystemLayer):
     packages = ("e2fsprogs",)
     version = ProgramVersion("e2fsprogs", ("mkfs.ext4", "-V"))
     file_system = "ext4"
+    guesses_work = True
     mkfs_discards = True  # mke2fs(8) `discard`
     vocabulary = _WORDS
     values = MappingProxyType(

@@ -10,9 +10,11 @@ from typing import Any
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
-from poolproof.evidence.model import Target, VdevUse
+from poolproof.evidence.model import Expected, Target, VdevUse
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerNode, OpenLayer, WriteBack
+from poolproof.layers.catalogue import expected_found, storage_at
+from poolproof.layers.directory import Dir
 from poolproof.layers.file_system import file_bytes
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
@@ -92,6 +94,17 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
     path = f"{leaf.counter.removesuffix('/stat')}/queue/discard_max_bytes"
     most_bytes = text_of(host_named(host, leaf.host), path).strip()
     return not leaf.path.startswith("/dev/loop") and most_bytes not in ("", "0")
+
+
+def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
+    """Return the write amplification of storage that poolproof did not build, by the path of its `dir` layer."""
+    found: dict[str, Expected] = {}
+    for _, built in _layers_of(plan, host):
+        storage = storage_at(built.host, built.inputs[0].path) if isinstance(built.spec, Dir) else None
+        known = expected_found(built.host, storage) if storage else None
+        if known:
+            found[built.spec.path] = known
+    return found
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:

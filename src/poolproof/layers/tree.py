@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
@@ -19,6 +20,7 @@ from poolproof.units import format_size
 
 _FLUSH_LIMIT_S = 600.0
 _ADD = "define the device under `devices:` in the campaign or with --device NAME=file:1G (see poolproof run --help)"
+_NOTHING: Mapping[str, Expected] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -322,15 +324,20 @@ def uses_page_cache(node: Node) -> bool:
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
-def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
+def write_factor(
+    node: Node, written: Mapping[str, int] | None = None, found: Mapping[str, Expected] = _NOTHING
+) -> float:
     """Return the expected write amplification: bytes written to the leaf devices per byte of data.
 
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
     the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
-    because too large a factor would refute correct results.
+    because too large a factor would refute correct results. `found` has what is known about the storage below existing
+    directories, by the path in the layout.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
+        if isinstance(entry.spec, Dir) and entry.spec.path in found:
+            return found[entry.spec.path].write_factor
         if written is None:
             return entry.layer.write_factor(entry.spec, factors)
         counts = [sum(written.get(name, 0) for name in devices(below)) for below in entry.inputs]
@@ -339,28 +346,30 @@ def write_factor(node: Node, written: Mapping[str, int] | None = None) -> float:
     return fold(node, lambda _: 1.0, of_layer)
 
 
-def expected(node: Node, written: Mapping[str, int]) -> Expected:
+def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expected] = _NOTHING) -> Expected:
     """Return the expected write amplification of the layout.
 
-    `written` has the bytes written to each device, by name.
+    `written` has the bytes written to each device, by name. `found` is as in `write_factor`.
     """
-    return Expected(write_factor(node, written), commit_factor=commit_factor(node))
+    return Expected(write_factor(node, written, found), commit_factor=commit_factor(node, found))
 
 
-def commit_factor(node: Node) -> float | None:
+def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
     """Return the bytes written to log vdevs per byte of a committed write, the least of all pools of the layout.
 
-    None if no pool has log vdevs.
+    None if no pool has log vdevs. `found` is as in `write_factor`.
     """
 
     def of_layer(entry: LayerNode, inputs: list[tuple[float, float | None]]) -> tuple[float, float | None]:
+        if isinstance(entry.spec, Dir) and entry.spec.path in found:
+            return found[entry.spec.path].write_factor, found[entry.spec.path].commit_factor
         factors = [factor for factor, _ in inputs]
         own = entry.layer.commit_factor(entry.spec, factors)
         below = min((factor for _, factor in inputs if factor is not None), default=None)
         return entry.layer.write_factor(entry.spec, factors), below if own is None else own
 
-    found: tuple[float, float | None] = fold(node, lambda _: (1.0, None), of_layer)
-    return found[1]
+    factors: tuple[float, float | None] = fold(node, lambda _: (1.0, None), of_layer)
+    return factors[1]
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:

@@ -37,6 +37,7 @@ from poolproof.layers.base import (
 from poolproof.layers.file_system import make_mount_point, mount_point
 from poolproof.layers.shared_steps import kernel_name, key_path, make_key, wipe
 from poolproof.layers.zfs_commands import UndoArcLimit, UndoPool, UndoVdevs
+from poolproof.layers.zfs_found import PoolReader
 from poolproof.layers.zfs_properties import DATASET, POOL, VALUES, check_property
 from poolproof.layers.zfs_vdevs import NEEDED, Vdev, VdevTree, read_vdevs
 from poolproof.steps import Step
@@ -78,7 +79,7 @@ class Zfs:
         return int(dict(self.dataset).get("copies", "1"))
 
 
-class ZfsLayer(AdaptableLayer[Zfs]):
+class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     """A pool with a mounted dataset. `| zvol` creates a block device on the pool."""
 
     word = "zfs"

@@ -1,8 +1,8 @@
 """What ZFS reports: properties, space, background work, module parameters and mirror members.
 
-`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. In `zpool status`,
-log and cache devices follow a line with a tab and the word `logs` or `cache`. Each line of arcstats has a name, a type
-and a value. See zfs-get(8) and zpool-status(8).
+`zfs get -H -p -o property,value all` prints each property and its exact value, separated by a tab. Each
+line of arcstats has a name, a type and a value. See zfs-get(8) and zpool-status(8). zfs_found.py reads pools that
+poolproof did not build.
 """
 
 import re
@@ -21,76 +21,6 @@ PARAMETERS = "/sys/module/zfs/parameters"
 TXG_TIMEOUT_S = 5.0
 _BUSY = re.compile(r"^\s*(?:scan|remove|expand): (.*\bin progress\b.*)$", re.MULTILINE)
 _VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
-_SCAN = re.compile(r"^\s*scan: (scrub|resilver) in progress", re.MULTILINE)
-_GROUP = re.compile(r"^\t(logs|cache)\s*$", re.MULTILINE)
-_RAIDZ = re.compile(r"^\t\s+raidz([123]?)-", re.MULTILINE)
-_DEGRADED = re.compile(r"^\s*pool: (\S+)\n\s*state: DEGRADED\b", re.MULTILINE)
-_ZVOL_DEVICES = "/dev/zvol/"
-
-
-@dataclass(frozen=True)
-class FoundDataset:
-    """A dataset or volume that poolproof did not build. `busy_with` is "scrub", "resilver" or None.
-
-    `degraded` is a sentence part about the pool if it lacks a disk.
-    """
-
-    properties: Mapping[str, str]
-    zfs: ZfsFacts
-    busy_with: str | None
-    degraded: str | None = None
-
-
-def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return the dataset or volume with its exact property values; None if there is no dataset or volume of this name.
-
-    Raises ProgramMissing if the host has no `zfs`.
-    """
-    properties = read_properties(name, host)
-    if properties is None:
-        return None
-    status = host.run(["zpool", "status", name.partition("/")[0]], timeout_s=_LIMIT_S, check=False).stdout
-    groups, scan = _GROUP.findall(status), _SCAN.search(status)
-    capacity, fragmentation = _use_of(host, name.partition("/")[0])
-    zfs = replace(
-        module_facts(host),
-        is_zvol=is_zvol,
-        has_log="logs" in groups,
-        has_cache="cache" in groups,
-        raidz_parity=_raidz_parity(status),
-        capacity_percent=capacity,
-        fragmentation_percent=fragmentation,
-    )
-    return FoundDataset(properties, zfs, scan[1] if scan else None, degraded_pool(status))
-
-
-def degraded_pool(status: str) -> str | None:
-    """Return a sentence part about a pool that lacks a disk, from `zpool status`; None if it has all of them."""
-    found = _DEGRADED.search(status)
-    return f"the pool {found[1]} is DEGRADED" if found else None
-
-
-def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
-    """Return how full and how fragmented a pool is, in percent; None for what `zpool list` does not print."""
-    argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
-    cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
-    numbers = [int(cell) if cell.isdigit() else None for cell in cells]
-    return (numbers[0], numbers[1]) if len(numbers) == 2 else (None, None)
-
-
-def _raidz_parity(status: str) -> int | None:
-    """Return the largest parity among the raidz vdevs in `zpool status`; None without raidz."""
-    return max((int(found or 1) for found in _RAIDZ.findall(status)), default=None)
-
-
-def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None otherwise."""
-    if device.startswith(_ZVOL_DEVICES):
-        return device.removeprefix(_ZVOL_DEVICES)
-    if not re.fullmatch(r"/dev/zd\d+", device):
-        return None
-    found = host.run(["/lib/udev/zvol_id", device], timeout_s=_LIMIT_S, check=False)
-    return found.stdout.strip() or None if found.returncode == 0 else None
 
 
 def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:

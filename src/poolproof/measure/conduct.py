@@ -12,7 +12,7 @@ from poolproof.facts.block import used_loops
 from poolproof.hosts.base import Host, HostUnreachable, host_names
 from poolproof.layers.adapt import core_of
 from poolproof.layers.families import families
-from poolproof.layers.open_layout import describe, deviations
+from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import on_host
 from poolproof.measure.builds import build_rounds
 from poolproof.measure.found import found_directory
@@ -225,6 +225,7 @@ class _Conductor:
             scratch=self.plan.site.state_dir,
             found=found_directory(planned.node),
             identity_check=planned.identity_check,
+            below=expected_below(tree, host),
         )
 
     def _run_trials(self, layout: BuiltLayout, order: TrialOrder, build: int) -> None:

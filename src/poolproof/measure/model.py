@@ -75,7 +75,7 @@ class BuiltLayout:
 
     `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
     `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
-    campaign names.
+    campaign names. `below`: the write amplification of storage below existing directories, as in `write_factor`.
     """
 
     name: str
@@ -85,6 +85,7 @@ class BuiltLayout:
     scratch: str
     found: str | None
     identity_check: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    below: Mapping[str, Expected] = field(default_factory=dict)
 
     @property
     def top(self) -> str:

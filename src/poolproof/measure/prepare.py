@@ -43,7 +43,7 @@ def prepare(
     placed = place(host, layout, cells, listener)
     flush(host, layout)
     stored = stored_per_leaf(layout.tree, host)
-    on_leaves = expected(layout.node, stored)
+    on_leaves = expected(layout.node, stored, layout.below)
     files = {paths: inspect(host, paths) for paths in {each.paths for each in placed}}
     return {
         cell.workload.name: PreparedWorkload(
@@ -88,7 +88,7 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
     flush(host, layout)
     after = _written(host, layout)
     grown = {name: after[name] - count for name, count in before.items()}
-    data_bytes = sum(grown.values()) / write_factor(layout.node, grown)
+    data_bytes = sum(grown.values()) / write_factor(layout.node, grown, layout.below)
     return replace(filled, stored_share=min(1.0, data_bytes / size_bytes))
 
 

@@ -288,7 +288,9 @@ def _evidence(
     leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
     moved = moved_each_way(result)
     went = {leaf.device: leaf.drained_write_bytes for leaf in leaves}
-    on_leaves = replace(expected(context.layout.node, went), stored_share=prepared.expected.stored_share)
+    on_leaves = replace(
+        expected(context.layout.node, went, context.layout.below), stored_share=prepared.expected.stored_share
+    )
     account = byte_account(moved, leaves, on_leaves, window, context.idle) if leaves else None
     files = prepared.files
     if resident is not None:

@@ -16,12 +16,15 @@ RULE = Rule(
     title="The array lacks a disk",
     wrong="A degraded mirror writes to fewer disks and reads from fewer. A degraded RAID or raidz computes missing "
     "data from all the other disks. The expected write amplification changes too.",
-    shows="Before the run: md's `degraded` is above 0, or `zpool status` shows a pool that is DEGRADED.",
+    shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array that lacks members, `zpool status` shows "
+    "a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. An existing directory (`dir`) on such an "
+    "array counts too.",
     error="Too low for reads of parity RAID; too high or too low for writes.",
     fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
     "array was degraded",
     sources=(
         linux_source("6.12", "drivers/md/md.c", "degraded_show"),
+        linux_source("6.12", "fs/btrfs/sysfs.c", "btrfs_devinfo_missing_show"),
         zfs_source("2.3.0", "module/zfs/vdev_raidz.c", "vdev_raidz_io_start_read"),
     ),
     in_job=_in_job,

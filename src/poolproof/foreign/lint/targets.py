@@ -1,23 +1,23 @@
 """Find the targets of jobs: from the user's options, or by looking up the paths of the jobs' files on the host."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import PoolproofError
 from poolproof.evidence.files import inspect
 from poolproof.evidence.model import Evidence, Target
-from poolproof.facts.block import mount_of, parse_mountinfo
+from poolproof.facts.block import block_below
 from poolproof.facts.machine import survey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as target_from_options
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.written_devices import DeviceLookup, WrittenDevice
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.catalogue import busy_on, device_under
-from poolproof.layers.zfs_status import FoundDataset, find_dataset, on_dataset, volume_of
+from poolproof.layers.catalogue import busy_on, describe_found, device_under, disks_of, storage_at
+from poolproof.layers.found import FoundStorage
 from poolproof.measure.target import target_of
 
 _MOST_FILES = 64
@@ -65,7 +65,6 @@ class TargetLookup:
         self._leaves = cache(self._find_leaves)
         self._files = cache(lambda paths: inspect(host, _existing_files(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda disks: busy_on(disks, host))
-        self._zfs = cache(self._find_zfs)
         self._written = cache(lambda path: none_if_it_fails(lambda: devices.at(path)))
         self._machine = cache(lambda: survey(host, ()))
 
@@ -92,35 +91,24 @@ class TargetLookup:
         return None if self._context.file_system is not None else self._written(path)
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
-        """Return the background work on the disks and in the ZFS pools that contain the files."""
+        """Return the background work on the disks that contain the files."""
         existing = {found for place in places if (found := self._existing(_path(place))) is not None}
         disks = frozenset(leaf.name for each in existing for leaf in self._leaves(each))
-        datasets = [none_if_it_fails(partial(self._zfs, each)) for each in existing]
-        pools = {f"a {dataset.busy_with} of ZFS" for dataset in datasets if dataset and dataset.busy_with}
-        return (*self._busy(disks), *sorted(pools))
+        return self._busy(disks)
 
     def _find_target(self, place: _Existing) -> Target:
-        leaves, facts = self._leaves(place), self._zfs(place)
+        leaves = self._leaves(place)
         target = target_of(self._host, Volume(place.path, place.is_block, leaves), leaves, self._machine())
-        if facts is None:
-            return target
-        degraded = (*target.degraded, *filter(None, [facts.degraded]))
-        return on_dataset(replace(target, degraded=degraded), facts.properties, facts.zfs)
+        name = place.path.rpartition("/")[2]
+        found = FoundStorage(None, (name,)) if place.is_block else storage_at(self._host, place.path)
+        return describe_found(self._host, found, target) if found else target
 
     def _find_leaves(self, place: _Existing) -> tuple[Leaf, ...]:
         if place.is_block:
-            name = place.path.rpartition("/")[2]
-            return (Leaf(name, place.path, f"/sys/class/block/{name}/stat"),)
-        below = device_under(self._host, place.path)
+            below = tuple(block_below(name) for name in disks_of(self._host, place.path.rpartition("/")[2]))
+        else:
+            below = device_under(self._host, place.path)
         return tuple(Leaf(each.device, f"/dev/{each.device}", each.counter) for each in below)
-
-    def _find_zfs(self, place: _Existing) -> FoundDataset | None:
-        mounts = () if place.is_block else parse_mountinfo(self._host.read("/proc/self/mountinfo"))
-        mount = mount_of(mounts, place.path) if mounts else None
-        if mount is not None and mount.file_system == "zfs":
-            return find_dataset(self._host, mount.source, is_zvol=False)
-        volume = next(filter(None, (volume_of(self._host, leaf.path) for leaf in self._leaves(place))), None)
-        return find_dataset(self._host, volume, is_zvol=True) if volume else None
 
 
 def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:

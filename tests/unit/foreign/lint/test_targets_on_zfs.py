@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from poolproof.evidence.model import Target, ZfsFacts
+from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
 from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.targets import TARGET_AT, TargetLookup
+from poolproof.layers.zfs_found import STATUS
 from poolproof.process import Completed
 from tests.unit.foreign.lint.making import job, source
 from tests.unit.layers.recorded import RecordedHost
@@ -22,21 +23,23 @@ _MOUNTS = """\
 63 24 0:47 / /tank/db rw,relatime shared:32 - zfs tank/db rw,xattr,noacl
 70 24 230:0 / /mnt/vm rw,relatime shared:33 - ext4 /dev/zd0 rw
 """
+# `zpool status -P -L -i -t` of OpenZFS 2.3.2
 _STATUS = """\
   pool: tank
  state: ONLINE
 config:
 
-\tNAME                  STATE     READ WRITE CKSUM
-\ttank                  ONLINE       0     0     0
-\t  mirror-0            ONLINE       0     0     0
-\t    scsi-0LAB_file_a  ONLINE       0     0     0
-\t    scsi-0LAB_file_b  ONLINE       0     0     0
+\tNAME           STATE     READ WRITE CKSUM
+\ttank           ONLINE       0     0     0
+\t  mirror-0     ONLINE       0     0     0
+\t    /dev/sda1  ONLINE       0     0     0  (uninitialized)  (untrimmed)
+\t    /dev/sdb1  ONLINE       0     0     0  (uninitialized)  (untrimmed)
 \tlogs\t
-\t  scsi-0LAB_file_c    ONLINE       0     0     0
+\t  /dev/sdc1    ONLINE       0     0     0  (uninitialized)  (untrimmed)
 
 errors: No known data errors
 """
+_DEGRADED = _STATUS.replace("state: ONLINE", "state: DEGRADED").replace("/dev/sdb1  ONLINE ", "/dev/sdb1  OFFLINE")
 _FILES = {
     "/proc/self/mountinfo": _MOUNTS,
     "/proc/meminfo": "MemTotal:        2033956 kB\nMemFree:         1511160 kB\nMemAvailable:    1572668 kB\n",
@@ -70,7 +73,8 @@ _SAID = dict(
         (("id", "-u"), "0\n"),
         (_get("tank/db"), PROPERTIES),
         (_get("tank/vol"), VOLUME),
-        (("zpool", "status", "tank"), _STATUS),
+        ((*STATUS, "tank"), _STATUS),
+        (STATUS, _STATUS),
     ]
 )
 
@@ -100,7 +104,8 @@ def test_a_dataset_with_its_properties_the_ram_and_the_arc() -> None:
     assert (target.ram_bytes, target.kernel) == (2033956 * 1024, (6, 1))
     assert target.zfs == ZfsFacts(
         version="2.1.11-1+deb12u1", sync="standard", logbias="latency", primarycache="all", dedup="off",
-        arc_max_bytes=268435456, has_log=True,
+        arc_max_bytes=268435456, has_log=True, pools=("tank",), log_devices=("sdc1",),
+        mirrors=((MirrorSide(("sda1",), None, is_file=False), MirrorSide(("sdb1",), None, is_file=False)),),
     )  # fmt: skip
 
 
@@ -136,8 +141,17 @@ def test_the_machine_sharpens_what_lint_says() -> None:
 def test_a_pool_that_scrubs_itself_is_told(action: str, path: str) -> None:
     scan = f"  scan: {action} in progress since Sun Nov 22 21:43:57 2026\n\t9.5G scanned at 1.2G/s\n"
     status = _STATUS.replace("config:", f"{scan}config:")
-    host = _ZfsHost({**_SAID, ("zpool", "status", "tank"): status}, _FILES, "far")
+    host = _ZfsHost({**_SAID, (*STATUS, "tank"): status, STATUS: status}, _FILES, "far")
     text = job(f"rw=randread bs=16k size=64m direct=1 filename={path}")
     found = {each.rule: each.message for each in lint(source(text), TargetLookup(read_context(), host))}
     assert f"busy with a {action} of ZFS now" in found["background-io"]
     assert "background-io" not in {each.rule for each in lint(source(text), _PLACES)}
+
+
+@pytest.mark.parametrize("path", ["/tank/db/a.0.0", "/mnt/vm/a.0.0", "/dev/zvol/tank/vol"])
+def test_a_pool_without_a_disk_is_degraded(path: str) -> None:
+    host = _ZfsHost({**_SAID, (*STATUS, "tank"): _DEGRADED, STATUS: _DEGRADED}, _FILES, "far")
+    target = TargetLookup(read_context(), host).target(JobFiles((path,), ""))
+    assert target is not None
+    assert target.degraded == ("the pool tank is DEGRADED (/dev/sdb1)",)
+    assert _target(path).degraded == ()

@@ -1,0 +1,51 @@
+"""What a storage technology can report about storage that poolproof did not build: a mount or a block device."""
+
+from dataclasses import dataclass
+
+from poolproof.evidence.model import Expected, Target
+from poolproof.facts.block import Mount
+from poolproof.hosts.base import Host
+
+
+@dataclass(frozen=True)
+class FoundStorage:
+    """Storage that poolproof did not build: its mount, and the kernel names of the block devices below it.
+
+    `mount` is None for a block device. `devices` is empty if the file system is not on a block device (tmpfs, NFS).
+    """
+
+    mount: Mount | None
+    devices: tuple[str, ...]
+
+
+class FoundReader:
+    """The questions about storage that poolproof did not build. By default, a technology knows nothing about it."""
+
+    guesses_work = False
+    """True if `busy_on` may return work that is being done for another disk."""
+
+    def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
+        """Return the kernel names of the disks under a mount of this technology.
+
+        None for other mounts, and if the mount's device number identifies the disk, as with most file systems.
+        """
+        return None
+
+    def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
+        """Return the kernel names of the disks under a block device of this technology.
+
+        None for all other devices, and if the device's own counters show what the disks do.
+        """
+        return None
+
+    def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
+        """Return the target with the facts about storage of this technology."""
+        return target
+
+    def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
+        """Return the write amplification of storage of this technology, counted at the disks; None if unknown."""
+        return None
+
+    def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
+        """Return this technology's background work on these disks (kernel names)."""
+        return ()

@@ -1,0 +1,109 @@
+"""Directories on storage that poolproof did not build: btrfs in sysfs, a pool, arrays of md and LVM."""
+
+import pytest
+
+from poolproof.evidence.model import Expected, Target
+from poolproof.facts.disk_state import BELOW, degraded_arrays
+from poolproof.layers import open_layout
+from poolproof.layers.btrfs import SYSFS
+from poolproof.layers.catalogue import device_under
+from poolproof.layers.tree import expected
+from poolproof.layers.zfs_found import STATUS
+
+from .ground import plan
+from .recorded import RecordedHost
+from .test_zfs_status import ARCSTATS, PROPERTIES, get
+
+_MOUNTS = """\
+24 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+61 24 0:46 / /srv/pool rw,relatime shared:31 - zfs tank/data rw,xattr,noacl
+62 24 0:47 / /srv/btrfs rw,relatime shared:32 - btrfs /dev/sdb rw,space_cache=v2
+"""
+_STATUS = """\
+  pool: tank
+ state: DEGRADED
+config:
+
+\tNAME           STATE     READ WRITE CKSUM
+\ttank           DEGRADED     0     0     0
+\t  mirror-0     DEGRADED     0     0     0
+\t    /dev/sdb1  ONLINE       0     0     0
+\t    /dev/sdc1  OFFLINE      0     0     0
+\t    /dev/sdd1  ONLINE       0     0     0
+\tlogs\t
+\t  /dev/sde1    ONLINE       0     0     0
+
+errors: No known data errors
+"""
+_SYSFS = "uuid b07f-1\ndisk sdb\ndisk sdc\nmissing 0\nmissing 1\nmissing 0\nprofile raid1\n"
+_FILES = {
+    "/proc/self/mountinfo": _MOUNTS,
+    "/sys/module/zfs/version": "2.3.2-2~bpo12+2\n",
+    "/proc/spl/kstat/zfs/arcstats": ARCSTATS,
+}
+_HOST = RecordedHost(
+    {
+        (*STATUS, "tank"): _STATUS,
+        get("tank/data"): f"{PROPERTIES}direct\tstandard\nobjsetid\t54\n",
+        ("realpath", "--canonicalize-existing", "/srv/pool"): "/srv/pool\n",
+        ("realpath", "--canonicalize-existing", "/srv/btrfs"): "/srv/btrfs\n",
+        ("realpath", "/dev/sdb"): "/dev/sdb\n",
+        ("sh", "-c", SYSFS, "sh", "sdb"): _SYSFS,
+    },
+    _FILES,
+)
+
+
+def _described(text: str) -> tuple[Target, Expected]:
+    planned = plan(text)
+    found = open_layout.expected_below(planned, _HOST)
+    return open_layout.describe(planned, _HOST, Target("?")), expected(planned.top.node, {}, found)
+
+
+def test_a_directory_on_a_pool_has_the_state_and_version_of_the_pool() -> None:
+    target, on_leaves = _described("dir /srv/pool")
+    assert target.degraded == ("the pool tank is DEGRADED (/dev/sdc1)",)
+    assert (target.record_bytes, target.compression) == (16384, "lz4")
+    assert target.zfs is not None
+    assert (target.zfs.version, target.zfs.direct, target.zfs.sync) == ("2.3.2-2~bpo12+2", "standard", "standard")
+    assert (target.zfs.pools, target.zfs.objsets, target.zfs.log_devices) == (
+        ("tank",),
+        ("tank/objset-0x36",),
+        ("sde1",),
+    )
+    assert on_leaves == Expected(2.0, commit_factor=1.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"), [("/srv/pool", ["sdb1", "sdd1", "sde1"]), ("/srv/btrfs", ["sdb", "sdc"])], ids=["pool", "btrfs"]
+)
+def test_the_disks_below_a_directory(path: str, names: list[str]) -> None:
+    assert [below.device for below in device_under(_HOST, path)] == names
+
+
+def test_a_directory_on_btrfs_without_a_disk_is_degraded() -> None:
+    target, on_leaves = _described("dir /srv/btrfs")
+    assert target.degraded == ("the btrfs file system b07f-1 lacks a disk",)
+    assert on_leaves == Expected(1.0)
+
+
+def test_a_union_of_directories_knows_both() -> None:
+    target, on_leaves = _described("mergerfs (dir /srv/pool) (dir /srv/btrfs)")
+    assert len(target.degraded) == 2
+    assert on_leaves == Expected(1.0, commit_factor=1.0)
+
+
+def test_arrays_below_a_mapping_are_degraded() -> None:
+    mdstat = "md0 : active raid1 sda1[0]\n      1046528 blocks super 1.2 [2/1] [U_]\n"
+    said = {
+        ("sh", "-c", BELOW, "sh", "dm-3"): "dm-3\nmd0p1\nmd0\nsda1\nsda\n",
+        ("sh", "-c", BELOW, "sh", "dm-4"): "dm-4\nsdx\n",
+        ("dmsetup", "status", "--target", "raid"): (
+            "vg-data: 0 204800 raid raid1 2 AD 204800/204800 idle 0 0 -\nvg-ok: 0 9 raid raid1 2 AA 9/9 idle 0 0 -\n"
+        ),
+    }
+    names = {f"/sys/class/block/dm-{n}/dm/name": name for n, name in ((3, "crypt\n"), (4, "vg-data\n"), (5, "vg-ok\n"))}
+    host = RecordedHost(said, {"/proc/mdstat": mdstat, **names})
+    assert degraded_arrays(host, ["dm-3"]) == ("md0 lacks a disk",)
+    assert degraded_arrays(host, ["dm-4"]) == ("the volume vg-data lacks a disk",)
+    assert degraded_arrays(host, ["dm-5"]) == ()
