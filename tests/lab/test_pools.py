@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import BuildError
-from poolproof.evidence.model import Target
+from poolproof.evidence.model import Expected, Target
 from poolproof.lab.reach import reach_host
 from poolproof.layers import open_layout
+from poolproof.layers.catalogue import describe_found, device_under, expected_found, storage_at
+from poolproof.layers.directory import FLUSH
 
 from .layer_bench import LabFacts, LayerBench, facts_of
 from .machine import Machine
@@ -113,6 +115,29 @@ def test_a_pool_is_described_and_the_arc_limit_is_restored(lab: Machine, bench: 
     assert (told.zfs.version or "").startswith(lab.record.series)
     assert bench.tear_down() == ()
     assert bench.sh(parameter) == before
+
+
+@BOTH
+def test_an_existing_directory_has_the_state_and_disks_of_its_pool(lab: Machine, bench: LayerBench) -> None:
+    disks = {name: f"/dev/disk/by-id/{lab.record.disks[name]}" for name in "abc"}
+    bench.sh(f"zpool create -f -m /found found mirror {disks['a']} {disks['b']} log {disks['c']}")
+    try:
+        bench.sh(f"zpool offline found {disks['b']}")
+        storage = storage_at(bench.host, "/found")
+        assert storage is not None
+        target = describe_found(bench.host, storage, Target("zfs"))
+        assert [text.partition(" (")[0] for text in target.degraded] == ["the pool found is DEGRADED"]
+        assert target.zfs is not None
+        assert (target.zfs.version or "").startswith(lab.record.series)
+        assert (target.zfs.pools, len(target.zfs.log_devices)) == (("found",), 1)
+        assert expected_found(bench.host, storage) == Expected(1.0, commit_factor=1.0)
+        assert len(device_under(bench.host, "/found")) == 2
+        before = bench.moved()
+        bench.sh(f"head -c {_WRITTEN_MIB}M /dev/urandom >/found/data")
+        bench.host.run(("sh", "-c", FLUSH, "sh", "/found"), timeout_s=120)
+        assert bench.moved()["a"][1] - before["a"][1] >= _WRITTEN_MIB * _MIB
+    finally:
+        bench.sh("zpool destroy found; umount /found 2>/dev/null; rmdir /found; true")
 
 
 @BOTH

@@ -18,6 +18,15 @@ from poolproof.steps import Step
 from poolproof.undos import UndoTree
 
 _DROP_LIMIT_S = 600.0
+FLUSH = """
+sync --file-system "$1" || exit
+case $(findmnt -n -o FSTYPE,SOURCE -T "$1") in zfs\\ *|*\\ /dev/zd*) zpool sync;; esac
+"""
+"""A shell script that writes out a directory.
+
+On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the transaction groups are
+written.
+"""
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class DirLayer(Layer[Dir]):
             make=(Step(f"create the directory {folder}", ("mkdir", folder), undo=UndoTree(folder)),),
             open=(),
             close=(drop,),
+            flush=(Step(f"write out {folder}", ("sh", "-c", FLUSH, "sh", folder), timeout_s=_DROP_LIMIT_S),),
             volume=self.volume(spec, folder, inputs),
         )
 

@@ -7,6 +7,7 @@ from poolproof.facts.disk_state import BELOW, degraded_arrays
 from poolproof.layers import open_layout
 from poolproof.layers.btrfs import SYSFS
 from poolproof.layers.catalogue import device_under
+from poolproof.layers.directory import FLUSH
 from poolproof.layers.tree import expected
 from poolproof.layers.zfs_found import STATUS
 
@@ -107,3 +108,9 @@ def test_arrays_below_a_mapping_are_degraded() -> None:
     assert degraded_arrays(host, ["dm-3"]) == ("md0 lacks a disk",)
     assert degraded_arrays(host, ["dm-4"]) == ("the volume vg-data lacks a disk",)
     assert degraded_arrays(host, ["dm-5"]) == ()
+
+
+def test_a_directory_on_a_pool_is_written_out_past_the_intent_log() -> None:
+    (step,) = plan("dir /srv/pool").flush
+    assert step.argv[:3] == ("sh", "-c", FLUSH)
+    assert "zpool sync" in FLUSH
