@@ -137,7 +137,7 @@ def judge_result(
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
     next_start = min((start for start in surroundings.starts if start > whole.last_line), default=float("inf"))
-    load = _foreign_load(foreign, found) if foreign else load_of(jobs)
+    load = _foreign_load(foreign, found) if foreign else _named_files(load_of(jobs), found)
     found = replace(found, result=without_other_disks(found.result, load))
     block = block_of(whole, surroundings.blocks, next_start)
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
@@ -169,6 +169,13 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
     names = {part.name for part in found.result.parts}
     parts = (replace(part, invalidates_cache=True) for part in foreign.parts if part.name in names)
     return Load(tuple(parts), foreign.generator)
+
+
+def _named_files(load: Load, found: FoundResult) -> Load:
+    """Return the load without its files if only fio's header line is known, which does not show them."""
+    if found.made is None or found.made.origin != "header":
+        return load
+    return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:

@@ -157,11 +157,12 @@ def rate(line: str) -> RateLine | None:
         match = pattern.match(line)
         if match is not None:
             moved = attempt(partial(amount, kilo=kilo), match["io"])
+            bandwidth, lasted_ms = _bandwidth(match, kilo), int(match["runtime"])
             values = Direction(
-                io_bytes=None if moved is None else round(moved),
-                bandwidth_bytes=_bandwidth(match, kilo),
+                io_bytes=None if moved is None else _whole_size(match["io"], moved, bandwidth, lasted_ms),
+                bandwidth_bytes=bandwidth,
                 iops=attempt(number, match["iops"]),
-                runtime_ms=int(match["runtime"]),
+                runtime_ms=lasted_ms,
             )
             is_known = (values.io_bytes, values.bandwidth_bytes, values.iops) != (None, None, None)
             return RateLine(match["direction"], values, kilo) if is_known else None
@@ -291,10 +292,12 @@ def _old_group(match: re.Match[str], _line: str) -> Direction:
 
 def _new_group(match: re.Match[str], line: str) -> Direction:
     moved, lasted = _GROUP_IO.search(line), _GROUP_RUN.search(line)
+    bandwidth, lasted_ms = _stated_bandwidth(match, 1000), int(lasted["high"]) if lasted else None
+    size = attempt(partial(amount, kilo=1000), moved["io"]) if moved else None
     return Direction(
-        bandwidth_bytes=_stated_bandwidth(match, 1000),
-        io_bytes=attempt(lambda text: round(amount(text, 1000)), moved["io"]) if moved else None,
-        runtime_ms=int(lasted["high"]) if lasted else None,
+        bandwidth_bytes=bandwidth,
+        io_bytes=_whole_size(moved["io"], size, bandwidth, lasted_ms) if moved and size is not None else None,
+        runtime_ms=lasted_ms,
     )
 
 
@@ -372,6 +375,14 @@ def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
     """True if the first rate may be the second without its decimals: fio 3.0 to 3.7 print 11.0 for 11.9."""
     match = re.match(r"\d{1,4}\.0(\D+)$", text)
     return match is not None and 0 <= second - first <= 1.1 * amount(_in_bytes(f"1{match[1]}"), kilo)
+
+
+def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
+    """Return the printed size in bytes, or rate × time if fio 3.0 to 3.7 printed 17.0 or 17.1 for 17.98."""
+    match = re.match(r"\d{1,4}\.[01](\D+)$", text)
+    expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
+    is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)
+    return round(expected if is_truncated else size)
 
 
 def _in_bytes(text: str) -> str:

@@ -153,6 +153,10 @@ def _rules(each: Audited) -> set[str]:
             ],
         ),
         (
+            "    Children see throughput for  1 rewriters        =  649932.06 KB/sec\n",
+            [(1, "write", None, round(649932.06 * 1024))],
+        ),
+        (
             PIBENCHMARKS,
             [
                 (1, "read", None, round(41.9 * MIB)),
@@ -238,3 +242,14 @@ def test_a_label_or_a_virtual_disk_names_no_hard_disk(words: str) -> None:
     (named,) = _audited(text.replace(words, "a WD Red of 7200 rpm") + result)
 
     assert (found.verdict, named.verdict) == ("unproven", "suspect")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " 100MB-0K Block   12.0 MB/s (2940 IOPS, 8.71s)   19.2 MB/s (4681 IOPS, 5.47s)\n",
+        "CrystalDiskMark 8.0.4 x64\n[Read]\n  RND    0KiB (Q=  1, T= 1):    61.105 MB/s [  0.0 IOPS] <    66.89 us>\n",
+    ],
+)
+def test_a_damaged_block_size_is_no_error(text: str) -> None:
+    assert _audited(text)

@@ -99,3 +99,23 @@ def test_a_value_without_a_direction_has_the_direction_of_its_job() -> None:
 )
 def test_absurd_numbers_and_very_long_lines_are_harmless(text: str) -> None:
     assert all(audited.verdict in ("unproven", "failed", "suspect") for audited in audit_text("post", text, Context()))
+
+
+@pytest.mark.parametrize("printed", ["17.0MiB", "17.1MiB"])
+def test_a_size_that_fio_printed_without_its_decimals_contradicts_nothing(printed: str) -> None:
+    audited = _one(f"  read: IOPS=153, BW=613KiB/s (628kB/s)({printed}/30011msec)\n")
+    wrong = _one("  read: IOPS=153, BW=613KiB/s (628kB/s)(14.0MiB/30011msec)\n")
+
+    assert audited.figures.directions["read"].io_bytes == pytest.approx(17.98 * 1024**2, rel=0.01)
+    assert (audited.verdict, wrong.verdict) == ("unproven", "suspect")
+
+
+def test_headers_with_one_name_may_use_different_files() -> None:
+    header = "sr: (g=0): rw=read, bs=128K-128K/128K-128K/128K-128K, ioengine=sync, iodepth=1\n"
+    text = f"{header}{header}fio-2.1.11\nStarting 2 threads\n\n"
+    text += "sr: (groupid=0, jobs=2): err= 0: pid=11450: Thu Apr  9 13:38:56 2015\n"
+    text += "  read : io=8192.0MB, bw=9411.2KB/s, iops=73, runt=891347msec\n"
+
+    audited = _one(text)
+
+    assert audited.verdict == "unproven"

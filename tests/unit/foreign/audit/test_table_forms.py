@@ -144,3 +144,38 @@ def test_zeros_of_bench_sh_on_a_compressing_file_system_are_suspect() -> None:
     text = BENCH_SH + "$ zfs get compression tank\ntank  compression  lz4  local\n"
     assert {each.verdict for each in audit_text("post", text, Context())} == {"suspect"}
     assert {each.verdict for each in audit_text("post", BENCH_SH, Context())} == {"unproven"}
+
+
+# https://github.com/kangeek/fio-bench-disks-ceph README
+PAIRS = """\
+|           | IOPS&BW                 | clat(usec) |
+| --------- | ----------------------- | ---------- |
+| 4k随机写  | IOPS=1600, BW=6401KiB/s | 597.20     |
+| 64k read  | IOPS=2.7k, BW=172MiB/s  | 341.96     |
+"""
+NAMED_ROWS = """\
+| test        | bs | IOPS   | BW (MB/s) |
+| ----------- | -- | ------ | --------- |
+| randwrite   | 4k | 10,240 | 41.9      |
+| random read | 4k | 23.5k  | 91.8      |
+| both        | 4k | 100    | 0.41      |
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (PAIRS, [("write", 1600.0, 6401 * KIB), ("read", 2700.0, 172 * MIB)]),
+        (NAMED_ROWS, [("write", 10_240.0, 41.9e6), ("read", 23_500.0, 91.8 * MIB), ("mixed", 100.0, 0.41e6)]),
+        ("| rw | IOPS | BW(MiB/s) |\n|---|---|---|\n| seq read | 65 | 262.5 |\n", [("read", 65.0, 262.5 * MIB)]),
+    ],
+)
+def test_a_table_names_the_direction_in_its_rows(text: str, rows: list[tuple[str, float, float]]) -> None:
+    found = [
+        (direction, moved.iops, moved.bandwidth_bytes)
+        for each in audit_text("post", text, Context())
+        for direction, moved in each.figures.directions.items()
+    ]
+
+    assert [(direction, iops) for direction, iops, _ in found] == [(direction, iops) for direction, iops, _ in rows]
+    assert [rate for *_, rate in found] == pytest.approx([rate for *_, rate in rows], rel=0.03)

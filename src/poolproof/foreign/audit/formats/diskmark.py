@@ -105,7 +105,7 @@ def _measured(
 ) -> ForeignResult:
     """Return the result of a test. `rate` is in MB/s, and `us` is the latency in microseconds."""
     is_random = found["order"] in ("RND", "Random")
-    block = int(found["block"] or 1) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
+    block = max(1, int(found["block"] or 1)) * 1024 ** (2 if (found["unit"] or "M") == "M" else 1)
     depth, threads = int(found["depth"] or 1), int(found["threads"] or 1)
     name = f"{'random' if is_random else 'sequential'} {kind} Q{depth} T{threads}"
     mean_ns = 1000 * us if us else None

@@ -21,9 +21,9 @@ _ROW = re.compile(r"^\s*(?P<size>\d{1,12})\s+(?P<block>\d{1,9})(?P<cells>(?:\s+\
 _WORD = re.compile(r"\S+")
 _TOTAL = re.compile(
     r"^\s*Children see throughput for\s+(?P<clones>\d{1,6})\s+(?P<test>[a-z -]{4,20}?)"
-    r"\s*=\s*(?P<rate>\d[\d.]{0,18}) kB/sec"
+    r"\s*=\s*(?P<rate>\d[\d.]{0,18}) [kK]B/sec"
 )
-_TOTAL_SIZE = re.compile(r"^\s*Min xfer\s*=\s*(?P<size>\d[\d.]{0,18}) kB")
+_TOTAL_SIZE = re.compile(r"^\s*Min xfer\s*=\s*(?P<size>\d[\d.]{0,18}) [kK]B")
 _SET_SIZE = re.compile(r"^\s*File size set to (?P<size>\d{1,12}) kB", re.IGNORECASE)
 _SET_BLOCK = re.compile(r"^\s*Record Size (?P<size>\d{1,9}) kB", re.IGNORECASE)
 _FLAGS = {"-I": "O_DIRECT feature enabled", "-e": "Include fsync in write timing", "-o": "SYNC Mode"}

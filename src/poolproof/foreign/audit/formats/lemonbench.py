@@ -35,7 +35,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, direction: str, match: re.Match[str]) -> ForeignResult:
-    block, size = parse_size(match["block"]), parse_size(match["size"].removesuffix("B"))
+    block, size = max(1, parse_size(match["block"])), parse_size(match["size"].removesuffix("B"))
     rate = amount(match[direction]) or 0.0
     printed = number(match[f"{direction}_iops"].replace("K", "k")) or 0.0
     iops = printed if abs(printed * block - rate) <= _TOLERANCE * rate else rate / block
