@@ -7,8 +7,7 @@ from typing import Any
 
 import typer.main
 
-from poolproof.cli.commands import app_for
-from poolproof.cli.main import FAULT_EXIT_CODE
+from poolproof.cli.main import FAULT_EXIT_CODE, app_for
 from poolproof.errors import PoolproofError
 
 _WIDTH = 100

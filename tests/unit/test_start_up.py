@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.cli.commands import NAMES
+from poolproof.cli.main import NAMES
 
 _LIMIT_S = 60
 _WEB = {"starlette", "uvicorn", "anyio"}

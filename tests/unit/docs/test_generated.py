@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from poolproof.cli.commands import app_for
+from poolproof.cli.main import app_for
 
 ROOT = Path(__file__).parents[3]
 PAGES: dict[str, Callable[[], str]] = runpy.run_path(str(ROOT / "scripts" / "cli_pages.py"))["PAGES"]

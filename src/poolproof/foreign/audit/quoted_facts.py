@@ -1,5 +1,5 @@
-"""Facts in the text around fio's results: files that fio laid out, sentences about memory and queue depth, what earlier
-jobs did.
+"""Facts in the text around fio's results: files that fio laid out, sentences about memory and queue depth, the disks
+that the text names, what earlier jobs did.
 
 A sentence about memory counts if it is between the previous result and the end of this one, or in the five lines below.
 Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
@@ -8,11 +8,10 @@ count. A sentence with a negation, or about dropping caches, is left out.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.protocol import ForeignResult
-from poolproof.foreign.audit.named_disks import find_named_disks, nearest_above
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
@@ -52,9 +51,28 @@ _COMMAND = re.compile(
 _ONE_AT_A_TIME = re.compile(r"capped|ignor\w*|no effect|synchronous|effective\w*", re.IGNORECASE)
 _DROPPED = re.compile(r"drop_caches|zpool export|\bumount\b|\breboot")
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
+_HARD = re.compile(
+    r"\b(?:(?:5400|5900|7200|10k|10,?000|15k|15,?000)\s?rpm|hdds?|hard (?:disks?|drives?)"
+    r"|spinning (?:rust|disks?|drives?)"
+    r"|ironwolf|exos|barracuda|wd (?:red|gold|purple|blue)|ultrastar|toshiba (?:n300|x300|mg\d+)|deskstar)\b",
+    re.IGNORECASE,
+)
+_FAST = re.compile(
+    r"\b(?:ssds?|nvme\w*|bcache\w*|flashcache|dm-cache|lvmcache|flash|optane|m\.2|emmc|sd card|ram ?disk|tmpfs|slog"
+    r"|l2arc|special vdev|cache|990 pro|980 pro"
+    r"|9[78]0 evo|8[5-7]0 (?:evo|pro)|[bm]x\d00|sn\d{3}\w?|pm\d{3,4}\w?|sa500|samsung|crucial|kingston|micron|sandisk"
+    r"|adata|corsair|sabrent|kioxia|solidigm|intel (?:dc )?[ps]\d{4}|[ps]\d{4}x?)\b",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r"\b(?P<count>\d{1,3})\s?[x×*]\s?\S|\b(?P<number>\d{1,3})\s(?:\S+\s){0,3}?(?:hdds|disks|drives)\b", re.I
+)
+_NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
+_ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
 _STOPS = (". ", "; ", "! ", "? ")
 _LINES_BELOW = 5
 _LONGEST_SENTENCE = 300
+_LONGEST_NAMING_LINE = 400
 _LONGEST_QUOTE = 80
 
 
@@ -67,8 +85,8 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     sizes = [_laid_out(lines) for lines in around]
     dropped = [any(_DROPPED.search(line) for _, line in lines) for lines in around]
     files = earlier_jobs(results, [size is not None for size in sizes], dropped)
-    disks = find_named_disks(numbered, [(result.line, result.last_line) for result in results])
-    hard = [nearest_above(disks, result.line) for result in results]
+    disks = _find_named_disks(numbered, [(result.line, result.last_line) for result in results])
+    hard = [_nearest_above(disks, result.line) for result in results]
     memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
     claimed = [_depths(lines, result) for lines, result in zip(around, results, strict=True)]
     return tuple(
@@ -154,3 +172,40 @@ def _said(pattern: re.Pattern[str], number: int, line: str, result: FoundResult)
 def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
     words = sentence if len(sentence) <= _LONGEST_QUOTE else " ".join(match[0].split())
     return f"line {number} says “{words}”"
+
+
+@dataclass(frozen=True)
+class _NamedDisks:
+    """A line that names disks. `words` quotes it; empty if the disks are not hard disks. `count` is 0 if unknown."""
+
+    line: int
+    words: str
+    count: int
+
+
+def _find_named_disks(numbered: Sequence[Line], skip: Sequence[tuple[int, int]]) -> tuple[_NamedDisks, ...]:
+    """Return the lines that name disks, in line order. Lines in the `skip` ranges (inclusive) are ignored.
+
+    The nearest such line above a result counts. A line that mentions both a hard disk and flash is left out, because it
+    compares them or describes a cache.
+    """
+    hidden = {line for first, last in skip for line in range(first, last + 1)}
+    found = []
+    for number, line in numbered:
+        if number in hidden or len(line) > _LONGEST_NAMING_LINE:
+            continue
+        plain = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", line))
+        is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
+        if is_hard or is_fast:
+            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
+            count = _COUNT.search(plain)
+            disks = int(count["count"] or count["number"]) if count else 0
+            quote = f"line {number} names hard disks (“{words}”)" if is_hard and not is_fast else ""
+            found.append(_NamedDisks(number, quote, disks))
+    return tuple(found)
+
+
+def _nearest_above(disks: Sequence[_NamedDisks], line: int) -> _NamedDisks | None:
+    """Return the nearest line above that mentions disks; None if it mentions anything other than hard disks."""
+    nearest = max((each for each in disks if each.line < line), key=lambda each: each.line, default=None)
+    return nearest if nearest is not None and nearest.words else None

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile
 
 from poolproof.foreign.lint.jobfiles import has_fio_options
 from poolproof.foreign.lint.jobfiles import unit_of as unit_of_job_file
-from poolproof.foreign.lint.loops import arrays_in, loop_values, runs_of
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, LoopIteration, WrittenOption
-from poolproof.foreign.lint.shell_words import Script, ShellWord, key_without_default, read_script
+from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
+from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
 from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
 from poolproof.load.fio.jobfile import Problem
@@ -21,13 +20,7 @@ _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a vari
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
-_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
-_FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
 _OPTIONS = re.compile(r"[A-Za-z_]\w*\+?=\s*-")
-_DECLARING = ("export", "local", "readonly", "declare", "typeset")
-_SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
-_MAX_PASSES = 3
-_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
@@ -147,41 +140,3 @@ def _sections(command: Command, words: Sequence[ShellWord]) -> tuple[JobSection,
         insert_at = last.end
     sections.append(JobSection(name, name == "global", tuple(settings), insert_at))
     return tuple(sections)
-
-
-def known_variables(text: str) -> dict[str, str]:
-    """Return the variables that have a known value: the script assigns exactly one literal value to each.
-
-    A variable that the script sets to anything else, and an argument of a function, does not get its default in
-    `${NAME:-default}`.
-    """
-    known: dict[str, str] = {}
-    values: dict[str, set[str | None]] = {}
-    for _ in range(_MAX_PASSES):
-        values = {}
-        for name, value in _assigned(read_script(text, known)):
-            values.setdefault(name, set()).add(value)
-        found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
-        if found == known:
-            break
-        known = found
-    without_default = [*values, *("123456789" if _FUNCTION.search(text) else "")]
-    return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **arrays_in(text, known)}
-
-
-def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
-    """Yield (name, value) for each assignment in the script; the value is None if unknown."""
-    for command in script.commands:
-        words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
-        if words and words[0] in _SETTING:
-            yield from ((word, None) for word in words[1:] if word.isidentifier())
-            continue
-        is_declaration = bool(words) and words[0] in _DECLARING
-        for word in words[is_declaration:]:
-            found = _ASSIGNMENT.match(word)
-            if found is not None:
-                value = found["value"]
-                is_literal = not (found["more"] or "$" in value or "`" in value or value.startswith("("))
-                yield found["name"], value if is_literal else None
-            elif not is_declaration:
-                break

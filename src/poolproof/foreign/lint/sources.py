@@ -13,6 +13,7 @@ from poolproof.errors import UsageError
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
+from poolproof.foreign.lint.script_values import known_variables
 from poolproof.hosts.base import Host
 
 COMMAND = "command line"
@@ -77,7 +78,7 @@ class Source:
         """Return the files and devices that other commands of a script prepare, in order."""
         if self.kind == "job file":
             return ()
-        return prepared_files(self.text, commands.known_variables(self.text))
+        return prepared_files(self.text, known_variables(self.text))
 
 
 def read_sources(

@@ -11,7 +11,6 @@ from struct import pack, unpack
 
 PLAT_BITS = 6
 _EXACT_IN_FLOAT = 1 << 24
-RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 
 def bin_value(index: int, bits: int = PLAT_BITS) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from poolproof.cli.commands import app_for
+from poolproof.cli.main import app_for
 from poolproof.errors import FioError
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import audited_object

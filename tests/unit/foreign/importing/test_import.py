@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from poolproof.cli.commands import app_for
+from poolproof.cli.main import app_for
 from poolproof.errors import FioError, RunError, UsageError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.importing.run import import_results

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.load.fio.histogram import RELATIVE_ERROR, bin_of, bin_value
+from poolproof.load.fio.histogram import PLAT_BITS, bin_of, bin_value
 from poolproof.load.fio.json_output import read_json
 from poolproof.load.merge import add_bins, merge_direction, merge_jobs, merge_latency, percentile, percentiles_of
 from poolproof.load.outcome import Direction, Latency
 
 CAPTURED = Path(__file__).parent / "captured"
+RELATIVE_ERROR = 1 / 2 ** (PLAT_BITS + 1)
 
 
 def clone(number: int) -> Latency:

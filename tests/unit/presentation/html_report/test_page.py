@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from poolproof.cli.commands import app_for
+from poolproof.cli.main import app_for
 from poolproof.errors import RunError
 from poolproof.evidence.model import Evidence, Level
 from poolproof.presentation.html_report.assets import script_json

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
-from poolproof.load.model import LoadPart
 
 _RATE = re.compile(
     r"^[\s|*]*(?P<name>I/O speed\s*\(\d\w\w run\)|I/O speed\s*\(average\)|Average I/O speed|I/O speed)"
@@ -30,17 +29,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, name: str, rate: float) -> ForeignResult:
-    part = LoadPart(
-        name,
-        writes=True,
-        block_bytes=_BLOCK_BYTES,
-        max_block_bytes=_BLOCK_BYTES,
-        is_synchronous=True,
-        syncs=True,
-        syncs_at_end=True,
-        zero_buffers=True,
-        averages_runs="average" in name.lower(),
-    )
+    part = dd_of_zeros(name, _BLOCK_BYTES, averages_runs="average" in name.lower())
     outcome = outcome_of("bench.sh", name, {"write": values(bandwidth_bytes=rate)})
     return ForeignResult("bench.sh", line, line, outcome, (part,), missing=_MISSING)
 

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
-from poolproof.load.model import LoadPart
 
 _HEAD = re.compile(r"^\s*dd(?:: sequential write speed| test)\s*$")
 _RUN = re.compile(r"^\s*(?P<name>\d\w\w run|average):\s+(?P<rate>\d[\d.]{0,12}) MiB/s\s*$")
@@ -30,17 +29,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, name: str, rate: float) -> ForeignResult:
-    part = LoadPart(
-        f"dd, {name}",
-        writes=True,
-        block_bytes=_BLOCK_BYTES,
-        max_block_bytes=_BLOCK_BYTES,
-        is_synchronous=True,
-        syncs=True,
-        syncs_at_end=True,
-        zero_buffers=True,
-        averages_runs=name == "average",
-    )
+    part = dd_of_zeros(f"dd, {name}", _BLOCK_BYTES, averages_runs=name == "average")
     outcome = outcome_of("nench", part.name, {"write": values(bandwidth_bytes=rate)})
     return ForeignResult("nench", line, line, outcome, (part,), missing=_MISSING)
 

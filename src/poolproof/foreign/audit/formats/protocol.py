@@ -91,3 +91,18 @@ def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
 def fio_part(name: str, **options: str) -> LoadPart:
     """Return the load part of a fio job that a script runs with these options."""
     return part_of(Job(name, options))
+
+
+def dd_of_zeros(name: str, block_bytes: int, *, averages_runs: bool) -> LoadPart:
+    """Return the load of `dd if=/dev/zero conv=fdatasync` with this block size, under the name of its result."""
+    return LoadPart(
+        name,
+        writes=True,
+        block_bytes=block_bytes,
+        max_block_bytes=block_bytes,
+        is_synchronous=True,
+        syncs=True,
+        syncs_at_end=True,
+        zero_buffers=True,
+        averages_runs=averages_runs,
+    )

@@ -1,10 +1,14 @@
-"""The values of loop variables in a shell script: `for bs in 4k 64k 1m` runs fio with each of them."""
+"""The values of variables in a shell script: of those that it sets once, of arrays and of loops.
+
+`for bs in 4k 64k 1m` runs fio with each of these values.
+"""
 
 import itertools
 import re
 from collections.abc import Iterator, Mapping
+from itertools import dropwhile
 
-from poolproof.foreign.lint.shell_words import Script, read_script
+from poolproof.foreign.lint.shell_words import Script, key_without_default, read_script
 
 _ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)=\((?P<values>[^()$`*?\n]*)\)", re.MULTILINE)
 _SET_ARRAY = re.compile(r"(?:^|[\s;])(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=\((?P<values>[^()`*?]*)\)", re.MULTILINE)
@@ -12,11 +16,55 @@ _ALL_OF = re.compile(r"\$\{(?P<name>\w+)\[[@*]\]\}")
 _NOT_LITERAL = re.compile(r"[$`*?{}\[\]]")
 _SPECIAL = re.compile(r"[\s$]")
 _COMMENT = re.compile(r"(?:^|\s)#.*", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"^(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?P<value>.*)$", re.DOTALL)
+_FUNCTION = re.compile(r"\w\s*\(\)|\bfunction\s")
+_DECLARING = ("export", "local", "readonly", "declare", "typeset")
+_SETTING = ("read", "for", "select", "mapfile", "getopts", "unset", "printf")
+_MAX_PASSES = 3
+_KEYWORDS = ("do", "then", "else", "elif", "if", "while", "until", "{", "!", "time")
 _MOST_VALUES = 16
 _MOST_RUNS = 32
 
 
-def arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
+def known_variables(text: str) -> dict[str, str]:
+    """Return the variables that have a known value: the script assigns exactly one literal value to each.
+
+    A variable that the script sets to anything else, and an argument of a function, does not get its default in
+    `${NAME:-default}`.
+    """
+    known: dict[str, str] = {}
+    values: dict[str, set[str | None]] = {}
+    for _ in range(_MAX_PASSES):
+        values = {}
+        for name, value in _assigned(read_script(text, known)):
+            values.setdefault(name, set()).add(value)
+        found = {name: value for name, (value, *more) in values.items() if value is not None and not more}
+        if found == known:
+            break
+        known = found
+    without_default = [*values, *("123456789" if _FUNCTION.search(text) else "")]
+    return {**known, **dict.fromkeys(map(key_without_default, without_default), ""), **_arrays_in(text, known)}
+
+
+def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
+    """Yield (name, value) for each assignment in the script; the value is None if unknown."""
+    for command in script.commands:
+        words = list(dropwhile(_KEYWORDS.__contains__, (word.text for word in command)))
+        if words and words[0] in _SETTING:
+            yield from ((word, None) for word in words[1:] if word.isidentifier())
+            continue
+        is_declaration = bool(words) and words[0] in _DECLARING
+        for word in words[is_declaration:]:
+            found = _ASSIGNMENT.match(word)
+            if found is not None:
+                value = found["value"]
+                is_literal = not (found["more"] or "$" in value or "`" in value or value.startswith("("))
+                yield found["name"], value if is_literal else None
+            elif not is_declaration:
+                break
+
+
+def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
     """Return the elements of each array that the script sets exactly once, by the name `ARRAY[@]`.
 
     Elements are separated by blanks. Arrays with elements that contain blanks or unknown variables are left out, and so
