@@ -69,7 +69,8 @@ def cell_rows(
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
     other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
     sentence of each reason why the result did not converge; absent if it converged. `e` says what is missing if the
-    result is a percentile of too few events; absent if it is not.
+    result is a percentile of too few events; absent if it is not. `r` has remarks on the
+    trials: those without a usable value, and those that agree to the last digit.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -89,6 +90,7 @@ def cell_rows(
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
             "o": [_other_verdict(other, finding_number) for other in cell.distinct_verdicts],
             **_why_not_converged(cell),
+            **({"r": list(remarks)} if (remarks := _remarks(cell)) else {}),
             **({"e": few.sentence} if (few := cell.few_events()) is not None else {}),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
@@ -98,6 +100,10 @@ def cell_rows(
 def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:
     names = ", ".join(metric_of(metric).title for metric in other.metrics)
     return [names, other.verdict, [finding_number[finding_key(finding)] for finding in other.reasons]]
+
+
+def _remarks(cell: Cell) -> tuple[str, ...]:
+    return cell.remarks() if cell.counts and cell.few_events() is None else ()
 
 
 def did_not_converge(cell: Cell) -> bool:

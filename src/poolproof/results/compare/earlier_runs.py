@@ -25,7 +25,8 @@ from poolproof.statistics.comparison import Difference, LogMean, difference
 MOST_RUNS = 20
 """The newest earlier runs that are used."""
 _MOST_FOLDERS = 200
-_LARGEST_BYTES = 8_000_000
+_MOST_BYTES = 16_000_000
+"""The size of all trials.jsonl that are read, because reading them takes about a second for each 10 MB."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,31 @@ def earlier_runs(
     `apart_from` is left out, because it is compared with `run`: what differs between the two must not make the variance
     between runs larger.
     """
-    machine = run.record.facts.get("machine", "")
-    if not machine or run.record.imported:
+    if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
-    left_out = None if apart_from is None else _identity(apart_from.record)
+    own = {workload.name: workload.metric for workload in run.campaign.workloads}
+    others = frozenset((name, metric) for name, metric in metrics.items() if own.get(name) != metric)
+    return _found(_Run(run), others, None if apart_from is None else _identity(apart_from.record))
+
+
+class _Run:
+    """A run as the key of a cache: the same object only, because its values are large."""
+
+    def __init__(self, run: LoadedRun) -> None:
+        self.run = run
+
+    def __hash__(self) -> int:
+        return id(self.run)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Run) and other.run is self.run
+
+
+@functools.lru_cache(maxsize=4)
+def _found(of: _Run, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
+    """Return the earlier runs. They are cached, because the ranking of each workload needs them."""
+    run, metrics = of.run, dict(others)
+    machine = run.record.facts["machine"]
     every = {key: metrics.get(key.workload, cell.metric) for key, cell in run.by_key.items()}
     samples = {key: [log] for key, metric in every.items() if (log := _tested(run, key, metric)) is not None}
     count = 0
@@ -121,8 +143,13 @@ def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[Loaded
             continue
         if found.setdefault(_identity(record), folder) == folder:
             records.append((record.begun_at, folder))
-    newest = [folder for _, folder in sorted(records, reverse=True)[:MOST_RUNS]]
-    return tuple(run for folder in newest if (run := _loaded(folder)) is not None)
+    runs: list[LoadedRun] = []
+    left_bytes = _MOST_BYTES
+    for _, folder in sorted(records, reverse=True)[:MOST_RUNS]:
+        left_bytes -= _trials_bytes(folder)
+        if left_bytes >= 0 and (run := _loaded(folder)) is not None:
+            runs.append(run)
+    return tuple(runs)
 
 
 def _folders(path: Path) -> Iterator[Path]:
@@ -144,8 +171,15 @@ def _record(folder: Path) -> RunRecord | None:
 
 
 def _loaded(folder: Path) -> LoadedRun | None:
-    """Return a run; None if it is damaged or large."""
+    """Return a run; None if it is damaged."""
     try:
-        return load_run(folder) if (folder / "trials.jsonl").stat().st_size <= _LARGEST_BYTES else None
+        return load_run(folder)
     except (OSError, PoolproofError):
         return None
+
+
+def _trials_bytes(folder: Path) -> int:
+    try:
+        return (folder / "trials.jsonl").stat().st_size
+    except OSError:
+        return 0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.presentation.html_report.cells import cell_rows
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Trial, TrialMetrics
@@ -86,6 +87,13 @@ def test_equal_trials_are_as_imprecise_as_their_resolution(poolproof: Command) -
     assert "? undecided: faster" in found["show"]
     for name, text in found.items():
         assert EQUAL in text and "one I/O of 25 in a trial" in text, name
+
+
+@pytest.mark.usefixtures("poolproof")
+def test_the_page_says_it_too() -> None:
+    run = load_run(run_of([100, 100, 100], [104, 105, 106], ios=25))
+    one, pair = cell_rows(run, run.cells, {})
+    assert [remark.startswith(EQUAL) for remark in one["r"]] == [True] and "r" not in pair
 
 
 def test_a_difference_beyond_the_resolution_is_found(poolproof: Command) -> None:

@@ -28,6 +28,7 @@ P.cellHead = (cell) => {
     P.make("p", { class: "cell-line" }, `${P.nameOf(cell)}: ${cell.f.replace(/^\[|\]$/g, "")} `, P.make("span", { class: `v-${cell.v}` }, `${P.data.marks[cell.v]} ${cell.v}`)),
     P.quiet(`${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share && `${share} of this workload`}`),
     cell.u ? P.unsettledBlock(cell) : "",
+    ...(cell.r ?? []).map((remark) => P.quiet(`${remark[0].toUpperCase()}${remark.slice(1)}.`)),
     cell.e ? P.make("div", { class: "finding e-suspects unsettled" }, P.make("p", {}, P.mark("~"), ` This percentile has too few events to be ranked, compared or claimed: ${cell.e}.`)) : "");
 };
 
