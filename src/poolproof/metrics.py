@@ -92,8 +92,9 @@ class Metric:
 
     @property
     def of_both(self) -> MetricId | None:
-        """The metric of reads and writes together; None if this metric is not about one direction."""
-        return self.id.partition("_")[2] if self.of in ("read", "write") else None
+        """The same metric of reads and writes together; None if there is none, or if this one is of no direction."""
+        both = self.id.partition("_")[2] if self.of in ("read", "write") else ""
+        return both if both in _BY_ID else None
 
     @property
     def resolution(self) -> float:

@@ -12,6 +12,7 @@ from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, metric_of
 SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
 ROWS = """\
     _latency("p90", "p90 latency", "requests", 90.0),
+    _latency("read_p95", "p95 of reads", "read", 95.0),
     _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim"),
 """
 SCRIPT = """
@@ -53,7 +54,8 @@ campaign = parse_campaign(CAMPAIGN, "t")
 record = RunRecord("0", CAMPAIGN, "r", "", "", 1, "h", "2026-01-01T00:00:00+00:00", {}, {})
 run = RunDirectory.create(path, CAMPAIGN, record)
 for number, value in ((1, 7e6), (2, 7.2e6)):
-    run.append(Trial("one", "reads", number, "sound", (), "p90", TrialMetrics(1.0, 1.0, p90_ns=value, trim_iops=500.0)))
+    figures = TrialMetrics(1.0, 1.0, p90_ns=value, read_p95_ns=value, trim_iops=500.0)
+    run.append(Trial("one", "reads", number, "sound", (), "p90", figures))
 loaded = load_run(path)
 cells = tuple(loaded.cells)
 assert "p90" in CELL_VALUES
@@ -64,6 +66,7 @@ assert "p90 latency" in console.file.getvalue() and "7.10 ms" in console.file.ge
 assert title("p90") == "p90 latency (less is better)" and "'s'" in label_expression("p90")
 assert cells[0].result("p90").interval.mean == 7.1e6
 table = table_of(loaded)
+assert not cells[0].is_repeated("read_p95") and "read_p95_ns,read_p95_ns_low" in csv_text(table)
 assert "p90_ns,p90_ns_low,p90_ns_high" in csv_text(table)
 assert "p90_ns=7100000.0" in influx_text(table)
 assert "trim_iops,trim_iops_low,trim_iops_high" in csv_text(table)

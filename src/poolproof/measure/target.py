@@ -39,7 +39,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         emulated=tuple(leaf.name for leaf in leaves if leaf.model),
         narrow_links=tuple(filter(None, (narrow_link(_host_of(host, leaf), _name(leaf)) for leaf in leaves))),
         cloud_volume=next(filter(None, (cloud_volume(_host_of(host, leaf), _name(leaf)) for leaf in leaves)), None),
-        degraded=degraded_arrays(host, [_name(leaf) for leaf in leaves]),
+        degraded=_degraded(host, leaves),
         governor=governor(host),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
         not_counted=_with(host, leaves, "queue/iostats", "0"),
@@ -62,6 +62,13 @@ def _writes_to_ram(host: Host, mount: Mount) -> bool:
 
 def _host_of(host: Host, leaf: Leaf) -> Host:
     return host_named(host, leaf.host)
+
+
+def _degraded(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
+    """Return the degraded arrays of the leaf devices, each looked up on its own host."""
+    names = dict.fromkeys(leaf.host for leaf in leaves)
+    there = {name: [_name(leaf) for leaf in leaves if leaf.host == name] for name in names}
+    return tuple(array for name in names for array in degraded_arrays(host_named(host, name), there[name]))
 
 
 def _name(leaf: Leaf) -> str:

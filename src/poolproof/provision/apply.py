@@ -80,7 +80,7 @@ def _named_disks(step: Step, identity_check: Mapping[str, tuple[str, ...]]) -> l
 
 
 def _names(part: str, path: str) -> bool:
-    return re.search(rf"{re.escape(path)}(?![\w.:-])", part) is not None
+    return re.search(rf"{re.escape(path)}(?![\w.-])", part) is not None
 
 
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:

@@ -8,6 +8,7 @@ from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.block import Below
 from poolproof.facts.machine import Machine
+from poolproof.hosts.base import Hosts
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.load import load_of
 from poolproof.measure.target import target_of
@@ -61,6 +62,21 @@ def test_a_zoned_disk_is_recognized(says: str, zoned: bool | None) -> None:
 def test_disks_of_a_guest_may_be_cached_by_its_host(disk: Leaf, guest: bool | None) -> None:
     assert target(disk, guest=True).in_guest is guest
     assert target(disk, guest=None).in_guest is None
+
+
+def test_an_array_is_looked_up_on_the_host_of_its_disks() -> None:
+    mdstat = "md0 : active raid1 sda[0]\n      1047552 blocks super 1.2 [2/1] [U_]\n"
+    lacking, fine = ({"/proc/self/mountinfo": _MOUNTS, "/proc/mdstat": text} for text in (mdstat, ""))
+    machine = Machine("Linux 6.18.5", "Debian", 4, 8 << 30, 4 << 30, True, frozenset(), frozenset())
+    here, there = leaf("sda"), replace(leaf("sda"), host="far")
+    for disk, main, far, is_degraded in (
+        (here, lacking, fine, True),
+        (there, lacking, fine, False),
+        (there, fine, lacking, True),
+    ):
+        hosts = Hosts(ToldHost(main, {}), {"far": ToldHost(far, {})})
+        found = target_of(hosts, Volume("/srv", False, (disk,)), (disk,), machine)
+        assert bool(found.degraded) is is_degraded
 
 
 def test_the_sector_size_of_a_layout_is_the_largest_of_its_disks() -> None:

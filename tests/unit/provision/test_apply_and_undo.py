@@ -297,6 +297,14 @@ def test_an_undo_whose_program_hangs_does_not_keep_the_rest_from_being_undone(
     assert not gone.exists()
 
 
+@pytest.mark.parametrize("named", ["/dev/xa", "device=/dev/xa", "/dev/xa:/dev/xb", "/dev/xb:/dev/xa", "log:/dev/xa,ro"])
+def test_a_disk_that_was_replaced_stops_a_step_that_names_it(named: str) -> None:
+    check = {"/dev/xa": ("sh", "-c", "echo /dev/xa is another disk now >&2; exit 1")}
+    with pytest.raises(GuardError, match="refused to mount: /dev/xa is another disk now"):
+        repeat([Step("mount", ("true", named))], HOST, check)
+    repeat([Step("mount", ("true", named.replace("xa", "xab")))], HOST, check)
+
+
 def test_a_tool_that_stumbles_over_the_mount_of_a_dead_run_names_the_way_out(journal: Journal) -> None:
     """The error of mkfs.btrfs 6.2 on a machine where the FUSE server of another run's loop file is dead."""
     said = "ERROR: cannot check mount status of /dev/loop2: Transport endpoint is not connected"
