@@ -132,7 +132,9 @@ class ZfsFacts:
     Properties are as `zfs get` prints them, and `version` is as the module prints it ("2.2.4-1"). `has_log` and
     `has_cache`: one of the pools has a log or cache vdev. `mirrors`: the mirrors among the data vdevs. `pools`: the
     names of the pools. `objsets`: the kstat files of the datasets, below /proc/spl/kstat/zfs.
-    `l2arc_write_bytes_per_s`: the module parameter l2arc_write_max. `log_devices` and `cache_devices`: the names of the
+    `l2arc_write_bytes_per_s`, `l2arc_boost_bytes_per_s`: the module parameters l2arc_write_max and l2arc_write_boost.
+    `l2arc_shortest_s`: the shortest interval between two feeds of a cache device, in seconds: l2arc_feed_min_ms, or
+    l2arc_feed_secs if l2arc_feed_again is 0. `log_devices` and `cache_devices`: the names of the
     leaf devices below log and cache vdevs, if the layout names them. `capacity_percent` and `fragmentation_percent`:
     CAP and FRAG of `zpool list`, the highest of all pools. `raidz_parity`: the parity of the raidz data vdevs, None
     without raidz.
@@ -147,6 +149,8 @@ class ZfsFacts:
     dedup: str | None = None
     arc_max_bytes: int | None = None
     l2arc_write_bytes_per_s: int | None = None
+    l2arc_boost_bytes_per_s: int | None = None
+    l2arc_shortest_s: float | None = None
     capacity_percent: int | None = None
     fragmentation_percent: int | None = None
     raidz_parity: int | None = None

@@ -60,7 +60,18 @@ def module_facts(host: Host) -> ZfsFacts:
         version=version or None,
         arc_max_bytes=read_arc(host).get("c_max"),
         l2arc_write_bytes_per_s=_parameter(host, "l2arc_write_max"),
+        l2arc_boost_bytes_per_s=_parameter(host, "l2arc_write_boost"),
+        l2arc_shortest_s=_shortest_feed_s(host),
     )
+
+
+def _shortest_feed_s(host: Host) -> float | None:
+    """Return the shortest interval between two feeds of a cache device, in seconds (arc.c, l2arc_write_interval)."""
+    if _parameter(host, "l2arc_feed_again") == 0:
+        seconds = _parameter(host, "l2arc_feed_secs")
+        return None if seconds is None else float(seconds)
+    milliseconds = _parameter(host, "l2arc_feed_min_ms")
+    return None if milliseconds is None else milliseconds / 1000
 
 
 def read_arc(host: Host) -> Mapping[str, int]:

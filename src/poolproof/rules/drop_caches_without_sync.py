@@ -3,8 +3,10 @@
 import re
 
 from poolproof.load.model import LoadPart
+from poolproof.rules.earlier import writers_of
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_source, linux_source
+from poolproof.rules.model import Case, Changes, Findings, Rule, finding, fio_source, linux_source, suspects
+from poolproof.rules.path import may_end_in_ram
 
 _SYNCS = re.compile(r"\bsync\b.*drop_caches", re.DOTALL)
 _REDIRECTED = re.compile(r">\s*[^\s>;&|()'\"]*drop_caches\s*(?:\d?>&\d\s*)?$")
@@ -13,6 +15,14 @@ _DROPS = "sync && sysctl vm.drop_caches=3"
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs:
+        writers = list(writers_of(case, job)) if case.drops_only_clean else []
+        if writers and case.cold and job.reads and may_end_in_ram(job, case.target):
+            yield suspects(
+                f"the caches are dropped before {case.who([job])} reads, but without a sync: what job "
+                f"`{writers[-1].name}` wrote is still dirty and stays in RAM",
+                weight=60,
+                fix="run sync before the command that drops the caches, or end the write with end_fsync=1",
+            )
         command = fio_job(job).text("exec_prerun") or ""
         if _REDIRECTED.search(command):
             yield finding(
@@ -30,7 +40,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    command = fio_job(job).text("exec_prerun") or ""
+    command = fio_job(job).text("exec_prerun")
+    if command is None:
+        return {}
     return {"exec_prerun": _DROPS if _REDIRECTED.search(command) else f"sync && {command}"}
 
 
@@ -38,8 +50,9 @@ RULE = Rule(
     title="drop_caches without sync",
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
     "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
-    shows="In a job: exec_prerun writes to drop_caches without running sync first, or ends with a redirection to it. "
-    "fio appends a redirection of its own, and the shell uses the last one.",
+    shows="In a script: a command drops the caches without a sync, after a buffered write and before a read of the "
+    "same file. In a job: exec_prerun writes to drop_caches without running sync first, or ends with a redirection to "
+    "it. fio appends a redirection of its own, and the shell uses the last one.",
     error="Too high for reads.",
     fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (fio reads `;` as the start of a comment, and redirects the "
     "output)",
@@ -49,7 +62,7 @@ RULE = Rule(
         "https://docs.kernel.org/admin-guide/sysctl/vm.html (drop_caches)",
     ),
     in_job=_in_job,
-    options=("exec_prerun",),
+    options=("exec_prerun", "filename", "directory"),
     fixed_options=_fixed_options,
     needs="Needs root. Remove the `sync` before the first count to see the effect.",
     prepare="fio --name=fill --filename=trap --rw=write --bs=1m --size=256m --refill_buffers",

@@ -80,7 +80,8 @@ class Case:
     `asked_s`: the requested run time in seconds; None if unknown.
     `quoted`: facts from the text around the result; None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
-    `drops_caches`: the text drops the caches after the last of them.
+    `drops_caches`: the text drops the caches after the last of them. `drops_only_clean`: it does, but does not sync the
+    written data first.
     `empty`, `zeros`: the files and devices that the text leaves without data, and those that it fills with zeros, each
     with the program that does it.
     """
@@ -94,6 +95,7 @@ class Case:
     quoted: Quoted | None = None
     earlier: tuple[Load, ...] = ()
     drops_caches: bool = False
+    drops_only_clean: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
 

@@ -7,7 +7,7 @@ from poolproof.rules.path import may_end_in_ram
 
 
 def _in_job(case: Case) -> Findings:
-    for job in case.jobs if case.cold and not case.drops_caches else ():
+    for job in case.jobs if case.cold and not (case.drops_caches or case.drops_only_clean) else ():
         if not job.reads or job.writes or not may_end_in_ram(job, case.target):
             continue
         writers = list(writers_of(case, job))

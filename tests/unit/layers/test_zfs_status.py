@@ -5,7 +5,7 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.layers.zfs_status import busy_with, parse_list
+from poolproof.layers.zfs_status import busy_with, module_facts, parse_list
 
 from .ground import MIB, plan
 from .recorded import RecordedHost
@@ -149,6 +149,21 @@ def test_the_target_of_a_dataset() -> None:
     assert (zfs.version, zfs.direct, zfs.sync, zfs.logbias) == ("2.1.11-1+deb12u1", None, "standard", "latency")
     assert (zfs.has_log, zfs.has_cache, zfs.is_zvol, zfs.arc_max_bytes) == (True, False, False, 268435456)
     assert zfs.pools == (POOL,)
+
+
+@pytest.mark.parametrize(
+    ("settings", "shortest_s"),
+    [
+        ({"l2arc_feed_again": "1", "l2arc_feed_min_ms": "200", "l2arc_feed_secs": "1"}, 0.2),
+        ({"l2arc_feed_again": "0", "l2arc_feed_min_ms": "200", "l2arc_feed_secs": "1"}, 1.0),
+        ({}, None),
+    ],
+)
+def test_how_often_a_cache_device_is_fed(settings: dict[str, str], shortest_s: float | None) -> None:
+    given = {**settings, "l2arc_write_boost": "67108864"}
+    files = {f"/sys/module/zfs/parameters/{name}": f"{value}\n" for name, value in given.items()}
+    found = module_facts(RecordedHost({}, files))
+    assert (found.l2arc_shortest_s, found.l2arc_boost_bytes_per_s) == (shortest_s, 67108864)
 
 
 def test_the_target_of_a_zvol() -> None:

@@ -15,6 +15,8 @@ from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 _LARGEST_TEXT_BYTES = 256 << 20
+_LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # searched for results of many programs, which takes seconds per MiB
+_HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -74,11 +76,13 @@ def read_text(path: Path) -> str | None:
     """Return the text of a file; None if it is binary.
 
     Raises:
-        OSError: the file cannot be read or is larger than 256 MiB.
+        OSError: the file cannot be read or is larger than 256 MiB, or than 2 MiB without JSON of fio.
     """
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
         raise OSError(0, "the file is larger than 256 MiB")
     content = path.read_bytes()
+    if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content:
+        raise OSError(0, "the file is larger than 2 MiB and has no JSON of fio: split it, one file for each result")
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)
 

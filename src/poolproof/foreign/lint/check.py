@@ -18,6 +18,7 @@ _Found = tuple[Diagnostic, Mapping[str, str]]
 """A finding, and the values of the loop variables with which it occurs."""
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
+_MOST_CALLS = 500
 _NAME_A_SOURCE = "name a job file or a script that calls fio, or give a command: `-- fio …`"
 _SET_IT = {
     "job file": "set the variable in poolproof's environment, or write its value into the job file",
@@ -35,6 +36,9 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
         message = "this is not a text file, so fio cannot read jobs from it"
         return (Diagnostic(source.name, 1, "not-text", "error", message, _NAME_A_SOURCE),)
     runs, history = source.runs, History(source.text, source.prepared)
+    if (calls := max(len(run.units) for run in runs)) > _MOST_CALLS:
+        message = f"this text calls fio {calls} times: lint checks texts with at most {_MOST_CALLS} calls"
+        return (Diagnostic(source.name, 1, "too-many-calls", "error", message, "split it into several files"),)
     found: dict[_Place, list[_Found]] = {}
     for number, run in enumerate(runs):
         for unit in run.units:

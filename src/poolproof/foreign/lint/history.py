@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile
 from poolproof.load.fio.load import load_of
-from poolproof.load.model import Load
+from poolproof.load.model import Load, LoadPart
 
 _DROPS = re.compile(r"drop_caches|\bumount\b|\bzpool\s+export\b|\bremount\b|\breboot\b")
+_ONLY_CLEAN = re.compile(r"drop_caches")
+_SYNCS = re.compile(r"(?<![\w=/-])sync(?![\w=-])")
 _MOST_LOADS = 64
 
 
 @dataclass(frozen=True)
 class Before:
     """The loads that ran before a call, oldest first. `drops_caches`: the caches were dropped after the last write.
+    `drops_only_clean`: they were, but the written data was still dirty, so it stayed in RAM.
 
     `empty`, `zeros`: the files and devices without data, and those that contain only zeros, each with the program that
     prepared it.
@@ -23,6 +26,7 @@ class Before:
 
     loads: tuple[Load, ...] = ()
     drops_caches: bool = False
+    drops_only_clean: bool = False
     empty: Mapping[str, str] = field(default_factory=dict)
     zeros: Mapping[str, str] = field(default_factory=dict)
 
@@ -32,18 +36,28 @@ class History:
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
-        self._drops = [number for number, line in enumerate(text.splitlines(), 1) if _DROPS.search(line)]
+        lines = list(enumerate(text.splitlines(), 1))
+        self._drops = [number for number, line in lines if _DROPS.search(line)]
+        self._only_clean = {number for number, line in lines if _ONLY_CLEAN.search(line)}
+        self._syncs = [number for number, line in lines if _SYNCS.search(line.partition("#")[0])]
         self._loads: list[Load] = []
         self._last_write = 0
+        self._is_dirty = False
 
     def before(self, unit: FioCall) -> Before:
         """Return what ran before this call."""
-        dropped = any(self._last_write <= line <= unit.line for line in self._drops)
+        drops = [line for line in self._drops if self._last_write <= line <= unit.line]
+        dropped = any(self._empties(line) for line in drops)
         last = {each.path: each for each in self._prepared if each.line <= unit.line}.values()
         empty, zeros = (
             {each.path: each.command for each in last if each.state == state} for state in ("empty", "zeros")
         )
-        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, empty, zeros)
+        return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, bool(drops) and not dropped, empty, zeros)
+
+    def _empties(self, line: int) -> bool:
+        """True if the command on this line also drops what was written: nothing was dirty, or it was synced before."""
+        is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
+        return not self._is_dirty or is_synced or line not in self._only_clean
 
     def add(self, unit: FioCall) -> None:
         """Add a call that has run."""
@@ -52,3 +66,10 @@ class History:
             self._loads.append(load)
             if load.writes:
                 self._last_write = unit.line
+                self._is_dirty = any(map(_leaves_dirty, load.parts))
+
+
+def _leaves_dirty(part: LoadPart) -> bool:
+    """True if written data may still be dirty when the part has ended."""
+    is_synced = part.syncs_at_end or part.writes_are_synchronous or part.sync_every == 1
+    return part.writes and not part.direct and part.may_use_page_cache and not is_synced

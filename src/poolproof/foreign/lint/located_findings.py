@@ -41,6 +41,7 @@ def locate_findings(
                 target=group.target,
                 earlier=before.loads,
                 drops_caches=before.drops_caches,
+                drops_only_clean=before.drops_only_clean,
                 empty=before.empty,
                 zeros=before.zeros,
             )

@@ -26,6 +26,8 @@ _VERSION = re.compile(r"\bfio[- /]?v?(?:ersion)?[- ]?(?P<version>\d+\.\d+)", re.
 _FULLY_LISTED = PAGE_CACHE | SYNCHRONOUS
 """Engines whose options are all in poolproof's tables."""
 
+_Jobs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+
 
 class InstalledFio:
     """The fio that is installed on a host.
@@ -39,6 +41,7 @@ class InstalledFio:
     def __init__(self, host: Host) -> None:
         self._host = host
         self.names = cache(self._names)
+        self._complaints = cache(self._ask)
         self._version = cache(lambda: none_if_it_fails(lambda: str(fio_version(host))))
 
     @property
@@ -52,6 +55,11 @@ class InstalledFio:
         if not names or None in names:
             return ()
         to_check = [_to_check(job, known or frozenset()) for job, known in zip(unit.jobs, names, strict=True)]
+        return self._complaints(tuple((job.name, tuple(job.options.items())) for job in to_check))
+
+    def _ask(self, jobs: _Jobs) -> tuple[Complaint, ...]:
+        """Run fio on the jobs. Texts often repeat a command, so the answers are kept."""
+        to_check = [Job(name, dict(options)) for name, options in jobs]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:

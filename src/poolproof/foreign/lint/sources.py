@@ -22,7 +22,8 @@ COMMAND = "command line"
 Kind = Literal["job file", "script"]
 _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
-_LARGEST_BYTES = 16 * 1024**2
+_SPLIT_IT = "name a job file or a script, or split it into several"
+_LARGEST_BYTES = 512 * 1024  # so much text takes some seconds; scripts and job files are much smaller
 _LIMIT_S = 20.0
 _GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
 _MAX_CONTROL_SHARE = 0.05
@@ -89,7 +90,7 @@ def read_sources(
     `keywords`: the values of `$ncpus`, `$pagesize` and `$mb_memory` on the machine that would run the jobs.
 
     Raises:
-        UsageError: no source is named, or a file cannot be read or is larger than 16 MiB.
+        UsageError: no source is named, or a file cannot be read or is larger than 512 KiB.
     """
     if not words:
         raise UsageError("no file or command to lint", "poolproof lint job.fio, or poolproof lint -- fio --name=…")
@@ -97,7 +98,10 @@ def read_sources(
 
     def named(name: str) -> Source:
         if name == "-":
-            return Source("-", _standard_input(), here)
+            text = _standard_input()
+            if len(text) > _LARGEST_BYTES:
+                raise UsageError("standard input is larger than 512 KiB, the limit for lint", _SPLIT_IT)
+            return Source("-", text, here)
         path = Path(name)
         return Source(name, _text(path), _surroundings(path.parent, environment, keywords))
 
@@ -137,7 +141,7 @@ def _standard_input() -> str:
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is larger than 16 MiB, the limit for lint", "name a job file or a script")
+            raise UsageError(f"{path} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         hint = "name a job file or a script, or write -- fio --name=…"

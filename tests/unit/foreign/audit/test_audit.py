@@ -14,7 +14,7 @@ from poolproof.cli.main import app_for
 from poolproof.errors import FioError
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import audited_object
-from poolproof.foreign.audit.sources import audit_sources
+from poolproof.foreign.audit.sources import audit_sources, read_text
 from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 
@@ -266,3 +266,12 @@ def test_sync_latency_is_not_attributed_to_a_read_only_job() -> None:
     read, sync = audit_text("post", text, Context())
     assert (read.job, read.command_line) == ("test", 1)
     assert (sync.command, list(sync.figures.directions)) == (None, [])
+
+
+def test_a_text_that_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "result.txt"
+    path.write_text("x\n" * (1 << 20) + "x", encoding="utf-8")
+    with pytest.raises(OSError, match="larger than 2 MiB"):
+        read_text(path)
+    path.write_text('{"jobs": []}' + "x\n" * (1 << 20), encoding="utf-8")
+    assert read_text(path)

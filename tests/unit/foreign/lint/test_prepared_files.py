@@ -1,9 +1,13 @@
 """What a script's other commands and the names of paths show about the files of a job."""
 
+from pathlib import Path
+
 import pytest
 
+from poolproof.errors import UsageError
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.sources import read_sources
 from tests.unit.foreign.lint.making import flags, rules, source
 
 
@@ -78,3 +82,43 @@ def test_direct_io_that_zfs_honours(options: str, is_warm: bool) -> None:
     new, old = (flags(fs=fs, ram="64G", recordsize="16k", compression="off") for fs in ("zfs-2.3", "zfs-2.2"))
     assert bool(warm & rules(text, new, "b.sh")) == is_warm
     assert warm & rules(text, old, "b.sh")
+
+
+_DROP = "echo 3 > /proc/sys/vm/drop_caches"
+_WRITTEN = "fio --name=w --filename=/mnt/f --rw=write --bs=1m --size=1g"
+_READ_AGAIN = "fio --name=r --filename=/mnt/f --rw=read --bs=1m --size=1g"
+
+
+@pytest.mark.parametrize(
+    ("between", "rule"),
+    [
+        (_DROP, "drop-caches-without-sync"),
+        (f"sync\n{_DROP}", None),
+        (f"sync; {_DROP}", None),
+        (f"{_DROP}\nsync", "drop-caches-without-sync"),
+        ("umount /mnt; mount /mnt", None),
+        ("", "read-after-write"),
+    ],
+)
+def test_caches_that_are_dropped_between_a_write_and_a_read(between: str, rule: str | None) -> None:
+    found = rules(f"{_WRITTEN}\n{between}\n{_READ_AGAIN}\n")
+    assert found & {"drop-caches-without-sync", "read-after-write"} == ({rule} if rule else set())
+
+
+def test_caches_that_are_dropped_after_a_synced_write() -> None:
+    assert "drop-caches-without-sync" not in rules(f"{_WRITTEN} --end_fsync=1\n{_DROP}\n{_READ_AGAIN}\n")
+
+
+def test_a_text_with_too_many_calls() -> None:
+    call = "fio --name=r --filename=/dev/sdx --rw=read --direct=1\n"
+    assert "too-many-calls" not in rules(call)
+    assert rules(call * 501) == {"too-many-calls"}
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    script = tmp_path / "script.sh"
+    script.write_text("#" * 512 * 1024, encoding="utf-8")
+    assert read_sources([str(script)], {}, {})
+    script.write_text("#" * 512 * 1024 + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="larger than 512 KiB"):
+        read_sources([str(script)], {}, {})

@@ -19,6 +19,10 @@ _TIMING = re.compile(
     r"\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
+_DIRECT = (
+    "hdparm -T --direct reads the same 2 MiB again and again without the page cache: it measures the link and the "
+    "drive's own RAM"
+)
 _CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: it measures RAM"
 
 
@@ -49,7 +53,7 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
         (part,),
         missing=_missing(match["what"]) if not is_cached else (),
         is_on_device=True,
-        measures_memory=_CACHED if is_cached else "",
+        measures_memory="" if not is_cached else _DIRECT if "O_DIRECT" in name else _CACHED,
     )
 
 
