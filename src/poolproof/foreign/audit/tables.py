@@ -23,6 +23,12 @@ _BANDWIDTH = re.compile(
 )
 _PAIR_HEAD = re.compile(r"^(?:iops\s?[&/,+]\s?(?:bw|bandwidth)|(?:bw|bandwidth)\s?[&/,+]\s?iops)$", re.IGNORECASE)
 _PAIR = re.compile(r"^IOPS=(?P<iops>\d[\d.]{0,12}[kM]?), ?BW=(?P<rate>\d[\d.]{0,12} ?[KMGT]?i?B)/s$")
+_SIDE = re.compile(r"^(?:rand(?:om)?[-_ ]?|seq(?:uential)?[-_ ]?)?(read|write)s?$", re.IGNORECASE)
+_IOPS_CELL = re.compile(r"^(?P<iops>\d[\d.,]{0,12}[kM]?) ?IOPS$", re.IGNORECASE)
+_LINE = re.compile(
+    r"^[\s>*-]{0,20}(?P<name>(?!\s*(?:read|write|trim)\s*:)[^|:=]{1,60}?)\s*[:=-]?\s*"
+    r"IOPS=(?P<iops>\d[\d.]{0,12}[kM]?), ?BW=(?P<rate>\d[\d.]{0,12} ?[KMGT]?i?B)/s\s*$"
+)
 _READS, _WRITES = re.compile(r"read|读", re.IGNORECASE), re.compile(r"write|写", re.IGNORECASE)
 _BLOCK = re.compile(r"^(?:bs|block[-_ ]?size)$", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,20})?|\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|\d{1,9}(?:\.\d{1,9})?[kM]")
@@ -48,9 +54,21 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     for place, (_, line) in enumerate(numbered):
         columns = [_column(word) for word in _words(line.lstrip("# "))]
         kinds = {column.kind for column in columns}
-        if ("iops" in kinds and kinds & {"bandwidth", "block"}) or "pair" in kinds:
+        if ("iops" in kinds and kinds & {"bandwidth", "block"}) or kinds & {"pair", "side"}:
             found += _rows(numbered, place + 1, columns)
+        elif match := _LINE.match(line):
+            found += _line(numbered[place][0], match)
     return tuple(found)
+
+
+def _line(line_number: int, match: re.Match[str]) -> Iterator[FoundResult]:
+    """Yield the result of a line such as `randread: IOPS=52.1k, BW=203MiB/s`, if its name shows the direction."""
+    direction, name = _named_direction(match["name"]), match["name"].strip()
+    if direction:
+        values = _pair(match)
+        is_read = direction == "read"
+        part = PartOutcome(name, read=values if is_read else None, write=None if is_read else values)
+        yield FoundResult(Outcome("", (part,)), line_number, line_number, "text")
 
 
 def _words(line: str) -> list[str]:
@@ -66,6 +84,8 @@ def _column(word: str) -> _Column:
             return _Column(kind, direction, (match[2] or "").lower() if kind == "bandwidth" else "")
     if _PAIR_HEAD.match(word):
         return _Column("pair", "mixed")
+    if match := _SIDE.match(word):
+        return _Column("side", match[1].lower())
     return _Column("block" if _BLOCK.match(word) else "name")
 
 
@@ -79,6 +99,8 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Co
             continue
         result = _row(_words(line), columns)
         if result is None:
+            if len(_words(line)) == len(columns) and any(column.kind == "side" for column in columns):
+                continue  # such a table has rows of other units
             return
         yield FoundResult(result, line_number, line_number, "text")
 
@@ -93,6 +115,8 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
         return None
     block = next((_block_bytes(word) for column, word in cells if column.kind == "block"), None)
     read, write, mixed = (_direction(values, name, block) for name in ("read", "write", "mixed"))
+    sides = {column.direction: _side(word) for column, word in cells if column.kind == "side"}
+    read, write = read or sides.get("read"), write or sides.get("write")
     pairs = [_PAIR.match(word) for column, word in cells if column.kind == "pair"]
     mixed = mixed or next((_pair(pair) for pair in pairs if pair), None)
     if mixed is not None and (named := _named_direction(name)):
@@ -100,6 +124,13 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
     if not (read or write or mixed):
         return None
     return Outcome("", (PartOutcome(name, read=read, write=write, mixed=mixed),))
+
+
+def _side(cell: str) -> Direction | None:
+    """Return the rate in a cell such as `52.1k IOPS` below the head `Read`; None if it is another value."""
+    match = _IOPS_CELL.match(cell)
+    iops = number(match["iops"]) if match else None
+    return Direction(iops=iops) if iops else None
 
 
 def _pair(cell: re.Match[str]) -> Direction:

@@ -167,6 +167,7 @@ NAMED_ROWS = """\
     [
         (PAIRS, [("write", 1600.0, 6401 * KIB), ("read", 2700.0, 172 * MIB)]),
         (NAMED_ROWS, [("write", 10_240.0, 41.9e6), ("read", 23_500.0, 91.8 * MIB), ("mixed", 100.0, 0.41e6)]),
+        ("randread 4k: IOPS=52.1k, BW=203MiB/s\n", [("read", 52_100.0, 203 * MIB)]),
         ("| rw | IOPS | BW(MiB/s) |\n|---|---|---|\n| seq read | 65 | 262.5 |\n", [("read", 65.0, 262.5 * MIB)]),
     ],
 )
@@ -179,3 +180,13 @@ def test_a_table_names_the_direction_in_its_rows(text: str, rows: list[tuple[str
 
     assert [(direction, iops) for direction, iops, _ in found] == [(direction, iops) for direction, iops, _ in rows]
     assert [rate for *_, rate in found] == pytest.approx([rate for *_, rate in rows], rel=0.03)
+
+
+def test_a_table_has_a_column_for_each_direction() -> None:
+    head = "| Test | Read | Write |\n|------|------|-------|\n"
+    rows = "| 1M seq | 3.2 GB/s | 2.9 GB/s |\n| 4k rand | 52.1k IOPS | 48,000 IOPS |\n"
+
+    found = audit_text("post", head + rows, Context())
+
+    (row,) = found
+    assert {name: moved.iops for name, moved in row.figures.directions.items()} == {"read": 52_100, "write": 48_000}
