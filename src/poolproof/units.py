@@ -7,17 +7,25 @@ after the letter. fio differs: by default, it reads `KiB` as 1000 bytes, and so 
 import re
 
 _SIZE = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(?:i?b)?\s*$")
+_LONGEST = 40
+_TOO_LARGE = 1 << 63  # an offset in a file is a signed number of 64 bits
+
 _DURATION = re.compile(r"(?i)^\s*(\d+(?:\.\d+)?)\s*(ms|us|s|m|h|d)?\s*$")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 
 
 def parse_size(text: str) -> int:
-    """Parse a size such as `16G`, `512m` or `4096`. Returns bytes. Raises a ValueError if the text is not a size."""
+    """Parse a size such as `16G`, `512m` or `4096`. Returns bytes.
+
+    Raises a ValueError if the text is not a size, or if it is 8 EiB or more, which no file can have.
+    """
     match = _SIZE.match(text)
     if match is None:
         raise ValueError(f"{text!r} is not a size; write for example 16G, 512M or 4096")
     unit = 1024 ** _POWERS[match[2].lower()]
+    if len(match[1]) > _LONGEST or float(match[1]) * unit >= _TOO_LARGE:
+        raise ValueError(f"{text[:_LONGEST]!r} is too large: a file has less than 8 EiB")
     return int(match[1]) * unit if match[1].isdigit() else int(float(match[1]) * unit)
 
 
