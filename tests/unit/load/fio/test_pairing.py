@@ -21,6 +21,6 @@ def test_commands_with_many_clones_are_read_once_at_most() -> None:
             FoundResult(Outcome(version="fio-3.36", parts=(part,)), 1000 + at, 1000 + at, "json")
             for at, part in enumerate(parts)
         ]
-        begun = time.monotonic()
+        begun = time.process_time()
         assert len(pair(results, commands)) == _MANY
-        assert time.monotonic() - begun < _LIMIT_S
+        assert time.process_time() - begun < _LIMIT_S
