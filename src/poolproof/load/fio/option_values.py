@@ -87,10 +87,13 @@ def _word_refusal(word: str) -> str | None:
     return f"rw={word[:_LONGEST]}: fio has no such I/O pattern; {hint}"
 
 
+_PRELOADED = frozenset({"spdk", "spdk_bdev"})
+
+
 def _engine_refusal(value: str, shown: str) -> str | None:
     word = value.partition(":")[0].partition(",")[0].rstrip()
-    # the value can also be the path of an external engine
-    if word in ENGINE_WORDS or "/" in value or value.endswith(".so"):
+    # the value can also be the path of an external engine, or the name of one that SPDK preloads (LD_PRELOAD)
+    if word in ENGINE_WORDS or word in _PRELOADED or "/" in value or value.endswith(".so"):
         return None
     near = nearest(word.lower()[:_LONGEST], ENGINE_WORDS, _SIMILAR)
     return f"{shown}: fio has no such engine; " + (

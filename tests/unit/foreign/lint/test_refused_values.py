@@ -6,7 +6,7 @@ The expectations are those of `fio --parse-only` (fio 3.33).
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from tests.unit.foreign.lint.making import source
+from tests.unit.foreign.lint.making import rules, source
 
 
 def _refused(option: str) -> list[tuple[int, str]]:
@@ -55,3 +55,9 @@ def test_a_global_value_is_told_once_where_it_stands() -> None:
 def test_a_value_on_a_command_line() -> None:
     found = lint(source("fio --name=a --rw=read --bs=zebra --size=1g\n", "x.sh"))
     assert ["bs=zebra" in each.message for each in found if each.severity == "error"] == [True]
+
+
+def test_an_engine_that_spdk_preloads() -> None:
+    job = "[a]\nioengine={}\nthread\nrw=randread\nbs=4k\nfilename=x\n"
+    assert "refused-by-fio" not in rules(job.format("spdk"))
+    assert "refused-by-fio" in rules(job.format("spdq"))
