@@ -9,7 +9,7 @@ from typing import NamedTuple
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
 from poolproof.evidence.files import inspect, list_files, resident_bytes
-from poolproof.evidence.model import TestFile
+from poolproof.evidence.model import Target, TestFile
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.catalogue import layer_of
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
@@ -50,7 +50,7 @@ def prepare(
             cell.workload,
             each.load,
             files[each.paths],
-            replace(on_leaves, stored_share=_stored_share(layout, files[each.paths], each.fill)),
+            replace(on_leaves, stored_share=stored_share(layout.target, files[each.paths], each.fill)),
             stored,
             each.fill,
         )
@@ -105,17 +105,19 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
     return found if len(found) == len(leaves) and not layout.target.not_counted else {}
 
 
-def _stored_share(layout: BuiltLayout, files: Sequence[TestFile], fill: Fill | None) -> float | None:
+def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
     """Return the share of the files' bytes that the disks store; None if the layout does not compress.
 
     The fill's writes show it on every file system, but include metadata. Some file systems also report the
-    stored blocks of a file.
+    stored blocks of a file. With deduplication, the fill's writes do not show it: a block that equals a block of an
+    earlier file is not written, but a cold read of it comes from the disks. The blocks of a file include such blocks.
     """
     size = sum(file.size_bytes for file in files)
-    if not layout.target.compression:
+    if not target.compression:
         return None
-    shares = [fill.stored_share] if fill and fill.stored_share is not None else []
-    layer = layer_of(layout.target.file_system)
+    deduplicates = target.zfs is not None and target.zfs.dedup not in (None, "off")
+    shares = [fill.stored_share] if fill and fill.stored_share is not None and not deduplicates else []
+    layer = layer_of(target.file_system)
     if layer is not None and layer.counts_stored_blocks and size:
         shares.append(1 - sum(file.hole_bytes or 0 for file in files) / size)
     return max(min(shares), _LEAST_SHARE) if shares else None
