@@ -26,8 +26,8 @@ _PAIR = re.compile(r"^IOPS=(?P<iops>\d[\d.]{0,12}[kM]?), ?BW=(?P<rate>\d[\d.]{0,
 _SIDE = re.compile(r"^(?:rand(?:om)?[-_ ]?|seq(?:uential)?[-_ ]?)?(read|write)s?$", re.IGNORECASE)
 _IOPS_CELL = re.compile(r"^(?P<iops>\d[\d.,]{0,12}[kM]?) ?IOPS$", re.IGNORECASE)
 _LINE = re.compile(
-    r"^[\s>*-]{0,20}(?P<name>(?!\s*(?:read|write|trim)\s*:)[^|:=]{1,60}?)\s*[:=-]?\s*"
-    r"IOPS=(?P<iops>\d[\d.]{0,12}[kM]?), ?BW=(?P<rate>\d[\d.]{0,12} ?[KMGT]?i?B)/s\s*$"
+    r"^[\s>*-]{0,20}(?P<name>(?!\s{0,9}(?:read|write|trim)\s{0,9}:)[^|:=]{1,60}?)\s{0,9}[:=-]?\s{0,9}"
+    r"IOPS=(?P<iops>\d[\d.]{0,12}[kM]?), ?BW=(?P<rate>\d[\d.]{0,12} ?[KMGT]?i?B)/s\s{0,9}$"
 )
 _READS, _WRITES = re.compile(r"read|读", re.IGNORECASE), re.compile(r"write|写", re.IGNORECASE)
 _BLOCK = re.compile(r"^(?:bs|block[-_ ]?size)$", re.IGNORECASE)
