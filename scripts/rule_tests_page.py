@@ -1,7 +1,8 @@
 """Print docs/rule-tests.md, generated from the rules and their examples in the tests."""
 
 import sys
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -14,7 +15,7 @@ from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Rule
-from poolproof.units import format_duration, format_size
+from poolproof.units import format_duration, format_number_of, format_size
 
 _INTRO = """\
 # The rules, their sources and their tests
@@ -25,6 +26,7 @@ Each row is a test (`tests/unit/rules/test_rules.py`): the rule fires on the fir
 which differs only in what the rule checks. A case is a job, with what is known about its target, about jobs before it,
 and about the result. [rules.md](rules.md) describes the rules.
 """
+_LONGEST_VALUE = 120
 _UNSAID = ("ram_bytes", "zfs", "file_system")
 
 
@@ -35,7 +37,7 @@ def page() -> str:
 
 def _section(rule: Rule) -> str:
     rows = [
-        f"| {example.effect} | {_case(example.case)} | {_case(example.near_miss)} |"
+        f"| {example.effect} | {' | '.join(_cases(example.case, example.near_miss))} |"
         for example in EXAMPLES.get(rule.id, ())
     ]
     return "\n".join(
@@ -50,6 +52,39 @@ def _section(rule: Rule) -> str:
             "",
         ]
     )
+
+
+def _cases(one: Case, other: Case) -> tuple[str, str]:
+    """Return both cases as cells of a table. If they read the same, add the values that differ."""
+    texts = _case(one), _case(other)
+    if texts[0] != texts[1]:
+        return texts
+    differing = [(name, *map(_shortened, values)) for name, *values in _differences("", one, other)]
+    added = (", ".join(f"{name}={values[side]}" for name, *values in differing) for side in (0, 1))
+    first, second = (f"{text}, {more}" for text, more in zip(texts, added, strict=True))
+    return first, second
+
+
+def _differences(name: str, one: object, other: object) -> Iterator[tuple[str, object, object]]:
+    """Yield the name of each field or item that differs, with its two values."""
+    if one == other:
+        return
+    if is_dataclass(one) and type(one) is type(other):
+        for field in fields(one):
+            yield from _differences(field.name, getattr(one, field.name), getattr(other, field.name))
+    elif isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        for first, second in zip(one, other, strict=True):
+            yield from _differences(name, first, second)
+    elif isinstance(one, dict) and isinstance(other, dict):
+        for key in dict.fromkeys((*one, *other)):
+            yield from _differences(f"{name} {key}", one.get(key), other.get(key))
+    else:
+        yield name, one, other
+
+
+def _shortened(value: object) -> str:
+    text = " ".join(str(value).split()).replace("|", "\\|")
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _case(case: Case) -> str:
@@ -120,7 +155,7 @@ def _counted(case: Case) -> list[str]:
             f"({format_size(account.leaf_drained_write_bytes)} after the flush)"
         )
     said += [f"busy with {busy}" for busy in evidence.busy_with]
-    said += [f"{len(evidence.files)} checked files"] if evidence.files else []
+    said += [format_number_of(len(evidence.files), "checked file")] if evidence.files else []
     said += ["counters of ZFS"] if evidence.zfs is not None else []
     said += [f"{len(evidence.leaves)} disks counted"] if len(evidence.leaves) > 1 else []
     return said
