@@ -271,7 +271,7 @@ def _start(argv: Sequence[str], stdin: int, stderr: int = subprocess.PIPE) -> su
     except FileNotFoundError:
         raise ProgramMissing(f"`{argv[0]}` is not installed on this machine") from None
     except PermissionError:
-        raise CommandError(f"this user may not execute `{argv[0]}`") from None
+        raise CommandError(f"no permission to execute `{argv[0]}`") from None
     except OSError as error:
         raise CommandError(f"`{argv[0]}` could not be started: {error.strerror}") from None
 

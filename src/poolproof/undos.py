@@ -158,7 +158,7 @@ class UndoMount(CommandUndo, frozen=True, tag="mount"):
     lazy: bool = False
 
     def removal(self) -> Removal:
-        """Return umount, while the mount point is in the list of mounts."""
+        """Return the umount command, and the condition that the mount point is mounted."""
         point = self.mount_point
         mounted = Holds("/proc/self/mounts", f" {point} ")
         if self.lazy:

@@ -88,7 +88,7 @@ def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], 
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:
-    """Return how often a run builds this layout: as often as the campaign says, but a bare disk only once."""
+    """Return how many times a run builds this layout: the campaign's number of builds, or once for a bare disk."""
     return campaign.measure.builds if calibrated_device(layout) is None else 1
 
 

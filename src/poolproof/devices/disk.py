@@ -92,7 +92,7 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that compares the disk and erases its signatures, while the note names the disk."""
+        """Return the script that compares the disk and erases its signatures, if the note still names the disk."""
         marks = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn, self.note)
         return Removal(("sh", "-c", _WIPE_AND_FORGET, *marks), Holds(self.note, self.identity), timeout_s=5)
 

@@ -18,13 +18,13 @@ def _not_a_loop(number: int, _owned: Owned) -> Iterator[str]:
 
 
 class UndoLoop(CommandUndo, frozen=True, tag="loop"):
-    """Detach loop device `number` as long as its backing file is `file`."""
+    """Detach loop device `number` if its backing file is still `file`."""
 
     number: Annotated[int, Check(_not_a_loop)]
     file: OwnPath
 
     def removal(self) -> Removal:
-        """Return losetup, while the loop device is attached to the file."""
+        """Return the losetup command, and the condition that the loop device is attached to the file."""
         attached = Holds(f"/sys/block/loop{self.number}/loop/backing_file", self.file)
         return Removal(("losetup", "--detach", f"/dev/loop{self.number}"), attached, COMMAND_LIMIT_S)
 

@@ -184,9 +184,9 @@ class Target:
     `in_guest`: the host is a virtual machine, and its hypervisor may have a cache that the counters cannot see.
     `dirty_limit_bytes`: the amount of dirty data above which the kernel makes writers wait. `md_bitmap`: an md array
     below the target has an internal write-intent bitmap. `persistent_memory`: the data is on a pmem device, or the
-    file system maps it (dax). `narrow_links`: a sentence part for each disk whose PCIe link is narrower or slower than
+    file system maps it (dax). `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than
     the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
-    `degraded`: a sentence part for each array or pool that lacks a disk. `governor`: the frequency governor of the
+    `degraded`: a clause for each array or pool that lacks a disk. `governor`: the frequency governor of the
     processors. `cache_devices`: the names of the fast devices of LVM caches.
     """
 

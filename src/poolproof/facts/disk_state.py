@@ -71,7 +71,9 @@ def cloud_volume(host: Host, device: str) -> str | None:
 
 
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return the devices and all block devices below them: members, disks of partitions, disks with a loop's file."""
+    """Return the devices and all block devices below them: members, disks of partitions, disks that store a
+    loop device's backing file.
+    """
     if not devices:
         return ()
     printed = host.run(["sh", "-c", BELOW, "sh", *devices], timeout_s=_LIMIT_S, check=False).stdout
@@ -79,7 +81,7 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence part for each array of md or LVM that lacks members and is one of the devices, is below one of
+    """Return a clause for each array of md or LVM that lacks members and is one of the devices, is below one of
     them, or has one of them as a member."""
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))

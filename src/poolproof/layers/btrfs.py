@@ -236,7 +236,7 @@ class BtrfsLayer(Layer[Btrfs]):
 
 @dataclass(frozen=True)
 class _InSysfs:
-    """A mounted file system in sysfs: its UUID, its disks that are there, how many are missing, its data profiles."""
+    """A mounted file system in sysfs: its UUID, its present disks, how many are missing, its data profiles."""
 
     uuid: str
     disks: tuple[str, ...]

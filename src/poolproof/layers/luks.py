@@ -50,7 +50,7 @@ class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return cryptsetup close, while the mapping exists."""
+        """Return the cryptsetup close command, and the condition that the mapping exists."""
         return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
 
 

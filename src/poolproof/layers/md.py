@@ -103,7 +103,7 @@ class UndoArray(CommandUndo, frozen=True, tag="array"):
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks, while its node exists."""
+        """Return the script that stops the array and erases its superblocks, if its node exists."""
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 

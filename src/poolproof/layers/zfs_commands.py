@@ -44,7 +44,10 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return zpool destroy, while the pool is imported; a pool that cannot be destroyed is exported."""
+        """Return the zpool destroy command, and the condition that the pool is imported.
+
+        A pool that cannot be destroyed is exported.
+        """
         export = ("zpool", "export", "-f", self.name)
         destroy = ("zpool", "destroy", "-f", self.name)
         return Removal(destroy, Holds(kstats(self.name), ""), 60, export, UNMOUNT_LIMIT_S)

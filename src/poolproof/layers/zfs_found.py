@@ -49,7 +49,10 @@ class FoundVdev:
 
     @property
     def write_factor(self) -> float:
-        """The bytes written to the disks per byte of data: full stripes for raidz and draid, and no missing disks."""
+        """The bytes written to the disks per byte of data, at least.
+
+        Assumes full stripes for raidz and draid. Missing disks are not written to.
+        """
         found, online = _KIND.fullmatch(self.name), sum(state == "ONLINE" for state in self.disks.values())
         if found is None:
             return 1.0
@@ -73,7 +76,7 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A sentence part about the pool if it lacks a disk; otherwise empty."""
+        """A clause about the pool if it lacks a disk; otherwise empty."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
@@ -199,7 +202,7 @@ def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
 
 
 def _is_rotational(host: Host, name: str) -> bool | None:
-    """Return the kernel's flag of a disk or, for a partition, of its disk; None if there is no flag."""
+    """Return the kernel's rotational flag of a disk or, for a partition, of its disk; None if there is no flag."""
     folder = f"/sys/class/block/{name}"
     text = text_of(host, f"{folder}/queue/rotational") or text_of(host, f"{folder}/../queue/rotational")
     return text.strip() == "1" if text.strip() else None

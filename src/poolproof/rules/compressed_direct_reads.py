@@ -5,7 +5,7 @@ from poolproof.rules.earlier import writers_of
 from poolproof.rules.flow import compresses
 from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects
 
-_EXTENT_BYTES = 128 * 1024  # btrfs compresses at most so many bytes at once; larger buffers do not repeat within them
+_EXTENT_BYTES = 128 * 1024  # btrfs compresses at most this many bytes at once; larger buffers do not repeat within them
 _BUFFERS_DIRECT_WRITES = (6, 15)
 
 
@@ -36,9 +36,9 @@ RULE = Rule(
     title="Direct reads of compressed extents",
     wrong="btrfs cannot read a compressed extent directly, so it falls back to buffered reads without an error. The "
     "pages stay in RAM, and each extent is read from the disk at its compressed size.",
-    shows="In a job file or script: direct=1 reads on a btrfs that compresses, of a file that an earlier job filled "
-    "with data that shrinks: patterns, zeros, or buffers that repeat within 128 KiB. Direct writes are left out before "
-    "Linux 6.15, because btrfs did not compress them.",
+    shows="In a job file or script: direct=1 reads of a file on btrfs with compression, if an earlier job filled the "
+    "file with compressible data: patterns, zeros, or buffers that repeat within 128 KiB. Before Linux 6.15, files "
+    "written with direct=1 are left out, because btrfs did not compress them.",
     error="Too high.",
     fix="write the file with refill_buffers=1, or in a directory without compression (chattr +m)",
     sources=(

@@ -46,8 +46,8 @@ def _seeks(case: Case, target: Target) -> Findings:
     if each > _SEEKS_MANY:
         yield finding(
             "refutes" if each > _SEEKS_IMPOSSIBLE else "suspects",
-            f"{format_count(fastest)} random offsets/s read from {format_number_of(target.disks, 'rotational disk')} "
-            f"are {format_count(each)} per disk, but a rotational disk reaches 400/s at best: a cache was involved",
+            f"{format_count(fastest)} random reads/s from {format_number_of(target.disks, 'rotational disk')} "
+            f"are {format_count(each)} per disk, but a rotational disk reaches at most 400/s: a cache was involved",
             weight=86,
         )
 

@@ -7,7 +7,7 @@ from poolproof.units import format_size
 def _in_job(case: Case) -> Findings:
     largest, needed = max((file.size_bytes for file in case.files), default=0), case.load.end_bytes
     if largest < needed:
-        return  # fio removes files that are too short for a reading job, and lays them out anew
+        return  # fio removes files that are too short for a reading job, and lays them out again
     if case.outcome is None and case.files and case.load.reads and not case.load.writes:
         size = sum(file.size_bytes for file in case.files)
         yield notes(
@@ -21,12 +21,13 @@ RULE = Rule(
     title="A file from an earlier run",
     wrong="fio uses an existing file of the right name and size as it is: the result depends on how the file was "
     "written.",
-    shows="Before the run: the files of a read job already exist, and are large enough. fio lays out others anew.",
+    shows="Before the run: the files of a read job already exist, and are large enough. fio lays out all other files "
+    "again.",
     error="Too high or too low. Observed: 1150 MB/s and 635 MB/s.",
     fix="remove the file, and write it again with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
     sources=(
         fio_source("3.42", "filesetup.c", "setup_files (lays out only files that are too short)"),
-        fio_source("3.42", "filesetup.c", "extend_file (removes a too short file first if the job reads)"),
+        fio_source("3.42", "filesetup.c", "extend_file (first removes a file that is too short if the job reads)"),
     ),
     in_job=_in_job,
     options=("filename", "directory"),

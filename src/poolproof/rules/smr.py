@@ -7,9 +7,8 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and job.is_random]
     if case.target and case.target.zoned and jobs:
         yield notes(
-            f"{case.who(jobs)} writes at random on a shingled (SMR) disk, which can only write its zones in order: the "
-            "disk or the file system first collects some tens of GiB of random writes at full speed, and then drops to "
-            "a few writes/s"
+            f"{case.who(jobs)} writes at random on a shingled (SMR) disk, whose zones can only be written in order: "
+            "tens of GiB are buffered at full speed, then the rate drops to a few writes/s"
         )
 
 
@@ -17,8 +16,8 @@ RULE = Rule(
     title="A shingled disk",
     wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
-    "6.9 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk, "
-    "nor since 6.9 a host-aware one: look up its model.",
+    "6.9 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk or, "
+    "since 6.9, a host-aware one: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=(

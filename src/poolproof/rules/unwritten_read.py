@@ -81,7 +81,7 @@ def _after_other_commands(case: Case) -> Findings:
 
 
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
-    """Return the bytes per second at which a job with a time limit would write its whole file this many times.
+    """Return the bytes per second that a job with a time limit needs to write its whole file `passes` times.
 
     None if almost any disk reaches that, or if another option ends the job early.
     """

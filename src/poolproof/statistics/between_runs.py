@@ -2,9 +2,9 @@
 
 The trials of a run share what differs between runs (the day, the build, the place on a disk), so they can't show it.
 Each run gives one sample per cell, its mean logarithm. These samples vary by the variance between runs plus the error
-inside each run. The variance of the samples is estimated as that between trials is: with a prior from all cells if
-there are at least eight, otherwise from all cells together, or from the cell alone if it varies significantly more. The
-error inside the runs is then subtracted, because intervals and tests include it anyway.
+inside each run. The variance of the samples is estimated like the variance between trials: with a prior from all cells
+if there are at least eight, otherwise from all cells together, or from the cell alone if it varies significantly more.
+The error inside the runs is then subtracted, because intervals and tests include it anyway.
 """
 
 import math
@@ -25,7 +25,7 @@ from poolproof.statistics.shared_variance import (
 )
 
 LEAST_FREEDOM = 3
-"""The degrees of freedom from which a variance between runs is used without a prior."""
+"""The fewest degrees of freedom for which a variance between runs is used without a prior."""
 _SIGNIFICANCE = 0.01
 
 Key = TypeVar("Key", bound=Hashable)

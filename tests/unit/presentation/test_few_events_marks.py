@@ -1,4 +1,4 @@
-"""A percentile of too few events is marked wherever it is shown, whether or not the workload is compared by it."""
+"""A percentile with too few events is marked wherever it is shown, whether or not the workload is compared by it."""
 
 import csv
 import io
@@ -73,7 +73,9 @@ def test_a_single_trial_with_too_few_events_is_not_called_a_single_trial(run: Lo
 
 def test_pictures_and_the_page_mark_it(run: LoadedRun) -> None:
     titles = [str(picture.chart.to_dict()["title"]) for picture in pictures(run) if picture.place.name.endswith("p99")]
-    assert any("hollow without a bar: 1 of too few events, not ranked or compared" in title for title in titles)
+    assert any(
+        "hollow without a bar: 1 percentile with too few events, not ranked or compared" in title for title in titles
+    )
     (row,) = cell_rows(run, run.cells, {})
     assert row["e"].startswith("500 I/Os in a trial; the p99 latency needs 1,000 I/Os")
 

@@ -53,7 +53,7 @@ def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | Non
 
 
 def _merged(found: Sequence[_Found], runs: Sequence[LoopIteration]) -> Iterator[Diagnostic]:
-    """Yield the findings of one rule at one place. Those of several runs of a loop become one finding."""
+    """Yield the findings of one rule at one place. Findings from several iterations of a loop are merged into one."""
     if len(runs) == 1:
         yield from (each for each, _ in found)
         return

@@ -88,7 +88,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines with each list of fio's arguments as a command, on the line of its first word."""
+    """Yield the lines; each list of fio's arguments is replaced with one command, at the line of its first word."""
     at = 0
     while at < len(numbered):
         number, line = numbered[at]

@@ -378,7 +378,7 @@ def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return the printed size in bytes, or rate × time if fio 3.0 to 3.7 printed 17.0 or 17.1 for 17.98."""
+    """Return a size in bytes. fio 3.0 to 3.7 print some without decimals (17.0 for 17.98); then it is rate × time."""
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)

@@ -49,7 +49,7 @@ def _values(intervals: Mapping[str, Interval]) -> dict[str, str]:
 
 
 def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str]:
-    """Return the field that names the percentiles of too few events among these results, if there are any."""
+    """Return the field that names the percentiles with too few events among these results, if there are any."""
     columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
     return {"too_few": _string(" ".join(columns))} if columns else {}
 

@@ -129,7 +129,9 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the percentiles of too few events, and what would be enough; empty without any."""
+    """Return a sentence that lists the percentiles with too few events and says how many they need; empty if
+    there are none.
+    """
     found = [(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}", row) for row in rows if row.counts]
     few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:
@@ -140,7 +142,7 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
 
 
 def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
-    """Yield a paragraph for each thing that trials do not show: missing values, trials that agree to the last digit."""
+    """Yield the remarks on the trials: trials without a usable value, and trials that agree to the last digit."""
     places: dict[str, list[str]] = {}
     for row in rows:
         for remark in row.remarks:

@@ -26,6 +26,7 @@ from poolproof.presentation.terminal.visible import visible
 from poolproof.presentation.terminal.words import emulated_legend
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
+from poolproof.units import format_number_of
 
 _PNG_SCALE = 2.0
 _CURVE_SIZE = {"width": 620, "height": 380}
@@ -146,7 +147,8 @@ def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], inte
     marks = f"bars: {intervals}"
     marks += f"; hollow: {rejected} refuted or failed, do not use" if rejected else ""
     marks += f"; hollow without a bar: {not_converged} not converged, approximate" if not_converged else ""
-    marks += f"; hollow without a bar: {few} of {TOO_FEW}, not ranked or compared" if few else ""
+    percentiles = format_number_of(few, "percentile")
+    marks += f"; hollow without a bar: {percentiles} with {TOO_FEW}, not ranked or compared" if few else ""
     return _headed(run, what, marks)
 
 

@@ -235,7 +235,10 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     if earlier := earlier_runs(run, {}).count:
         count = format_number_of(earlier, "earlier run")
-        yield f"This applies to {host}: differences between layouts include the variance between {count} of it."
+        yield (
+            f"This applies to {host}: differences between layouts include the variance between runs, "
+            f"estimated from {count} on the same machine."
+        )
     elif run.by_build:
         yield f"This applies to {host} and {when}: how much results differ between days was not measured."
     else:

@@ -69,7 +69,7 @@ def cell_rows(
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
     other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
     sentence of each reason why the result did not converge; absent if it converged. `e` says what is missing if the
-    result is a percentile of too few events; absent if it is not. `r` has remarks on the
+    result is a percentile with too few events; absent if it is not. `r` has remarks on the
     trials: those without a usable value, and those that agree to the last digit.
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
@@ -248,7 +248,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better; None if it was rejected, is 0 or is of too few events."""
+    """Return the result, inverted if lower is better; None if it was rejected, is 0 or has too few events."""
     if not cell.counts or cell.figure is None or cell.figure.mean <= 0 or cell.few_events() is not None:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean

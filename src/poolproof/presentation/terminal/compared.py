@@ -38,7 +38,10 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
     """
     if earlier:
         count = format_number_of(earlier, "earlier run")
-        return f"This applies to this machine. All intervals include the variance between {count} of it."
+        return (
+            "This applies to this machine. All intervals include the variance between runs, "
+            f"estimated from {count} on this machine."
+        )
     days = "the day of the run" if len({run.path for run in runs}) == 1 else "the days of the runs"
     if all(run.by_build for run in runs):
         builds = "Each layout was built several times, and the intervals include how much its builds differ."
@@ -93,7 +96,7 @@ def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
-    """Yield what the trials of each named cell do not show: missing values, and trials that agree to the last digit."""
+    """Yield the remarks on each cell: trials without a usable value, trials that agree to the last digit."""
     yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
 
 

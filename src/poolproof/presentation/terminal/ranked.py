@@ -157,7 +157,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield what a repeat would show of each layout, relative to the leader."""
+    """Yield the result expected in a repeat for each layout, relative to the leader."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, each.to_leader) for each in ranking.ranked if not each.entry.untested]
     known = [(name, apart.repeated) for name, apart in tested if apart is not None and apart.error is not None]

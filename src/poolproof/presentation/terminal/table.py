@@ -201,7 +201,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _remarks(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield what the trials of cells do not show: missing values, and trials that agree to the last digit."""
+    """Yield the remarks on the trials: trials without a usable value, and trials that agree to the last digit."""
     places: dict[str, list[str]] = {}
     for cell in cells:
         if has_values(cell.verdict) and cell.few_events() is None:

@@ -1,8 +1,8 @@
 """Earlier runs of the same campaign on the same machine, from which the variance between runs is estimated.
 
 They are the runs next to a run, in the same folder. A run counts if it began earlier, on a machine with the same ID,
-and if nothing that may affect results differs (`run_differences`). A layout or workload that differs leaves out its
-cells.
+and if nothing that may affect results differs (`run_differences`). The cells of a layout or workload that
+differs are left out.
 """
 
 import functools
@@ -128,7 +128,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[str, int]:
-    """Return what a copy of a run has in common with it."""
+    """Return the start time and the seed, which are the same in a copy of a run."""
     return record.begun_at, record.seed
 
 

@@ -25,7 +25,7 @@ class Measured:
 
     Significance tests use `log`. If the rate changed by an unknown amount, the cell is not tested, and `unsteady` lists
     why (`drift`, `step` …). If the rate changed between known extremes, the true value may be anywhere between them,
-    and `changing` lists why. A percentile of too few events is not tested either, and `few` says what is missing.
+    and `changing` lists why. A percentile with too few events is not tested either, and `few` says what is missing.
     """
 
     cell: Cell

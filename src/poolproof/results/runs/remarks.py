@@ -1,4 +1,4 @@
-"""What the trials of a cell do not show: trials without a usable value, and trials that agree to the last digit.
+"""Remarks on a cell's trials: trials without a usable value, and trials that agree to the last digit.
 
 A trial can lack a metric, or have a value that no machine measures (negative or not finite). Such a trial is left out,
 and every answer that uses the cell names it.
@@ -33,9 +33,9 @@ class Resolution:
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
     """Return the resolution of the coarsest of these trials.
 
-    A rate is one I/O more or less, over a time that is a clock tick longer or shorter. Trials without a number of I/Os
-    and without a length (older runs, some imports) count as precise to a part in 10,000. A latency is known to the
-    width of its histogram bin.
+    A rate can be off by one I/O, or by 1 ms of the trial's length, and is never taken as more precise than 1 part in
+    10,000. Older runs and some imports have no number of I/Os and no length. A latency is known to the width of its
+    histogram bin.
     """
     if not metric_of(metric).is_rate:
         return Resolution(metric_of(metric).resolution, "the width of a histogram bin")
@@ -78,7 +78,7 @@ def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
         for trial in measured
         if trial.value(metric) is None and raw[trial.number] is not None
     }
-    left = f"the result is from {format_number_of(used, 'trial')} of {len(measured)}" if used else "no trial is left"
+    left = f"the result is from {used} of {format_number_of(len(measured), 'trial')}" if used else "no trial is left"
     found = []
     if absent:
         found.append(f"{_named(absent)} {'has' if len(absent) == 1 else 'have'} no {title}: {left}")
@@ -107,6 +107,6 @@ def _named(numbers: Sequence[int]) -> str:
 
 def _value_text(value: float | None, metric: MetricId) -> str:
     if value is None or not math.isfinite(value):
-        return "no finite number"
+        return "a value that is not finite"
     text = metric_of(metric).unit.text(abs(value))
     return f"−{text}" if value < 0 else text

@@ -293,7 +293,7 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
 
     For latencies, the ratio is inverted, so more is always better. The intervals use the other cells, as in
     `poolproof compare`. Cells of the baseline are left out, and so are cells whose result, or that of the baseline, is
-    refuted, failed, not steady or 0, or a percentile of too few events.
+    refuted, failed, not steady or 0, or a percentile with too few events.
     """
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

@@ -56,7 +56,7 @@ def _is_same_build(a: Trial, b: Trial) -> bool:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return how many seconds of the budget builds and these trials used.
+    """Return the seconds of the budget that were spent on builds and on these trials.
 
     Time during which the run was stopped does not count.
     """

@@ -55,9 +55,11 @@ def test_a_ranking_includes_the_variance_between_runs_and_says_so(tmp_path: Path
     newest = run(tmp_path / "several", 9)
     found = rank(newest, READS, metric=None, effect=0.0)
     assert (len(found.best), found.earlier_runs, ranking_object(found)["earlier_runs"]) == (2, 3, 3)
-    said = "All intervals include the variance between 3 earlier runs of it"
+    said = "All intervals include the variance between runs, estimated from 3 earlier runs on this machine"
     assert said in text_of(print_ranking, found) and "this build" not in text_of(print_ranking, found)
-    assert "include the variance between 3 earlier runs of it" in " ".join(answer(newest).rest)
+    assert "include the variance between runs, estimated from 3 earlier runs on the same machine" in " ".join(
+        answer(newest).rest
+    )
 
 
 def test_two_runs_differ_by_twice_the_variance_between_runs(tmp_path: Path) -> None:
@@ -71,7 +73,7 @@ def test_two_runs_differ_by_twice_the_variance_between_runs(tmp_path: Path) -> N
         found = compare(*map(Side, pair), effect=0.0)
         assert {cell.decision.word for cell in found.cells} == {"undecided"}
         assert comparison_object(found)["earlier_runs"] == 3
-    assert "the variance between 3 earlier runs" in text_of(print_comparison, found)
+    assert "the variance between runs, estimated from 3 earlier runs" in text_of(print_comparison, found)
     assert rank(newer, READS, metric=None, effect=0.0).earlier_runs == 4
 
 

@@ -73,7 +73,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield the two values of a row of Markdown. A decimal comma is a point here: the values are MB/s."""
+    """Yield the two values of a row of Markdown. A comma is read as a decimal point, because the values are MB/s."""
     for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
         found = _CELL.match(cell)
         rate = decimal(found["rate"]) if found else None

@@ -59,7 +59,7 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
 
 def _missing(what: str) -> tuple[str, ...]:
     if what == "O_DIRECT cached":
-        return ("more than the same 2 MiB: with --direct, hdparm -T reads them from the drive's own RAM",)
+        return ("reads of more than the same 2 MiB: with --direct, hdparm -T reads them from the drive's own RAM",)
     return ("more than 3 s of the start of the disk, where a hard disk is fastest",)
 
 

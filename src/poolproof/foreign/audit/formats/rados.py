@@ -30,7 +30,7 @@ _BLOCK_BYTES = 4 << 20
 _DEPTH = 16
 _MISSING = (
     "the RAM and the caches of the OSDs, which can serve reads of objects that were just written",
-    "the number of replicas: the disks write each object once for each",
+    "the number of replicas: the disks write each object once per replica",
 )
 
 

@@ -29,7 +29,7 @@ P.cellHead = (cell) => {
     P.quiet(`${cell.t.length === 1 ? "one trial" : `${cell.t.length} trials`}: ${trials}${share && `${share} of this workload`}`),
     cell.u ? P.unsettledBlock(cell) : "",
     ...(cell.r ?? []).map((remark) => P.quiet(`${remark[0].toUpperCase()}${remark.slice(1)}.`)),
-    cell.e ? P.make("div", { class: "finding e-suspects unsettled" }, P.make("p", {}, P.mark("~"), ` This percentile has too few events to be ranked, compared or claimed: ${cell.e}.`)) : "");
+    cell.e ? P.make("div", { class: "finding e-suspects unsettled" }, P.make("p", {}, P.mark("~"), ` This percentile has too few events to be ranked, compared or used in a claim: ${cell.e}.`)) : "");
 };
 
 P.unsettledBlock = (cell) => P.make("div", { class: "finding e-suspects unsettled" },
