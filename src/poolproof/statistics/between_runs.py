@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from poolproof.statistics.comparison import Difference, LogMean, welch_freedom
+from poolproof.statistics.comparison import Difference, LogMean, ratio_of, welch_freedom
 from poolproof.statistics.distributions import f_upper_tail
 from poolproof.statistics.shared_variance import (
     CERTAIN,
@@ -97,7 +97,7 @@ class BetweenRuns(Generic[Key]):
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
     """Return the variance between runs. `samples` has a mean for each cell and each run, all measured alike."""
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
-    groups = ([math.exp(each.mean - means[0].mean) for each in means] for means in samples.values())
+    groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
     freedom = sum(each.freedom for each in found.values())
     pooled = None
     if freedom >= LEAST_FREEDOM:

@@ -116,7 +116,7 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
     )
 
 
-def _ratio(log: float) -> float:
+def ratio_of(log: float) -> float:
     """Return the ratio with this logarithm, limited to what a float can hold: the values may be from a damaged file."""
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
@@ -145,10 +145,10 @@ class Difference:
         tested.
         """
         if self.error is None:
-            return Interval(_ratio(self.log))
+            return Interval(ratio_of(self.log))
         half = self._distribution.reach((1 - CONFIDENCE) / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
-        return Interval(_ratio(self.log), _ratio(low), _ratio(high))
+        return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     @property
     def repeated(self) -> Interval:
@@ -158,10 +158,10 @@ class Difference:
         included. The interval has no ends if the difference can't be tested.
         """
         if self.error is None:
-            return Interval(_ratio(self.log))
+            return Interval(ratio_of(self.log))
         half = math.sqrt(2) * self._distribution.reach((1 - CONFIDENCE) / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
-        return Interval(_ratio(self.log), _ratio(low), _ratio(high))
+        return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     def lower_bound(self, risk: float) -> float:
         """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
@@ -318,7 +318,9 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
     others = {name: score for name, score in contenders.items() if name != leader and score is not None}
     leads = {name: difference(best, score) for name, score in others.items()}
     bounds = {name: lead.lower_bound(risk) for name, lead in leads.items()}
-    return {name: Behind(leader, _ratio(leads[name].log), _ratio(bound)) for name, bound in bounds.items() if bound > 0}
+    return {
+        name: Behind(leader, ratio_of(leads[name].log), ratio_of(bound)) for name, bound in bounds.items() if bound > 0
+    }
 
 
 def leader_of(contenders: Scores) -> str | None:

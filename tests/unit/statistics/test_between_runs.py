@@ -54,3 +54,10 @@ def test_a_cell_that_varies_much_more_than_the_others_uses_its_own_variance() ->
     found = between_runs(samples)
     parts = {cell: found.widened(cell, mean(0.0)).parts or ((0.0, 0.0),) for cell in (0, 9)}
     assert parts[9][0][0] == pytest.approx(0.075, rel=0.01) and parts[9][0][1] == 2.0
+
+
+@pytest.mark.parametrize("far", [800.0, -800.0, 1400.0])
+def test_means_at_the_ends_of_what_a_float_can_hold(far: float) -> None:
+    """A damaged run can have a rate of 5e-324 or 1e308."""
+    found = between_runs({cell: [mean(0.0), mean(far)] for cell in range(9)})
+    assert found.is_known and found.widened(0, mean(0.0)) != mean(0.0)
