@@ -8,7 +8,7 @@ An undo never assumes that its change was made. A run can die after the change w
 was made. By the time the undo runs, the name (a loop number, a mount point) may belong to something else. So each undo
 has a condition and does nothing if that condition is false.
 
-This module has the kinds that many technologies use. A layer defines its further kinds in its own file (`Layer.undos`).
+This module has the kinds that many technologies use. A layer defines any other kinds in its own file (`Layer.undos`).
 """
 
 import re

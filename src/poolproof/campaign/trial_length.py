@@ -1,7 +1,8 @@
 """The default length of trials: long enough for the percentile that the campaign's goal is compared by.
 
-A percentile needs ten events that are slower (`Metric.events_needed`). How many events a layout completes is known only
-after its first trial, so the default is long enough for a slow hard disk. A `time` that the campaign sets is kept.
+In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many a layout
+completes is known only after its first trial, so the default is long enough for a slow hard disk. A `time` that the
+campaign sets is kept.
 """
 
 import math

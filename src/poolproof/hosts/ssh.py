@@ -95,7 +95,7 @@ class SshHost:
         if result.absent:
             if result.code == 127:
                 raise process.ProgramMissing(f"`{argv[0]}` is not installed on {self.name}")
-            raise CommandError(f"this user may not execute `{argv[0]}` on {self.name}")
+            raise CommandError(f"no permission to execute `{argv[0]}` on {self.name}")
         completed = process.Completed(tuple(argv), result.code, result.stdout, result.stderr, time.monotonic() - begun)
         if check and result.code != 0:
             raise process.CommandFailed(completed)

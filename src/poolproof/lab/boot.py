@@ -29,7 +29,7 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""Under a working KVM, a guest is ready within a few seconds.
+"""If KVM works, a guest is ready within a few seconds.
 
 If it takes longer than this many seconds, KVM does not work.
 """

@@ -1,7 +1,7 @@
 """Whether trials are long enough for the percentiles that a campaign's workloads are compared by, before it runs.
 
-A percentile needs ten events that are slower (`Metric.events_needed`). How many events a layout completes is known only
-after its first trial, so a workload is named if a slow hard disk would have too few.
+In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many a layout
+completes is known only after its first trial, so a workload is named if a slow hard disk would have too few.
 """
 
 import math

@@ -51,8 +51,8 @@ def _blocks(part: ReportedDirection, depth: int) -> bool:
 
 RULE = Rule(
     title="Random reads faster than flash",
-    wrong="A random read from flash takes 20 µs or more, because reading the flash page takes that long. A share of "
-    "much faster reads came from memory, even if the median looks like that of a disk.",
+    wrong="A random read from flash takes 20 µs or more, because reading the flash page takes that long. If some "
+    "of the reads are much faster, they came from memory, even if the median looks like that of a disk.",
     shows="In a result without counters: at least 10 % of the random reads took less than 5 µs, or at least 30 % took "
     "less than 10 µs, or at least 50 % took less than 15 µs. A mean shows it too: at most mean / limit of "
     "the reads can be slower. The limits of 10 and 15 µs do not apply if the text mentions Optane or persistent "

@@ -162,7 +162,7 @@ def test_a_missing_program_is_named(host: Host, name: str) -> None:
 def test_a_file_that_is_not_executable_is_named(host: Host, tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.write_text("true\n")
-    with pytest.raises(CommandError, match="may not execute"):
+    with pytest.raises(CommandError, match="no permission to execute"):
         host.run([str(path)], timeout_s=_LIMIT_S)
 
 

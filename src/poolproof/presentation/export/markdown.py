@@ -138,7 +138,7 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
         return ""
     more = f"; and {len(few) - _MOST_NAMED} more" if len(few) > _MOST_NAMED else ""
     places = "; ".join(f"{place} ({_text(sentence)})" for place, sentence in few[:_MOST_NAMED])
-    return f"**{TOO_FEW}** marks percentiles that are neither ranked nor compared: {places}{more}."
+    return f"**{TOO_FEW}** marks percentiles that are not ranked or compared: {places}{more}."
 
 
 def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The reason why a percentile is not ranked, compared or claimed, in output."""
+"""The reason why a percentile is not ranked, compared or used in a claim, in output."""
 
 
 @dataclass(frozen=True)

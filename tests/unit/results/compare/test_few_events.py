@@ -1,4 +1,4 @@
-"""A percentile of fewer than ten slower events is not ranked, compared or claimed, and its table says what would do."""
+"""A percentile with fewer than ten slower events is not ranked, compared or used in a claim; its table says why."""
 
 import io
 from pathlib import Path
