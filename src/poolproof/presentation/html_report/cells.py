@@ -67,7 +67,8 @@ def cell_rows(
     """Return each cell's position, result, verdict, colour, byte flows, chart rows and findings.
 
     All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
-    other metrics whose verdict differs, with that verdict and the numbers of its findings. `u` has the name and
+    other metrics whose verdict differs, with that verdict and the numbers of its findings. `o` and `levels` are absent
+    if they are empty, which makes the page of a large run smaller. `u` has the name and
     sentence of each reason why the result did not converge; absent if it converged. `e` says what is missing if the
     result is a percentile with too few events; absent if it is not. `r` has remarks on the
     trials: those without a usable value, and those that agree to the last digit.
@@ -86,15 +87,19 @@ def cell_rows(
             "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.trials],
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
-            "levels": _levels(run, cell),
             "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
-            "o": [_other_verdict(other, finding_number) for other in cell.distinct_verdicts],
+            **({"levels": levels} if (levels := _levels(run, cell)) else {}),
+            **({"o": others} if (others := _other_verdicts(cell, finding_number)) else {}),
             **_why_not_converged(cell),
             **({"r": list(remarks)} if (remarks := _remarks(cell)) else {}),
             **({"e": few.sentence} if (few := cell.few_events()) is not None else {}),
         }
         for cell, tile in zip(cells, tiles(cells), strict=True)
     ]
+
+
+def _other_verdicts(cell: Cell, finding_number: Mapping[tuple[str, ...], int]) -> list[list[Any]]:
+    return [_other_verdict(other, finding_number) for other in cell.distinct_verdicts]
 
 
 def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:

@@ -250,7 +250,9 @@ def test_the_layers_between_fio_and_the_disks_are_listed_if_they_were_counted(tm
     kept = directory.trial_directory("one", "stream", 2)
     directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
     data = _data(_page(run))
-    found = {(data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell["levels"] for cell in data["cells"]}
+    found = {
+        (data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell.get("levels", []) for cell in data["cells"]
+    }
     assert found["one", "stream"] == [2, [["dataset", "tank/a", 0, 100], ["luks", "vault", 0, 95]]]
     assert found["pair", "stream"] == []
 

@@ -44,7 +44,7 @@ P.cellFindings = (cell) => {
     P.quiet("fix: ", ...P.coded(fix)));
   P.byId("cell-findings").replaceChildren(
     ...found.filter((each) => !notes.includes(each)).map(block("it")),
-    ...cell.o.flatMap(([names, verdict, numbers]) => [
+    ...(cell.o || []).flatMap(([names, verdict, numbers]) => [
       P.make("p", {}, `${names}: `, P.make("span", { class: `v-${verdict}` }, `${P.data.marks[verdict]} ${verdict}`)),
       ...numbers.map((number) => block(names)(P.data.findings[number]))]),
     notes.length ? P.make("details", { class: "behind" }, P.make("summary", {}, `${P.count(notes.length, "note")} (verdict unaffected)`),

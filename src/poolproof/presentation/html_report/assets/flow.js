@@ -34,7 +34,7 @@ P.drawFlows = (cell) => {
 
 // The bytes that the layers between fio and the disks counted, as text.
 P.levelsText = (cell, flows) => {
-  const [trial, levels] = cell.levels;
+  const [trial, levels] = cell.levels || [];
   if (!levels) return "";
   const moved = ([layer, name, read, written]) => {
     const parts = [flows.some((flow) => flow.direction === "read") && `read ${P.size(read)}`, flows.some((flow) => flow.direction === "write") && `wrote ${P.size(written)}`];
@@ -189,7 +189,7 @@ P.flowTable = (cell) => {
     ...(flow.extra ? [["in addition", P.size(flow.extra_bytes), flow.extra]] : []),
     ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after fio had ended` : "", under].filter(Boolean).join("; ")]),
   ]);
-  const [trial, levels] = cell.levels;
+  const [trial, levels] = cell.levels || [];
   const table = levels ? [P.table([`layer (trial ${trial})`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), "The layers between fio and the disks")] : [];
   P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "Byte accounting"), ...table);
 };
