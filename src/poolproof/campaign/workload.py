@@ -273,5 +273,5 @@ def _streams(options: Mapping[str, str]) -> bool:
     blocks = options.get("bs", options.get("blocksize", "4k"))  # fio also allows commas and ranges here
     try:
         return min(parse_size(part) for part in re.split(r"[,-]", blocks) if part) >= LARGE_BLOCK_BYTES
-    except (ValueError, OverflowError):
+    except ValueError:
         return False

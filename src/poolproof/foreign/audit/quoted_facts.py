@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
+from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
-from poolproof.units import parse_size
 
 _LAID_OUT = re.compile(
     r"Laying out IO files?(?:\(s\))?(?: \((?P<files>\d{1,6}) files?(?:\(s\))? / (?P<size>\d{1,9}[KMGT]i?B)\))?"
@@ -129,7 +129,7 @@ def _laid_out(lines: Sequence[Line]) -> int | None:
     for _, line in lines:
         match = _LAID_OUT.search(line)
         if match is not None:
-            size = parse_size(match["size"].replace("iB", "").replace("B", "")) if match["size"] else 0
+            size = size_in_bytes(match["size"] or "") or 0
             total = (total or 0) + size * int(match["files"] or 1)
     return total
 

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.foreign.audit.formats.amounts import amount, number
+from poolproof.foreign.audit.formats.amounts import amount, number, size_in_bytes
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import plain_lines
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
-from poolproof.units import parse_size
 
 _IOPS = re.compile(r"^(?:(?:rand(?:om)?[-_ ]?)?(read|write|r|w)[-_ ]?)?iops$", re.IGNORECASE)
 _BANDWIDTH = re.compile(
@@ -163,8 +162,5 @@ def _direction(values: Sequence[tuple[_Column, str]], name: str, block: int | No
 
 
 def _block_bytes(word: str) -> int | None:
-    try:
-        size = parse_size(word)
-    except (ValueError, OverflowError):
-        return None
-    return size if size <= _LARGEST_BLOCK_BYTES else None
+    size = size_in_bytes(word)
+    return size if size is not None and size <= _LARGEST_BLOCK_BYTES else None

@@ -70,7 +70,7 @@ def _place(workload: Workload, over: str) -> AxisPosition:
     load = described(workload.name, options)
     try:
         order = float(parse_size(at.split(",")[0].split("-")[0]))
-    except (ValueError, OverflowError):
+    except ValueError:
         order = 0.0
     return AxisPosition(
         family=workload.family,
@@ -98,5 +98,5 @@ def _size(value: str) -> str:
     """Return a size in canonical form, so that `4096`, `4K` and `4k` share a position on the axis."""
     try:
         return canonical_size(parse_size(value)).lower()
-    except (ValueError, OverflowError):
+    except ValueError:
         return value

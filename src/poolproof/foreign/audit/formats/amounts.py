@@ -3,6 +3,8 @@
 import math
 import re
 
+from poolproof.units import parse_size
+
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _LARGEST = 1e24
 _AMOUNT = re.compile(r"^(?P<number>\d[\d.,]*)\s*(?P<unit>[kKMGTPmgtp]?)(?P<binary>i?)[Bb]?(?:ytes)?$")
@@ -44,6 +46,14 @@ def amount(text: str, kilo: int = 1000) -> float | None:
     if match is None or value is None:
         return None
     return value * float(1024 if match["binary"] else kilo) ** _POWERS[match["unit"].lower()]
+
+
+def size_in_bytes(text: str) -> int | None:
+    """Parse a size such as `16G`, in powers of 1024; None if it is not one, or if no file can be that large."""
+    try:
+        return parse_size(text)
+    except ValueError:
+        return None
 
 
 def whole(value: float | None) -> int | None:

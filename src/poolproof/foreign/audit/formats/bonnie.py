@@ -7,12 +7,11 @@ several rows below it, the name of the machine may be missing, and mail programs
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
-from poolproof.units import parse_size
 
 _HEADER = re.compile(
     r"^\s*(?:(?P<machine>Machine|Name:Size etc)(?:\s+Size(?::chnk)?)?|Size(?::chnk)?)\s+(?P<unit>K|M|)/sec\s+%CP"
@@ -82,10 +81,7 @@ def _rate(text: str, unit: str) -> float | None:
 
 def _size(text: str) -> int | None:
     """Return the file size in bytes. A size without a unit is in MiB; 0 means that the test was not run."""
-    try:
-        return parse_size(text if text[-1].isalpha() else f"{text}M") or None
-    except ValueError:
-        return None
+    return size_in_bytes(text if text[-1].isalpha() else f"{text}M") or None
 
 
 def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Iterator[ForeignResult]:

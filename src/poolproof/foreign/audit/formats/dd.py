@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from poolproof.foreign.audit.formats.amounts import decimal
+from poolproof.foreign.audit.formats.amounts import decimal, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
-from poolproof.units import parse_size
 
 _GNU = re.compile(
     r"^[\s`*]*(?P<bytes>\d{1,18})\s?[^\W\d_]{1,12}\s?[(\uff08][^)\uff09]{1,60}[)\uff09]"
@@ -140,7 +139,7 @@ def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
 def _size(text: str | None) -> int | None:
     """Parse a size of dd (`1M`, `64k`, `1MB`, `4096`); None if it is an expression or a variable."""
     match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
-    return parse_size(f"{match[1]}{match[2] or ''}") if match else None
+    return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 
 
 READER = Reader(

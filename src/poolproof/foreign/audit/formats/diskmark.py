@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from poolproof.foreign.audit.formats.amounts import decimal, number
+from poolproof.foreign.audit.formats.amounts import decimal, number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.units import parse_size
 
 _PROGRAM = re.compile(r"\b(?P<name>CrystalDiskMark|KDiskMark)\s*\(?(?P<version>\d+(?:\.\d+)*)?")
 _SIDE = re.compile(r"^\s*\[(?P<side>Read|Write|Mix)[^\]]*\]")
@@ -88,7 +87,7 @@ def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:
-            return parse_size(f"{match['size']}{match['unit']}"), bool(_FILL.search(match["rest"]))
+            return size_in_bytes(f"{match['size']}{match['unit']}"), bool(_FILL.search(match["rest"]))
     return None, False
 
 

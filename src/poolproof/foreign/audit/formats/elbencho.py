@@ -6,11 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import number, seconds, whole
+from poolproof.foreign.audit.formats.amounts import number, seconds, size_in_bytes, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.units import parse_size
 
 _COMMAND = re.compile(r"\belbencho[\"']?\s+(?P<words>.*-.*)$")
 _HEADER = re.compile(r"\bOPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
@@ -159,7 +158,7 @@ def _count(text: str | None) -> int:
 
 
 def _size(text: str | None) -> int | None:
-    return parse_size(text) if text and re.fullmatch(r"\d{1,9}[kKmMgGtT]?", text) else None
+    return size_in_bytes(text) if text and re.fullmatch(r"\d{1,9}[kKmMgGtT]?", text) else None
 
 
 READER = Reader(

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.audit.formats.amounts import amount, number, seconds, whole
+from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes, whole
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.units import parse_size
 
 _HEAD = re.compile(r"^\s*--- (?P<path>\S.{0,200}?) \((?P<target>[^()]{1,200})\) ioping statistics ---")
 _SHORT_HEAD = re.compile(r"^\s*ioping: (?P<what>seek rate|sequential (?:read )?speed)\s*$")
@@ -71,7 +70,7 @@ def _command(line_number: int, line: str) -> _Asked | None:
     if match is None:
         return None
     letters = frozenset("".join(flag["letters"] for flag in _FLAGS.finditer(match["words"])))
-    sizes = {found["letter"]: parse_size(found["size"]) for found in _SIZES.finditer(match["words"])}
+    sizes = {found["letter"]: size_in_bytes(found["size"]) for found in _SIZES.finditer(match["words"])}
     block = sizes.get("s") or (256 << 10 if "L" in letters else 4096)
     return _Asked(line_number, match[0].strip(" `"), letters, block, sizes.get("S"))
 

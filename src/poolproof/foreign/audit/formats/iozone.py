@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.units import parse_size
 
 _STARTS = re.compile(r"^\s*Iozone: Performance Test of File I/O")
 _COMMAND = re.compile(r"(?:Command line used:|(?:^|[$#>`]\s*)(?:sudo )?)\s*(?P<text>(?:\S*/)?iozone3?\s+-.*)$")
@@ -86,7 +86,7 @@ def _command(run: _Run, line_number: int, text: str) -> _Run:
     for name, option in (("size_bytes", "s"), ("block_bytes", "r")):
         sizes = re.findall(rf"(?<!\S)-{option}\s*(\d{{1,12}}[kKmMgG]?)(?!\S)", text)
         if len(sizes) == 1:
-            value = parse_size(sizes[0]) * (1 if sizes[0][-1].isalpha() else _KIB)
+            value = size_in_bytes(sizes[0] if sizes[0][-1].isalpha() else f"{sizes[0]}k")
             setattr(found, name, value)
     return found
 

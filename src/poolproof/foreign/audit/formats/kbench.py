@@ -7,12 +7,11 @@ value.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from poolproof.foreign.audit.formats.amounts import number
+from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
-from poolproof.units import parse_size
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
 _SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
@@ -33,7 +32,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         elif not is_open:
             continue
         elif match := _SIZE.match(line):
-            size = parse_size(match["size"].removesuffix("i"))
+            size = size_in_bytes(match["size"].removesuffix("i"))
         elif match := _SECTION.match(line):
             kind = match["kind"]
         elif (match := _ROW.match(line)) and kind:

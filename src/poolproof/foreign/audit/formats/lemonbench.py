@@ -7,11 +7,10 @@ off the unit of some IOPS (`33.53 IOPS` for 33.53k), so the rate divided by the 
 import re
 from collections.abc import Iterator, Sequence
 
-from poolproof.foreign.audit.formats.amounts import amount, number, seconds
+from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
-from poolproof.units import parse_size
 
 _RATE = (
     r"(?P<{0}>\d[\d.]{{0,10}} [kKMGT]?B)/s"
@@ -35,7 +34,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _result(line: int, direction: str, match: re.Match[str]) -> ForeignResult:
-    block, size = max(1, parse_size(match["block"])), parse_size(match["size"].removesuffix("B"))
+    block, size = size_in_bytes(match["block"]) or 1, size_in_bytes(match["size"].removesuffix("B"))
     rate = amount(match[direction]) or 0.0
     printed = number(match[f"{direction}_iops"].replace("K", "k")) or 0.0
     iops = printed if abs(printed * block - rate) <= _TOLERANCE * rate else rate / block
