@@ -20,12 +20,18 @@ from poolproof.undos import UndoTree
 _DROP_LIMIT_S = 600.0
 FLUSH = """
 sync --file-system "$1" || exit
-case $(findmnt -n -o FSTYPE,SOURCE -T "$1") in zfs\\ *|*\\ /dev/zd*) zpool sync;; esac
+source=$(findmnt -n -o SOURCE -T "$1")
+case $(findmnt -n -o FSTYPE -T "$1"):$source in
+  zfs:*) dataset=$source ;;
+  *:/dev/zd*) dataset=$(/lib/udev/zvol_id "${source%%[[]*}") || exit ;;
+  *) exit 0 ;;
+esac
+zpool sync "${dataset%%[[/]*}"
 """
 """A shell script that writes out a directory.
 
-On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the transaction groups are
-written.
+On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the transaction groups of the
+pool are written. Other pools are left alone: one of them may be suspended, and would never answer.
 """
 
 

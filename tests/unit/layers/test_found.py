@@ -1,9 +1,12 @@
 """Directories on storage that poolproof did not build: btrfs in sysfs, a pool, arrays of md and LVM."""
 
+from pathlib import Path
+
 import pytest
 
 from poolproof.evidence.model import Expected, Target
 from poolproof.facts.disk_state import BELOW, degraded_arrays
+from poolproof.hosts.local import LocalHost
 from poolproof.layers import open_layout
 from poolproof.layers.btrfs import SYSFS
 from poolproof.layers.catalogue import device_under
@@ -110,7 +113,27 @@ def test_arrays_below_a_mapping_are_degraded() -> None:
     assert degraded_arrays(host, ["dm-5"]) == ()
 
 
-def test_a_directory_on_a_pool_is_written_out_past_the_intent_log() -> None:
+@pytest.mark.parametrize(
+    ("kind", "source", "synced"),
+    [
+        ("zfs", "tank/data", "tank"),
+        ("zfs", "my pool", "my pool"),
+        ("zfs", "tank[/srv]", "tank"),
+        ("ext4", "/dev/sda1", ""),
+        ("ext4", "/dev/mapper/vg-zd0", ""),
+    ],
+)
+def test_a_directory_on_a_pool_is_written_out_past_the_intent_log(
+    tmp_path: Path, kind: str, source: str, synced: str
+) -> None:
+    """Only the directory's own pool is synced. Stand-ins take the places of the programs."""
     (step,) = plan("dir /srv/pool").flush
     assert step.argv[:3] == ("sh", "-c", FLUSH)
-    assert "zpool sync" in FLUSH
+    answer = f'case $3 in FSTYPE) echo "{kind}";; SOURCE) echo "{source}";; esac'
+    for name, script in (("findmnt", answer), ("sync", "true"), ("zpool", f'echo "$1 $2" >{tmp_path}/zpool.log')):
+        program = tmp_path / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    LocalHost().run(["env", f"PATH={tmp_path}:/bin:/usr/bin", "sh", "-c", FLUSH, "sh", "/srv"], timeout_s=30)
+    log = tmp_path / "zpool.log"
+    assert (log.read_text() if log.exists() else "") == (f"sync {synced}\n" if synced else "")
