@@ -2,7 +2,7 @@
 
     python -m benchmarks.posts [FOLDER]
 
-FOLDER (by default `shared/cases/posts` beside the repository or above it) contains texts and `expected.json`, which
+FOLDER (by default `shared/cases/posts` next to the repository or above it) contains texts and `expected.json`, which
 lists the results of each text:
 
     {"07.txt": {"kind": "control", "results": [{"line": 15, "kind": "control", "expect": ["sound", "unproven"],
@@ -135,7 +135,7 @@ def _details(found: Iterable[Labelled]) -> Iterable[str]:
 
 
 def posts_folder(arguments: Sequence[str], repository: Path) -> Path:
-    """Return the folder to read: the one named, or the nearest `shared/cases/posts` beside or above the repository.
+    """Return the folder to read: the one named, or the nearest `shared/cases/posts` next to or above the repository.
 
     Exits with a message if there is none, or if it has no labels.
     """

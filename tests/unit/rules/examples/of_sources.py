@@ -40,8 +40,8 @@ def _on(options: str, target: Target) -> Case:
     return lint_of(options, target)
 
 
-def _says(case: Case, **quoted: str) -> Case:
-    return replace(case, quoted=Quoted(**quoted))  # type: ignore[arg-type]
+def _says(case: Case, *, memory: str = "", measures_memory: str = "") -> Case:
+    return replace(case, quoted=Quoted(memory=memory, measures_memory=measures_memory))
 
 
 def _shared(shared_bytes: int | None, options: str = "rw=randread bs=4k size=1g direct=1") -> Case:
