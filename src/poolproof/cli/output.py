@@ -118,6 +118,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     Raises a RunError if this is not a run directory.
     """
     from poolproof.api import load_run
+    from poolproof.results.compare.earlier_runs import AcrossRuns
     from poolproof.results.runs.claims import evaluate
     from poolproof.results.runs.contract import run_object
     from poolproof.results.runs.convergence import trials_ahead
@@ -127,23 +128,37 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     run = load_run(path.resolve(), lenient=True)
     print_missing(run.missing)
     campaign, cells, bare = run.campaign, run.cells, run.bare
-    claims, elimination = evaluate(campaign.expect, cells), elimination_of(run.trials, campaign)
+    across = AcrossRuns(run)
+    claims, elimination = evaluate(campaign.expect, cells, across.widened), elimination_of(run.trials, campaign)
     limits = limits_of(cells, bare, campaign)
     if as_json:
-        print_json(run_object(run.path, cells, campaign.baseline, claims, elimination, bare=bare, limits=limits))
+        found = run_object(
+            run.path,
+            cells,
+            campaign.baseline,
+            claims,
+            elimination,
+            bare=bare,
+            limits=limits,
+            widened=across.widened,
+            earlier_runs=across.count,
+        )
+        print_json(found)
         return run
     from poolproof.presentation.terminal.limited import print_limits
-    from poolproof.presentation.terminal.sections import elimination_block, print_claims, print_shares
+    from poolproof.presentation.terminal.sections import elimination_block, print_claims, print_scope, print_shares
     from poolproof.presentation.terminal.table import print_table
 
     out = console()
     if campaign.question:
         out.print(campaign.question, style="bold", markup=False)
-    print_table(out, cells, campaign.baseline, limits)
+    print_table(out, cells, campaign.baseline, limits, across.widened)
     print_limits(out, cells, bare, limits)
     if elimination is not None:
         out.print(elimination_block(elimination))
     print_claims(out, claims)
+    has_speeds = any(cell.layout == campaign.baseline for cell in cells) and len(campaign.layouts) > 1
+    print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
     print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)

@@ -28,7 +28,13 @@ from poolproof.presentation.html_report.cells import (
     shown_findings,
     shown_trials,
 )
-from poolproof.presentation.html_report.sections import claim_rows, finding_groups, limit_section, repeat_section
+from poolproof.presentation.html_report.sections import (
+    claim_rows,
+    claims_scope,
+    finding_groups,
+    limit_section,
+    repeat_section,
+)
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.loading import LoadedRun, load_run, without_unknown_cells
 from poolproof.results.runs.summary import Cell
@@ -65,6 +71,7 @@ def page(loaded: LoadedRun) -> str:
         "charts": list(charts),
         "groups": finding_groups(cells),
         "claims": claim_rows(run),
+        "claims_scope": claims_scope(run),
         "limits": limit_section(run, cells),
         "repeat": repeat_section(run),
         "remarks": remarks,

@@ -13,8 +13,9 @@ from poolproof.errors import UsageError
 from poolproof.load.generator import generator_in
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
-from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text
+from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text, scope_text
 from poolproof.presentation.terminal.words import MARKS, value_text
+from poolproof.results.compare.earlier_runs import AcrossRuns
 from poolproof.results.runs.claims import ClaimResult, evaluate
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
 from poolproof.results.runs.loading import LoadedRun
@@ -32,8 +33,13 @@ Texts = tuple[str, ...]
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
     """Return each claim of the campaign, the mark of its result, and the measured value as text."""
-    claims = evaluate(run.campaign.expect, run.cells)
+    claims = evaluate(run.campaign.expect, run.cells, AcrossRuns(run).widened)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
+
+
+def claims_scope(run: LoadedRun) -> str:
+    """Return what the claims hold for; empty without claims."""
+    return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 
 def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:

@@ -30,6 +30,22 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
         console.print(Group(heading, *(indented(line, QUIET) for line in lines)))
 
 
+def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
+    """Print whether the speeds and the claims include the variance between runs, from this number of `earlier` runs."""
+    what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
+    if what:
+        console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
+
+
+def scope_text(earlier: int, what: str) -> str:
+    """Return what speeds or claims hold for: `Claims hold for this run: …`. `what` is plural."""
+    name = f"{what[0].upper()}{what[1:]}"
+    if earlier:
+        count = format_number_of(earlier, "earlier run")
+        return f"{name} include the variance between runs, estimated from {count} on this machine."
+    return f"{name} are about this run: how much results differ between runs was not measured."
+
+
 def measured_text(claim: ClaimResult) -> str:
     """Return the measured value, such as `48% (47% … 49%)`, or why there is none."""
     interval = claim.measured
@@ -76,6 +92,7 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
         risk = f"each tested at {100 * found.test_risk:.2g}%"
         tests = f"{found.pairs} pairs at up to {found.checkpoints} checkpoints, {risk}"
         yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
+        yield "this applies to this run: differences between runs were not considered"
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:

@@ -24,8 +24,9 @@ from poolproof.presentation.terminal.words import (
 )
 from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell, OtherVerdict, speeds_to_baseline
+from poolproof.results.runs.summary import Cell, OtherVerdict, Widening, speeds_to_baseline, unchanged
 from poolproof.rules.model import Finding
+from poolproof.statistics.intervals import Interval
 from poolproof.units import format_duration, format_number_of
 from poolproof.verdicts import WORST_FIRST, has_values
 
@@ -47,12 +48,14 @@ def print_table(
     cells: Sequence[Cell],
     baseline: str | None,
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
+    widened: Widening = unchanged,
 ) -> None:
     """Print the results of a run, then the reasons for those that are not sound.
 
-    If there are limits, a column shows each result as a share of its limit.
+    If there are limits, a column shows each result as a share of its limit. `widened` adds the variance between runs to
+    the speeds compared with the baseline.
     """
-    print_fitted(console, _table(cells, baseline, limits))
+    print_fitted(console, _table(cells, limits, baseline, speeds_to_baseline(cells, baseline, widened)))
     if legend := emulated_legend(cells):
         console.print(Text(f"\n{legend}"))
     for block in (
@@ -80,8 +83,12 @@ def _place(cell: Cell) -> str:
     return visible_line(f"{cell.workload} on {cell.layout}")
 
 
-def _table(cells: Sequence[Cell], baseline: str | None, limits: Mapping[CellKey, Limit | str]) -> Table:
-    speeds = speeds_to_baseline(cells, baseline)
+def _table(
+    cells: Sequence[Cell],
+    limits: Mapping[CellKey, Limit | str],
+    baseline: str | None,
+    speeds: Mapping[CellKey, Interval],
+) -> Table:
     has_baseline = any(cell.layout == baseline for cell in cells)
     table = named_table(right=["result", "±"], left=["verdict"])
     if limits:

@@ -42,8 +42,12 @@ class EarlierRuns:
 
     def widened(self, found: Measured) -> Measured:
         """Return the value of a cell with the variance between runs added; unchanged if that is unknown."""
-        between = self._of(found.metric)
-        return found if between is None else replace(found, log=between.widened(found.cell.key, found.log))
+        return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
+
+    def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
+        """Return the mean of a cell's metric with the variance between runs added; unchanged if that is unknown."""
+        between = self._of(metric)
+        return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
         """Return how much better `one` is than `other`, with the variance between runs of both."""
@@ -70,6 +74,24 @@ def earlier_runs(
     own = {workload.name: workload.metric for workload in run.campaign.workloads}
     others = frozenset((name, metric) for name, metric in metrics.items() if own.get(name) != metric)
     return _found(_Run(run), others, None if apart_from is None else _identity(apart_from.record))
+
+
+@dataclass(frozen=True)
+class AcrossRuns:
+    """The variance between runs for any metric of a run: for claims, and for speeds compared with the baseline."""
+
+    run: LoadedRun
+
+    @property
+    def count(self) -> int:
+        """Return the number of earlier runs that show the variance between runs; 0 if it is unknown."""
+        return earlier_runs(self.run, {}).count
+
+    def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
+        """Return the mean of a cell's metric with the variance between runs added; unchanged if that is unknown."""
+        own = {workload.name: workload.metric for workload in self.run.campaign.workloads}
+        others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
+        return earlier_runs(self.run, others).widened_mean(key, metric, mean)
 
 
 class _Run:

@@ -1,7 +1,8 @@
 """Evaluate a campaign's claims against the results of a run.
 
 A claim is undecided if the interval includes the limit or if a value is missing. As in a ranking, the interval of a
-rate or latency also depends on the variance in the other cells of the run (`metric_prior`).
+rate or latency also depends on the variance in the other cells of the run (`metric_prior`), and on the variance between
+runs if earlier runs show it.
 """
 
 import math
@@ -27,9 +28,9 @@ from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
-from poolproof.results.runs.summary import Cell, metric_prior
+from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
 from poolproof.statistics.builds import Samples
-from poolproof.statistics.comparison import ratio_interval
+from poolproof.statistics.comparison import LogMean, difference, log_mean
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import VariancePrior, has_interval
 from poolproof.verdicts import has_values
@@ -63,10 +64,10 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """The cells of a run and the typical variance between their trials."""
+    """The cells of a run, the typical variance between their trials, and the variance between runs."""
 
-    def __init__(self, cells: tuple[Cell, ...]) -> None:
-        self._cells = cells
+    def __init__(self, cells: tuple[Cell, ...], widened: Widening) -> None:
+        self._cells, self._widened = cells, widened
         self._by_key = {cell.key: cell for cell in cells}
         self._priors: dict[MetricId, VariancePrior | None] = {}
 
@@ -82,10 +83,19 @@ class _Cells:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
 
+    def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
+        """Return the mean logarithm with the variance between runs; None if a sample is 0 or less."""
+        found = log_mean(samples.values, self.prior(term), resolution=samples.error)
+        if found is None or term.name not in COMPARABLE:
+            return found
+        return self._widened(CellKey(term.layout, term.workload), term.name, found)
 
-def evaluate(claims: tuple[Claim, ...], cells: tuple[Cell, ...]) -> tuple[ClaimResult, ...]:
-    """Return the result of each claim."""
-    found = _Cells(cells)
+
+def evaluate(
+    claims: tuple[Claim, ...], cells: tuple[Cell, ...], widened: Widening = unchanged
+) -> tuple[ClaimResult, ...]:
+    """Return the result of each claim. `widened` adds the variance between runs, as far as earlier runs show it."""
+    found = _Cells(cells, widened)
     return tuple(_evaluate(claim, found) for claim in claims)
 
 
@@ -157,15 +167,24 @@ def _value(term: Term, cells: _Cells) -> Interval:
         samples = _samples(term, cells)
         mean = mean_interval(samples.values, cells.prior(term), samples.error)
         assert mean is not None, "_samples returns at least one value"
-        return _widened(mean, *_range(term, cells))
+        return _widened(_across_runs(mean, cells.log_mean(term, samples)), *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
-        priors = cells.prior(term.left), cells.prior(term.right)
-        left, right = _samples(term.left, cells), _samples(term.right, cells)
-        ratio = ratio_interval(left.values, right.values, max(left.error, right.error), priors)
+        left, right = (cells.log_mean(each, _samples(each, cells)) for each in (term.left, term.right))
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
-        if ratio is not None:
-            return _widened(ratio, low / base_high, high / base_low)
+        if left is not None and right is not None:
+            return _widened(difference(left, right).interval, low / base_high, high / base_low)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
+
+
+def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
+    """Return the interval of a mean, at least as wide in each direction as that of its logarithm."""
+    if log is None or log.parts is None or interval.low is None or interval.high is None:
+        return interval
+    wide = log.interval(lower_is_better=False)
+    if wide.low is None or wide.high is None:
+        return interval
+    low, high = (interval.mean * bound / wide.mean for bound in (wide.low, wide.high))
+    return Interval(interval.mean, min(interval.low, low), max(interval.high, high))
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:

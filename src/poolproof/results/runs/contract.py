@@ -13,7 +13,7 @@ from poolproof.results.runs.claims import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit
 from poolproof.results.runs.model import CellKey
-from poolproof.results.runs.summary import Cell, speeds_to_baseline
+from poolproof.results.runs.summary import Cell, Widening, speeds_to_baseline, unchanged
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 
@@ -29,15 +29,21 @@ def run_object(
     *,
     bare: Sequence[Cell] = (),
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
+    widened: Widening = unchanged,
+    earlier_runs: int = 0,
 ) -> dict[str, Any]:
-    """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`."""
-    speeds = speeds_to_baseline(cells, baseline)
+    """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`.
+
+    `widened` adds the variance between runs, as estimated from this number of `earlier_runs`.
+    """
+    speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
     return {
         "schema": SCHEMA,
         "run": str(path),
         "verdicts": dict(Counter(cell.verdict for cell in cells)),
         "baseline": baseline,
+        "earlier_runs": earlier_runs,
         "cells": [_cell_object(cell, speeds.get(cell.key), limits.get(cell.key)) for cell in cells],
         "bare": [_bare_object(cell) for cell in bare],
         "seconds": {part: sum(cell.seconds.get(part, 0.0) for cell in cells) for part in parts},

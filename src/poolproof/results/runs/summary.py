@@ -26,10 +26,13 @@ from poolproof.results.runs.remarks import remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples
-from poolproof.statistics.comparison import difference
+from poolproof.statistics.comparison import LogMean, difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
 from poolproof.verdicts import Verdict, counts, worst
+
+Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
+"""Adds the variance between runs to the mean of a cell's metric, as far as earlier runs show it."""
 
 _EFFECTS = ("fails", "refutes", "suspects", "notes")
 
@@ -288,12 +291,19 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     return tuple(cells)
 
 
-def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[CellKey, Interval]:
+def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
+    """Return the mean without the variance between runs: the result then holds for this run only."""
+    return mean
+
+
+def speeds_to_baseline(
+    cells: Sequence[Cell], baseline: str | None, widened: Widening = unchanged
+) -> Mapping[CellKey, Interval]:
     """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
 
     For latencies, the ratio is inverted, so more is always better. The intervals use the other cells, as in
     `poolproof compare`. Cells of the baseline are left out, and so are cells whose result, or that of the baseline, is
-    refuted, failed, not steady or 0, or a percentile with too few events.
+    refuted, failed, not steady or 0, or a percentile with too few events. `widened` adds the variance between runs.
     """
     bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())
@@ -307,7 +317,8 @@ def speeds_to_baseline(cells: Sequence[Cell], baseline: str | None) -> Mapping[C
             continue
         sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
         if sides[0] is not None and sides[1] is not None:
-            found[cell.key] = difference(sides[0], sides[1]).interval
+            one, other = widened(cell.key, cell.metric, sides[0]), widened(base.key, cell.metric, sides[1])
+            found[cell.key] = difference(one, other).interval
     return found
 
 

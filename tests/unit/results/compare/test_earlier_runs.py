@@ -1,6 +1,7 @@
 """With earlier runs of the same machine at hand, answers include the variance between runs and say so."""
 
 import io
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from poolproof.results.compare.earlier_runs import MOST_RUNS, earlier_runs
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import RunRecord
+from tests.unit.command import Command
 
 from .making import CAMPAIGN, RECORD, Values, make_run
 
@@ -129,3 +131,33 @@ def test_only_the_newest_runs_are_used(tmp_path: Path) -> None:
         make_run(tmp_path / f"r{number}", {("one", "reads"): [100.0, 101.0]}, record=record(number + 1))
     newest = load_run(make_run(tmp_path / "new", {("one", "reads"): [100.0, 101.0]}, record=record(28)))
     assert earlier_runs(newest, {}).count == MOST_RUNS
+
+
+CLAIMS = """
+baseline: one
+expect:
+  - {claim: a pair is faster, source: here, that: "iops(pair, reads) / iops(one, reads) > 1"}
+  - {claim: a pair is fast, source: here, that: "iops(pair, reads) > 1090"}
+  - {claim: so is its bandwidth, source: here, that: "bandwidth(pair, reads) / bandwidth(one, reads) > 1"}
+"""
+
+
+def test_claims_and_speeds_include_the_variance_between_runs_and_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poolproof, campaign = Command(monkeypatch, capsys, columns=120), CAMPAIGN + CLAIMS
+    alone = run(tmp_path / "alone", 9, campaign=campaign).path
+    for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
+        run(tmp_path / "several", day, factor, campaign)
+    several = run(tmp_path / "several", 9, campaign=campaign).path
+    assert "Speeds and claims are about this run: how much results" in poolproof("show", str(alone))[1]
+    said = "Speeds and claims include the variance between runs, estimated from 3 earlier runs on this machine."
+    assert said in poolproof("show", str(several))[1]
+    one, three = (json.loads(poolproof("show", str(path), "--json")[1]) for path in (alone, several))
+    assert [each["result"] for each in one["claims"]] == ["held", "held", "held"] and one["earlier_runs"] == 0
+    assert [each["result"] for each in three["claims"]] == ["undecided"] * 3 and three["earlier_runs"] == 3
+    means = [[claim["measured"]["mean"] for claim in each["claims"]] for each in (one, three)]
+    assert means[0] == pytest.approx(means[1])
+    speeds = {cell["workload"]: cell["speed_to_baseline"] for cell in three["cells"] if cell["layout"] == "pair"}
+    assert speeds["reads"]["low"] < 1 < speeds["reads"]["high"]
+    assert speeds["reads"] == pytest.approx(three["claims"][0]["measured"])
