@@ -5,10 +5,10 @@ for: readahead, a record of ZFS, a page for a block of 512 bytes. One miss then 
 later I/Os. So each I/O needs work of its own at the disks, which is counted in up to three ways:
 
 - A request. What the block layer merges counts as well: blk_account_io_merge_bio() and blk_account_io_merge_request()
-  in the kernel's block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, the copies
-  of RAID, journals and metadata only add requests. ZFS combines neighbouring blocks before the block layer sees them
-  (vdev_queue_aggregate() in OpenZFS 2.1), as the page cache does, and nothing counts that. Fewer requests than I/Os
-  then leave sequential I/O unproven; random I/O has no neighbours.
+  in the kernel's block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and
+  metadata only add requests. A write needs a request for each copy (`_copies`). ZFS combines neighbouring blocks before
+  the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), as the page cache does, and nothing counts that.
+  Fewer requests than I/Os then leave sequential I/O unproven; random I/O has no neighbours.
 - The bytes of a whole record, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
 - A miss in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
 """
@@ -151,7 +151,7 @@ def reads_reach_disks(case: Case) -> bool:
 
 
 def writes_reach_disks(case: Case) -> bool:
-    """True if each write had work of its own at the disks before fio ended.
+    """True if each write had work of its own at the disks before fio ended, once for each copy.
 
     A write that is committed may share its request with the other clones that commit at the same time: the journal of
     a file system and the intent log of ZFS write them together. Writes of whole records of ZFS need no requests of
@@ -169,9 +169,24 @@ def writes_reach_disks(case: Case) -> bool:
         if requests is None and not past_ram:
             return False
         record = _record_bytes(case)
-        if past_ram or not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
-            needed += (part.figures.ios or 0) / (case.load.clones if is_committed and not past_ram else 1)
+        if not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
+            commits_together = is_committed and not past_ram
+            ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)
+            needed += ios * _copies(case, of_commits=commits_together)
     return requests is None or requests >= _PROVEN * needed
+
+
+def _copies(case: Case, *, of_commits: bool) -> float:
+    """Return the least number of requests that a write needs on all disks together.
+
+    A mirror writes each copy with a request of its own, so two writes that were joined in RAM would make as many
+    requests as two writes on one disk. Parity needs at least the share of a full stripe: neighbouring writes of a
+    stripe update its parity together. Stripes write a block once. This is what the write amplification says in bytes.
+    """
+    found = account(case)
+    if found is None:
+        return 1.0
+    return min(found.write_factor, found.commit_factor or found.write_factor) if of_commits else found.write_factor
 
 
 def writes_wait_for_disks(case: Case) -> bool:

@@ -129,6 +129,45 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
     assert "write-not-on-disk" not in {finding.rule for finding in judge(busy).findings}
 
 
+@pytest.mark.parametrize(
+    ("factor", "requests_per_write", "verdict"),
+    [
+        (2.0, 1.0, "unproven"),  # a mirror whose writes were joined two by two in RAM
+        (2.0, 2.0, "sound"),
+        (3.0, 2.0, "unproven"),  # three copies
+        (3.0, 3.0, "sound"),
+        (4 / 3, 1.0, "unproven"),  # raid5 on four disks: full stripes of joined writes
+        (4 / 3, 2.0, "sound"),  # one block and its parity
+        (1.0, 0.5, "unproven"),
+        (1.0, 1.0, "sound"),  # raid0, or a single disk
+    ],
+)
+@pytest.mark.parametrize("options", ["end_fsync=1", "fdatasync=1", "direct=1"])
+def test_each_copy_of_a_random_write_needs_a_request(
+    factor: float, requests_per_write: float, verdict: Verdict, options: str
+) -> None:
+    """btrfs raid1 on loop devices, 4k randwrite with end_fsync: the pages that lie next to each other are joined."""
+    ios, moved = 16_384, 64 * MIB
+    disk = leaf(write_bytes=moved * factor, write_ios=round(ios * requests_per_write), write_merges=0)
+    disk = replace(disk, drained_write_bytes=disk.write_bytes)
+    evidence = Evidence(account(write=(moved, moved * factor, moved * factor), factor=factor), (disk,))
+    load = jobs(f"rw=randwrite bs=4k size=64g {options} time_based=1 runtime=2")
+    case = Case(load, said(write=direction(moved, 2.0)), evidence, EXT4)
+    assert _verdicts(case, "iops", "write_iops", "bandwidth") == (verdict, verdict, "sound")
+
+
+def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
+    """128k records on a mirror with one log device: each commit is one request to the log until the group closes."""
+    moved = 64 * MIB
+    log = leaf("log", write_bytes=2 * moved, write_ios=16_384, drained_write_bytes=2 * moved)
+    pool = leaf("vda", drained_write_bytes=2 * moved)
+    found = account(write=(moved, 2 * moved, 4 * moved), factor=2.0, commit_factor=1.0)
+    zfs = replace(_ZFS, zfs=ZfsFacts(has_log=True, log_devices=("log",)))
+    load = jobs("rw=randwrite bs=4k size=64g fdatasync=1 time_based=1 runtime=2")
+    case = Case(load, said(write=direction(moved, 2.0)), Evidence(found, (pool, log)), zfs)
+    assert _verdicts(case, "iops") == ("sound",)
+
+
 def test_metadata_after_direct_writes_is_not_late() -> None:
     case = _write("rw=randwrite bs=4k size=64g direct=1", 16_384, 4096, 64 * MIB, 160 * MIB, replace(EXT4))
     assert _verdicts(case, "iops", "bandwidth", "p99") == ("sound",) * 3
