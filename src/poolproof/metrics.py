@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from poolproof.statistics.percentiles import BIN_DEVIATION, LEAST_BEYOND
+from poolproof.statistics.percentiles import LEAST_BEYOND
 from poolproof.units import format_count, format_duration, format_rate
 
 MetricId = str
@@ -95,11 +95,6 @@ class Metric:
         """The same metric of reads and writes together; None if there is none, or if this one is of no direction."""
         both = self.id.partition("_")[2] if self.of in ("read", "write") else ""
         return both if both in _BY_ID else None
-
-    @property
-    def resolution(self) -> float:
-        """The smallest possible relative standard error of a mean: 0 for a rate, but fio counts latencies in bins."""
-        return 0.0 if self.is_rate else BIN_DEVIATION
 
     @property
     def events_needed(self) -> int:

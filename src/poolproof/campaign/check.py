@@ -6,14 +6,13 @@ from collections.abc import Collection, Mapping
 from poolproof.campaign.calibration import calibration_of
 from poolproof.campaign.claims import Claim, places
 from poolproof.campaign.document import Spot
-from poolproof.campaign.generator_option import DEFAULT_GENERATOR
+from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH, DEFAULT_GENERATOR
 from poolproof.campaign.layout import check_devices_once
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.campaign.workload import directions_of
 from poolproof.metrics import metric_of
-from poolproof.statistics.percentiles import BIN_DEVIATION, BIN_ERROR
-from poolproof.stopping.across import least_half
+from poolproof.stopping.across import least_tolerance
 from poolproof.stopping.model import StoppingRule
 
 MOST_CELLS = 100_000
@@ -105,18 +104,31 @@ def _check_metric(workload: Workload, spot: Spot) -> None:
 
 
 def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
-    """Check that fio's latency bins are fine enough for the tolerance that `until` requests."""
+    """Check that fio's latency bins are fine enough for the tolerance that `until` requests.
+
+    `measure/plan.py` checks the workloads of other generators.
+    """
+    if workload.generators == {DEFAULT_GENERATOR} and (mistake := bin_mistake(workload, measure, DEFAULT_BIN_WIDTH)):
+        raise spot.mistake(*mistake)
+
+
+def bin_mistake(workload: Workload, measure: Measure, bin_width: float) -> tuple[str, str] | None:
+    """Return a message and a hint if latency bins are too wide for the tolerance of `until`, otherwise None.
+
+    `bin_width` is the width of the bins of the workload's generator, as a share of a latency.
+    """
     if measure.until is None or metric_of(workload.metric).is_rate:
-        return
+        return None
     rule = StoppingRule(confidence=measure.until.confidence, trials_min=measure.trials, trials_max=measure.trials_max)
-    least = max(BIN_ERROR, least_half(rule, BIN_DEVIATION))
-    if measure.until.tolerance < least:
-        raise spot.mistake(
-            f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
-            f"±{100 * measure.until.tolerance:g}%; fio counts latencies in bins, so the best possible precision is "
-            f"±{100 * least:.2g}%",
-            f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
-        )
+    least = least_tolerance(rule, bin_width)
+    if measure.until.tolerance >= least:
+        return None
+    return (
+        f"workload {workload.name} is compared by {workload.metric}, and `until` asks for "
+        f"±{100 * measure.until.tolerance:g}%; {', '.join(workload.generators)} counts latencies in bins, so the best "
+        f"possible precision is ±{100 * least:.2g}%",
+        f"write until: {math.ceil(1000 * least) / 10:g}%, or metric: iops",
+    )
 
 
 def _has(workload: Workload, names: Collection[str]) -> bool:

@@ -82,12 +82,16 @@ class LoadGenerator(Protocol):
     `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial's
     directory contains the load as the generator read it (`load_file`) and the last complete report (`report_file`). An
     audit recognizes the generator by these two file names, so no two generators may use the same pair.
+
+    `bin_width` is the width of a bin of the generator's latency histograms, as a share of the bin's latency; 0 if its
+    latencies are exact. It limits how precisely a percentile is known.
     """
 
     name: str
     programs: tuple[str, ...]
     load_file: str
     report_file: str
+    bin_width: float
 
     def version(self, host: Host) -> str:
         """Return the program's name and version.

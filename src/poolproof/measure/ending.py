@@ -30,6 +30,14 @@ _FASTEST_S = 0.1
 
 
 @dataclass(frozen=True)
+class BinnedPercentile:
+    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of a latency."""
+
+    metric: Metric
+    bin_width: float
+
+
+@dataclass(frozen=True)
 class Ending:
     """When to end a running fio: as soon as `rule` says that its rate, in bytes or I/Os, has converged.
 
@@ -42,7 +50,7 @@ class Ending:
     interval_s: float
     ramp_s: float
     write_backs: tuple[WriteBack, ...] = ()
-    percentile: Metric | None = None
+    percentile: BinnedPercentile | None = None
 
     @property
     def most_s(self) -> float:
@@ -76,18 +84,19 @@ def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
     """Return when to end a trial of this load; None if its length is fixed or it ends when its work is done."""
+    generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
-    has_own_end = generator_of(load).sets_runtime(workload) or len(load.phases) > 1
+    has_own_end = generator.sets_runtime(workload) or len(load.phases) > 1
     if measure.until is None or has_own_end or not all(part.time_based for part in load.parts):
         return None
     interval_s = status_interval_s(load, measure.shortest_s)
     return Ending(
         rule=with_enough_samples(stopping_rule(measure), interval_s),
-        by_bytes=metric_of(metric).unit is BYTES_PER_S,
+        by_bytes=row.unit is BYTES_PER_S,
         interval_s=interval_s,
         ramp_s=load.ramp_s,
         write_backs=_write_backs(host, layout, load),
-        percentile=None if metric_of(metric).is_rate else metric_of(metric),
+        percentile=None if row.is_rate else BinnedPercentile(row, generator.bin_width),
     )
 
 
@@ -139,7 +148,11 @@ def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
 
 
 def with_percentile(
-    decision: StoppingDecision, percentile: Metric, rule: StoppingRule, report: LiveReport, counting: Sequence[Status]
+    decision: StoppingDecision,
+    percentile: BinnedPercentile,
+    rule: StoppingRule,
+    report: LiveReport,
+    counting: Sequence[Status],
 ) -> StoppingDecision:
     """Take the percentile into account in a decision whose rate has converged.
 
@@ -153,8 +166,9 @@ def with_percentile(
     if not results or len(results) != len(bounds):
         return decision
     intervals = between(bounds, results)[1 if decision.warmup_s else 0 :]  # the first interval would be the warm-up
-    assert percentile.percent is not None
-    found = estimate(histograms_of(percentile, intervals), percentile.percent, rule.confidence)
+    metric = percentile.metric
+    assert metric.percent is not None
+    found = estimate(histograms_of(metric, intervals), metric.percent, rule.confidence, percentile.bin_width)
     if found is None:
         return decision
     half_share = found.half / found.value if found.half is not None and found.value else None
@@ -164,7 +178,7 @@ def with_percentile(
         return decision
     is_last = decision.used_s >= rule.most_s * (1 - 1e-9)
     next_s = None if is_last else min(rule.most_s, decision.used_s * STEP)
-    reason = NotConverged("percentile", _why_imprecise(found, percentile, rule))
+    reason = NotConverged("percentile", _why_imprecise(found, metric, rule))
     return replace(decision, done=is_last, converged=False, reasons=(reason,), next_s=next_s)
 
 

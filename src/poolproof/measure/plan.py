@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from poolproof.campaign.calibration import Calibration, calibrated_device, calibration_of
+from poolproof.campaign.check import bin_mistake
 from poolproof.campaign.error_location import located_at, located_in
 from poolproof.campaign.model import Campaign, Emulated, Layout, Workload
 from poolproof.devices.model import Site
@@ -230,6 +231,7 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
     with located_in(workload):
         load = generator_for(workload).prepare(workload, campaign.measure.longest_s, host)
         _check_metric(workload, load)
+        _check_bins(workload, campaign, generator_of(load))
         return CellJobs(workload, load)
 
 
@@ -246,6 +248,12 @@ def _check_metric(workload: Workload, load: Load) -> None:
         raise CampaignError(f"{where}, but its load never writes", "choose another metric: p99").concerning("metric")
     if metric.is_of_ios and not any(part.measures_latency for part in load.parts):
         raise CampaignError(f"{where}, but no latency is measured", "choose another metric: iops").concerning("metric")
+
+
+def _check_bins(workload: Workload, campaign: Campaign, generator: LoadGenerator) -> None:
+    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance that `until` requests."""
+    if mistake := bin_mistake(workload, campaign.measure, generator.bin_width):
+        raise CampaignError(*mistake).concerning("metric")
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:

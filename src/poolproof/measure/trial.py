@@ -144,11 +144,11 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
     workload = prepared.workload
     cold = context.measure.is_cold(workload, reads=prepared.load.reads)
     resident, drop_s = _drop_caches(context, prepared, cold)
-    measured = _measure(context, prepared, number)
-    _save(context, directory, measured, generator_of(prepared.load))
+    measured, generator = _measure(context, prepared, number), generator_of(prepared.load)
+    _save(context, directory, measured, generator)
     result = asked_of(prepared.load, _result_of(measured.fio, prepared.load))
     evidence = _evidence(context, prepared, measured, result, resident)
-    figures, settling = window_of(measured.fio, result, workload.metric, generator_of(prepared.load))
+    figures, settling = window_of(measured.fio, result, workload.metric, generator)
     asked_s = measured.fio.ran_s if measured.fio.ended else measured.fio.most_s or prepared.load.asked_s
     case = Case(prepared.load, result, evidence, context.layout.target, cold=cold, asked_s=asked_s)
     judgement = judge(case, workload.metric)
@@ -170,6 +170,7 @@ def _measure_and_judge(context: TrialContext, prepared: PreparedWorkload, number
         seconds={"cool": drop_s, **measured.seconds},
         settling=settling,
         build=context.build,
+        bin_width=generator.bin_width,
     )
 
 

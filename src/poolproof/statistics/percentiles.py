@@ -16,13 +16,6 @@ from poolproof.statistics.distributions import t_half_width
 
 MOST_SECTIONS, LEAST_SECTIONS = 10, 5
 LEAST_BEYOND = 10
-BIN_ERROR = 1 / 128
-"""Half the relative width of fio's bins, which limits the precision (FIO_IO_U_PLAT_BITS in fio's stat.h)."""
-BIN_DEVIATION = BIN_ERROR / math.sqrt(3)
-"""The relative standard deviation of a value that may be anywhere in its bin.
-
-It is the smallest possible deviation, even if all trials are in the same bin.
-"""
 
 Histogram = Mapping[int, int]
 
@@ -40,10 +33,22 @@ class PercentileEstimate:
     freedom: float = 1.0
 
 
-def estimate(histograms: Sequence[Histogram], percent: float, confidence: float) -> PercentileEstimate | None:
+def bin_deviation(width: float) -> float:
+    """Return the relative standard deviation of a value that may be anywhere in its bin.
+
+    `width` is the width of the bin as a share of the value. The result is the smallest possible deviation, even if all
+    trials are in the same bin.
+    """
+    return width / 2 / math.sqrt(3)
+
+
+def estimate(
+    histograms: Sequence[Histogram], percent: float, confidence: float, bin_width: float
+) -> PercentileEstimate | None:
     """Return the percentile of all samples; None if there are no samples.
 
-    The histograms must cover equal lengths of time.
+    The histograms must cover equal lengths of time. `bin_width` is the width of their bins as a share of the value. It
+    limits the precision; 0 if the values are exact.
     """
     whole = _merged(histograms)
     if not whole:
@@ -55,9 +60,8 @@ def estimate(histograms: Sequence[Histogram], percent: float, confidence: float)
     squares = math.fsum((percentile(section, percent) - value) ** 2 for section in sections)
     error = math.sqrt(squares / (len(sections) - 1) / len(sections))
     half = t_half_width(error, len(sections) - 1, confidence)
-    return PercentileEstimate(
-        value, max(half, value * BIN_ERROR), max(error, value * BIN_DEVIATION), len(sections) - 1.0
-    )
+    half, error = max(half, value * bin_width / 2), max(error, value * bin_deviation(bin_width))
+    return PercentileEstimate(value, half, error, len(sections) - 1.0)
 
 
 def extremes(histograms: Sequence[Histogram], percent: float) -> tuple[float, float] | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from poolproof.statistics.distributions import f_upper_tail, t_half_width
 from poolproof.statistics.intervals import Interval, error_of_mean
+from poolproof.statistics.percentiles import bin_deviation
 from poolproof.statistics.shared_variance import (
     CERTAIN,
     LEAST_DEVIATION,
@@ -59,6 +60,14 @@ def across(
         high=interval.high,
         disagree=disagree,
     )
+
+
+def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
+    """Return the smallest tolerance that a percentile can reach, as a share of it.
+
+    `bin_width` is the width of the bins of the latency histograms, as a share of a latency.
+    """
+    return max(bin_width / 2, least_half(rule, bin_deviation(bin_width)))
 
 
 def least_half(rule: StoppingRule, resolution: float) -> float:

@@ -10,6 +10,7 @@ import pytest
 
 from poolproof import process
 from poolproof.campaign.flags import parse_workload_flag
+from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.errors import CampaignError
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.generator import all_generators, described, generator_for
@@ -88,6 +89,13 @@ def test_its_load_decides_which_metric_it_can_give(tmp_path: Path) -> None:
     assert "never syncs" in refused.stdout
 
 
+def test_its_latency_bins_limit_the_tolerance(tmp_path: Path) -> None:
+    assert GENERATOR.bin_width == DEFAULT_BIN_WIDTH
+    refused = _run_toy(tmp_path, "generator=toy,mib=1,metric=p99", "--until", "5%", "--dry-run")
+    assert refused.returncode == CampaignError.exit_code
+    assert "toy counts latencies in bins, so the best possible precision is" in refused.stdout
+
+
 def test_rules_state_fio_defaults_only_for_fio_jobs() -> None:
     part = LoadPart("x", writes=True, is_synchronous=True, depth=8, source="/data/x")
     messages = {found.rule: found.message for found in lint(Case(Load((part,), "toy")))}
@@ -104,7 +112,8 @@ def _run_toy(tmp_path: Path, workload: str, *options: str) -> process.Completed:
     target.mkdir(exist_ok=True)
     argv = [
         sys.executable, "-c", _RUN, str(_MORE), "run", "--layout", f"here=dir {target}", "--workload", workload,
-        "--trials", "1", "--time", "1s", "--work", str(tmp_path), "--out", str(tmp_path / "run"), "--json", *options,
+        "--trials", "1", *([] if "--until" in options else ["--time", "1s"]),
+        "--work", str(tmp_path), "--out", str(tmp_path / "run"), "--json", *options,
     ]  # fmt: skip
     return process.run(argv, timeout_s=_LIMIT_S, check=False)
 
@@ -114,6 +123,6 @@ def _check_saved(run: Path) -> None:
     assert record["versions"]["toy"] == "toy-1"
     (trial,) = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
     assert trial["verdict"] in ("sound", "unproven", "suspect")
-    assert trial["figures"]["write_iops"] > 0
+    assert trial["figures"]["write_iops"] > 0 and trial["bin_width"] == TOY.bin_width
     (directory,) = (run / "cells").glob("*/*/1")
     assert {TOY.load_file, TOY.report_file, "evidence.json"} <= {path.name for path in directory.iterdir()}

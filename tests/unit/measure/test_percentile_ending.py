@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from poolproof.hosts.local import LocalHost
+from poolproof.load.fio.histogram import BIN_WIDTH
 from poolproof.load.fio.report import FioReport
 from poolproof.load.generator import Status
-from poolproof.measure.ending import section_bounds, with_percentile
+from poolproof.measure.ending import BinnedPercentile, section_bounds, with_percentile
 from poolproof.measure.series import after_ramp
 from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.stopping.model import StoppingDecision, StoppingRule
@@ -33,7 +34,7 @@ def settled(used_s: float) -> StoppingDecision:
 
 def judged(report: FioReport, rule: StoppingRule, used_s: float) -> StoppingDecision:
     counting = after_ramp(report.statuses, RAMP_S, 0.0)
-    asked = metric_of("p50")
+    asked = BinnedPercentile(metric_of("p50"), BIN_WIDTH)
     return with_percentile(settled(used_s), asked, rule, report, counting)
 
 
@@ -55,7 +56,7 @@ def test_an_imprecise_percentile_continues_and_is_reported_at_the_maximum(report
 
 
 def test_without_histograms_the_rate_decides(report: FioReport) -> None:
-    asked = metric_of("p99")
+    asked = BinnedPercentile(metric_of("p99"), BIN_WIDTH)
     assert with_percentile(settled(2.0), asked, StoppingRule(), report, ()) == settled(2.0)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.statistics.comparison import Difference, LogMean, difference, log_mean, mixture, ratio_interval
-from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.statistics.percentiles import bin_deviation
 
 
 def apart(one: list[float], other: list[float]) -> Difference:
@@ -18,7 +18,7 @@ def apart(one: list[float], other: list[float]) -> Difference:
 
 
 def log_latency(values: list[float]) -> LogMean | None:
-    return log_mean(values, lower_is_better=True, resolution=BIN_DEVIATION)
+    return log_mean(values, lower_is_better=True, resolution=bin_deviation(1 / 64))
 
 
 def test_by_hand() -> None:
@@ -67,7 +67,7 @@ def test_a_latency_is_known_to_its_bin_only() -> None:
         log_latency([1.0157e6] * 3),
     )  # neighbouring bins of fio's
     assert one is not None and other is not None
-    assert difference(one, other).error == pytest.approx(math.sqrt(2 * BIN_DEVIATION**2))
+    assert difference(one, other).error == pytest.approx(math.sqrt(2 * bin_deviation(1 / 64) ** 2))
     assert difference(one, other).p_above(0) > 0.025
 
 

@@ -36,7 +36,7 @@ def trial(rng: random.Random, samples: int, phi: float) -> list[Histogram]:
 @pytest.mark.parametrize(("samples", "phi"), [(12_000, 0.0), (12_000, 0.9)])
 def test_the_interval_covers_the_true_percentile_as_often_as_it_claims(samples: int, phi: float) -> None:
     rng = random.Random(4)
-    found = [estimate(trial(rng, samples, phi), 99, 0.95) for _ in range(40)]
+    found = [estimate(trial(rng, samples, phi), 99, 0.95, 1 / 64) for _ in range(40)]
     truth = 1e6 * math.exp(0.5 * _Z99)
     held = [each is not None and each.half is not None and abs(each.value - truth) <= each.half for each in found]
     assert sum(held) >= 0.95 * len(held) - 2.5 * math.sqrt(0.95 * 0.05 * len(held))
@@ -44,20 +44,22 @@ def test_the_interval_covers_the_true_percentile_as_often_as_it_claims(samples: 
 
 def test_more_samples_narrow_the_interval() -> None:
     rng = random.Random(4)
-    short, long = (estimate(trial(rng, samples, 0.0), 99, 0.95) for samples in (12_000, 60_000))
+    short, long = (estimate(trial(rng, samples, 0.0), 99, 0.95, 1 / 64) for samples in (12_000, 60_000))
     assert short is not None and long is not None and short.half is not None and long.half is not None
     assert long.half < short.half
 
 
 def test_too_few_samples_beyond_the_percentile_give_no_interval() -> None:
-    found = estimate(trial(random.Random(4), 2_000, 0.0), 99.9, 0.95)
+    found = estimate(trial(random.Random(4), 2_000, 0.0), 99.9, 0.95, 1 / 64)
     assert found is not None and found.value > 0 and found.half is None
-    assert estimate([{}, {}], 99, 0.95) is None
+    assert estimate([{}, {}], 99, 0.95, 1 / 64) is None
 
 
 def test_a_percentile_is_no_more_precise_than_its_bin() -> None:
-    found = estimate([{1_000_000: 5_000}] * 10, 99, 0.95)
+    found = estimate([{1_000_000: 5_000}] * 10, 99, 0.95, 1 / 64)
     assert found is not None and found.half == pytest.approx(1_000_000 / 128)
+    exact = estimate([{1_000_000: 5_000}] * 10, 99, 0.95, 0.0)
+    assert exact is not None and exact.half == exact.error == 0
 
 
 @pytest.mark.parametrize(("percent", "value"), [(50, 10), (99, 20), (99.9, 30), (100, 30)])

@@ -6,6 +6,7 @@ from poolproof.campaign.model import Workload
 from poolproof.errors import CommandError, FioError, HostError
 from poolproof.hosts.base import FileMissing, Host
 from poolproof.load.fio import jobs
+from poolproof.load.fio.histogram import BIN_WIDTH
 from poolproof.load.fio.installed import ask_ahead, fio_version
 from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.jobfile import read_job_file
@@ -52,6 +53,7 @@ class Fio:
     programs: tuple[str, ...] = ("fio",)
     load_file = "job.fio"
     report_file = "fio.json"
+    bin_width = BIN_WIDTH
 
     def version(self, host: Host) -> str:
         return str(fio_version(host))

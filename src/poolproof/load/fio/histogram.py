@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from struct import pack, unpack
 
 PLAT_BITS = 6
+BIN_WIDTH = 1 / (1 << PLAT_BITS)
+"""The width of a bin as a share of its latency."""
 _EXACT_IN_FLOAT = 1 << 24
 
 

@@ -6,6 +6,7 @@ trial, widened by the interval over trials. docs/stopping.md shows how often thi
 recorded runs.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,10 @@ from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, 
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.builds import split_builds
 from poolproof.results.runs.model import CellKey, Trial
-from poolproof.results.runs.remarks import resolution_of
+from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.intervals import standard_error
-from poolproof.statistics.percentiles import BIN_DEVIATION
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import IMPRECISE, AcrossTrials, NotConverged, StoppingRule, TrialMean
@@ -82,11 +82,12 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
     """Return the typical variance between trials, or between builds, computed from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
-    for trials in cells:
-        if trials:
-            found = _means_of_builds(trials) if by_build else _means_of(trials)
-            means[metric_of(trials[0].metric).is_rate].append([each.mean for each in found])
-    return VariancePriors(fit_prior(means[True]), fit_prior(means[False], BIN_DEVIATION))
+    measured = [trials for trials in cells if trials]
+    for trials in measured:
+        found = _means_of_builds(trials) if by_build else _means_of(trials)
+        means[metric_of(trials[0].metric).is_rate].append([each.mean for each in found])
+    least = coarsest_bin(itertools.chain.from_iterable(measured))
+    return VariancePriors(fit_prior(means[True]), fit_prior(means[False], least))
 
 
 def needs_trial(trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None) -> bool:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.calibration import calibrated_device, calibration_of
 from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import Campaign
-from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
+from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ratio_interval
@@ -154,7 +154,7 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
     if limit.share <= OVER:
         return ""
     own, bare = cell.samples(), alone[limit.bound].samples(cell.metric)
-    least = max(metric_of(cell.metric).resolution, own.error, bare.error)
+    least = max(own.error, bare.error)
     ratio = ratio_interval(own.values, bare.values, least)
     if ratio is not None and ratio.low is not None and ratio.high is not None:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.metrics import METRICS, MetricId, metric_of
@@ -135,7 +136,8 @@ class Trial:
     `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line) and `columns`
     (the names of the file and its folders, and the job's options). `verdicts` has the metrics whose verdict differs
     from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke. `build` is the
-    build of the layout, counted from 1; 1 in older runs.
+    build of the layout, counted from 1; 1 in older runs. `bin_width` is the width of a bin of the latency histograms,
+    as a share of the bin's latency; that of fio in older runs.
     """
 
     layout: str
@@ -157,6 +159,7 @@ class Trial:
     verdicts: Mapping[MetricId, Verdict] = field(default_factory=dict)
     interrupted: bool = False
     build: int = 1
+    bin_width: float = DEFAULT_BIN_WIDTH
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:

@@ -11,8 +11,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.model import Trial
+from poolproof.statistics.percentiles import bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
 from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
@@ -30,16 +32,20 @@ class Resolution:
     what: str
 
 
+_FINEST = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
+
+
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
     """Return the resolution of the coarsest of these trials.
 
-    A rate can be off by one I/O, or by 1 ms of the trial's length, and is never taken as more precise than 1 part in
-    10,000. Older runs and some imports have no number of I/Os and no length. A latency is known to the width of its
-    histogram bin.
+    A rate can be off by one I/O, or by 1 ms of the trial's length. Older runs and some imports have no number of I/Os
+    and no length. A latency is known to the width of its histogram bin. No value is taken as more precise than 1 part
+    in 10,000.
     """
     if not metric_of(metric).is_rate:
-        return Resolution(metric_of(metric).resolution, "the width of a histogram bin")
-    coarsest = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
+        share = coarsest_bin(trials)
+        return Resolution(share, "the width of a histogram bin") if share > LEAST_DEVIATION else _FINEST
+    coarsest = _FINEST
     for trial in trials:
         if trial.figures is None or not trial.value(metric):
             continue
@@ -49,6 +55,15 @@ def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
         if length_s and (share := _TICK_S / length_s / math.sqrt(3)) > coarsest.share:
             coarsest = Resolution(share, f"1 ms of {1000 * length_s:,.0f} ms in a trial")
     return coarsest
+
+
+def coarsest_bin(trials: Iterable[Trial]) -> float:
+    """Return the relative standard deviation of a latency that may be anywhere in the widest bin of these trials.
+
+    It is at least `LEAST_DEVIATION`.
+    """
+    width = max((trial.bin_width for trial in trials), default=DEFAULT_BIN_WIDTH)
+    return max(LEAST_DEVIATION, bin_deviation(min(width, 1.0)))
 
 
 def remarks_on(

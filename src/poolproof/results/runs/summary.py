@@ -22,7 +22,7 @@ from poolproof.results.runs.convergence import (
 from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import CellKey, Trial
-from poolproof.results.runs.remarks import remarks_on
+from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples
@@ -328,8 +328,10 @@ def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | Non
     None if there are too few such cells. Cells whose rate changes are included, because their extremes cover the error
     that all their trials share.
     """
-    groups = [cell.samples(metric).values for cell in cells]
-    return fit_prior(groups, metric_of(metric).resolution or LEAST_DEVIATION)
+    every = tuple(cells)
+    trials = (trial for cell in every for trial in cell.trials)
+    least = LEAST_DEVIATION if metric_of(metric).is_rate else coarsest_bin(trials)
+    return fit_prior([cell.samples(metric).values for cell in every], least)
 
 
 def _cell(

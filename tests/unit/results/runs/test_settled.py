@@ -1,5 +1,6 @@
 """The trials that a run still needs, and which metrics share a prior. No finished run counts as unfinished."""
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -11,7 +12,7 @@ from poolproof.metrics import MetricId
 from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
-from poolproof.statistics.percentiles import BIN_DEVIATION
+from poolproof.statistics.percentiles import bin_deviation
 from poolproof.stopping.model import NotConverged
 
 _REASONS = (
@@ -94,11 +95,19 @@ def test_two_trials_in_one_bin_are_no_more_precise_than_the_bin() -> None:
     asked = campaign(1, "etcd: etcd")
     found = convergence_of([latency("l0", 1, 1e7), latency("l0", 2, 1e7)], asked.measure)
     assert found is not None and found.across_trials is not None and not found.across_trials.is_precise
-    assert found.across_trials.high == pytest.approx(1e7 * (1 + 12.706 * BIN_DEVIATION), rel=1e-6)
+    assert found.across_trials.high == pytest.approx(1e7 * (1 + 12.706 * bin_deviation(1 / 64)), rel=1e-6)
     third = convergence_of([latency("l0", number, 1e7) for number in (1, 2, 3)], asked.measure)
     assert third is not None and third.across_trials is not None and third.across_trials.is_precise
     rates = convergence_of([trial("l0", "w", 1, 1e3), trial("l0", "w", 2, 1e3)], asked.measure)
     assert rates is not None and rates.converged, "a rate has no bins"
+
+
+@pytest.mark.parametrize(("width", "deviation"), [(0.25, bin_deviation(0.25)), (0.0, 1e-4), (1e9, bin_deviation(1))])
+def test_the_bins_of_the_generator_limit_the_precision(width: float, deviation: float) -> None:
+    trials = [replace(latency("l0", number, 1e7), bin_width=width) for number in (1, 2)]
+    found = convergence_of(trials, campaign(1, "etcd: etcd").measure)
+    assert found is not None and found.across_trials is not None
+    assert found.across_trials.high == pytest.approx(1e7 * (1 + 12.706 * deviation), rel=1e-3)
 
 
 def test_rates_and_percentiles_have_separate_priors() -> None:
@@ -113,7 +122,7 @@ def test_rates_and_percentiles_have_separate_priors() -> None:
 
 def test_percentiles_in_one_bin_vary_by_at_least_their_bin() -> None:
     spreads = priors_among([[latency(f"l{number}", each, 1e7) for each in (1, 2)] for number in range(20)])
-    assert spreads.percentiles is not None and spreads.percentiles.deviation > BIN_DEVIATION
+    assert spreads.percentiles is not None and spreads.percentiles.deviation > bin_deviation(1 / 64)
 
 
 @pytest.mark.parametrize("reason", _REASONS)

@@ -58,6 +58,7 @@ class Toy:
     programs: tuple[str, ...] = ()
     load_file = "toy.txt"
     report_file = "toy.json"
+    bin_width = 0.25
 
     def version(self, _host: Host) -> str:
         return "toy-1"
