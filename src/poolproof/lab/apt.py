@@ -16,7 +16,6 @@ from poolproof.errors import CommandError, HostError
 ETC_APT = Path("/etc/apt")
 
 _LINE = re.compile(r"deb\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<components>\S.*)")
-_NEEDED = ("main", "contrib")  # zfs-dkms is in contrib
 _BACKPORTS = "-backports"
 _SUFFIXES = ("", "-updates", "-security")
 _UPDATE_S = 180.0
@@ -76,8 +75,8 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
                 yield AptSource(uri, suite, components, key if key.startswith("/") else "")
 
 
-def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, ...]:
-    """Return the suite `codename` with its updates, security and backports, and the components that the image needs.
+def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
+    """Return the suite `codename` with its updates, security and backports, each with these components.
 
     The mirrors are the configured ones. Missing components and the backports are added.
 
@@ -91,8 +90,8 @@ def for_image(sources: Iterable[AptSource], codename: str) -> tuple[AptSource, .
             f"this machine's apt has no source for the suite {codename or '(unknown)'}, which the lab's image needs",
             "the image is built from Debian packages; on Debian, check /etc/apt/sources.list.d",
         )
-    unique = dict.fromkeys(replace(source, components=_NEEDED) for source in (base, *found))
-    return (*unique, replace(base, suite=f"{codename}{_BACKPORTS}", components=_NEEDED))
+    unique = dict.fromkeys(replace(source, components=components) for source in (base, *found))
+    return (*unique, replace(base, suite=f"{codename}{_BACKPORTS}", components=components))
 
 
 def codename_of(os_release: str) -> str:
@@ -127,7 +126,7 @@ class PrivateApt:
         if done.returncode != 0:
             raise HostError(
                 f"apt could not fetch the package lists for the lab's image: {_first_errors(done.stderr)}",
-                "check that the mirrors in /etc/apt are reachable and have `contrib` and backports: apt-get update",
+                "check that the mirrors in /etc/apt are reachable and have these components: apt-get update",
             )
 
     def offers(self, package: str) -> tuple[Offer, ...]:

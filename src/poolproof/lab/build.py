@@ -13,9 +13,9 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError
 from poolproof.lab.apt import ETC_APT, Offer, PrivateApt, codename_of, configured, for_image
+from poolproof.lab.contents import ABOUT, components, lacking
 from poolproof.lab.labs import BUILD, Image, image_named, images, lab_folder, locked, require
 from poolproof.lab.recipe import (
-    PACKAGES,
     SIGNS,
     Recipe,
     build_command,
@@ -59,7 +59,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
         codename = codename_of(Path("/etc/os-release").read_text(encoding="utf-8"))
     except OSError:
         codename = ""
-    return Recipe(check_series(series), codename, for_image(configured(etc_apt), codename))
+    return Recipe(check_series(series), codename, for_image(configured(etc_apt), codename, components()))
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
@@ -70,7 +70,7 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
     image = _copied(series, etc_apt) or image_named(recipe_here(series, etc_apt).name)
     if not image.exists:
         raise HostError(
-            f"the lab's image with OpenZFS {series} has not been built",
+            f"the lab's image with OpenZFS {series} has not been built{_older(series)}",
             f"poolproof lab build --zfs {series} ({USUALLY}, once)",
         )
     return image
@@ -91,12 +91,25 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return a copied image of that series if this machine can't build images; otherwise None."""
+    """Return a copied image of that series if this machine can't build images; otherwise None.
+
+    Of several images, it is one that lacks the fewest packages of the layers.
+    """
     try:
         recipe_here(series, etc_apt)
     except HostError:
-        return next((image for image in images() if image.folder.name.startswith(f"zfs-{series}-")), None)
+        return min(_images_with(series), key=lambda image: len(lacking(image)), default=None)
     return None
+
+
+def _images_with(series: str) -> list[Image]:
+    return [image for image in images() if image.folder.name.startswith(f"zfs-{series}-")]
+
+
+def _older(series: str) -> str:
+    """Return a clause that says what existing images of that series lack; empty if nothing is known."""
+    found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
+    return "".join(f"; the older image {name} lacks {', '.join(packages)}" for name, packages in found.items())
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
@@ -146,7 +159,7 @@ class _Build:
         apt.update()
         offer = chosen(apt.offers("zfs-dkms"), self.recipe.series)
         apt.prefer(self.recipe.preferences(offer.suite))
-        apt.fetch(PACKAGES)
+        apt.fetch(self.recipe.packages)
         return offer
 
     def _make_tree(self, tree: Path, offer: Offer) -> None:
@@ -166,7 +179,8 @@ class _Build:
         as_root = () if os.geteuid() == 0 else ("fakeroot", "--")  # root owns the files in the image
         argv = [*as_root, "sh", "-c", _WRITE_DISK, "sh", str(self.work), str(new), f"{_DISK_BYTES // 1024}k"]
         self._run(argv, self.work / "disk.log", _DISK_S, "write the lab's disk image")
-        (new / "about.json").write_text(json.dumps(asdict(self.recipe), indent=1) + "\n")
+        about = asdict(self.recipe) | {"packages": self.recipe.packages}
+        (new / ABOUT).write_text(json.dumps(about, indent=1) + "\n")
         # Replace the image. A lab that runs from the old one keeps its files open.
         old = self.work / "old"  # may exist if a build was killed at this point
         shutil.rmtree(old, ignore_errors=True)

@@ -10,7 +10,8 @@ from poolproof.campaign.write import format_source
 from poolproof.errors import CampaignError, HostError, PoolproofError
 from poolproof.hosts.base import Host, Hosts, HostUnreachable
 from poolproof.hosts.local import reach
-from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, is_running, last_words, remove, this_process
+from poolproof.lab.contents import check_image
+from poolproof.lab.labs import PREFIX, Lab, LabRecord, find, image_named, is_running, last_words, remove, this_process
 from poolproof.results.runs.model import RunLab
 
 
@@ -66,10 +67,14 @@ def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str])
     Raises:
         UsageError, HostError: as in `reach_host`.
         CampaignError: a disk of the lab differs from the campaign's device of the same name.
+        HostError: the lab's image lacks packages that the campaign's layers need.
     """
     with reach_host(name) as host:
         if name.startswith(PREFIX):
-            yield _in_lab(host, find(name).record, campaign, permitted)
+            lab = find(name)
+            anew = f"poolproof lab rm {lab.name}; poolproof lab build --zfs {lab.record.series}"
+            check_image(image_named(lab.record.image), campaign, f"{anew}; then: {lab.start_command}")
+            yield _in_lab(host, lab.record, campaign, permitted)
         else:
             yield ReachedHost(host, campaign, permitted)
 
@@ -174,10 +179,12 @@ def _start(options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: 
     acceleration = check_acceleration(options.acceleration)
     check_devices(campaign.devices)
     check_programs(name, campaign.devices)
+    image = built_or_build(options.zfs, tell)
+    check_image(image, campaign, "build the image on a Debian machine, and copy it: see docs/lab.md, The image")
     request = LabRequest(
         name=name,
         series=options.zfs,
-        image=built_or_build(options.zfs, tell),
+        image=image,
         devices=campaign.devices,
         ram_bytes=options.ram_bytes,
         processors=options.processors,

@@ -16,7 +16,7 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
 from poolproof.lab.apt import AptSource
-from poolproof.layers.catalogue import all_layers
+from poolproof.lab.contents import backported, dkms_modules, layer_packages
 
 SERIES = ("2.1", "2.3")
 """The OpenZFS series that an image can be built with."""
@@ -26,17 +26,6 @@ _SYSTEM = (
     *("fio", "openssh-server", "udev", "fdisk", "kmod", "iproute2", "procps", "util-linux-extra"),
     *("busybox-static", "cpio"),  # for the initial RAM disk
 )
-_OF_LAYERS = tuple(
-    package
-    for layer in all_layers().values()
-    for package in (*layer.packages, *layer.image_packages, *(layer.module_packages if layer.dkms_modules else ()))
-)
-PACKAGES = tuple(dict.fromkeys((*_KERNEL, *_OF_LAYERS, *_SYSTEM)))
-
-DKMS_MODULES = tuple(module for layer in all_layers().values() for module in layer.dkms_modules)
-"""The kernel modules that are compiled for the image."""
-
-_BACKPORTED = tuple(package for layer in all_layers().values() for package in layer.backported)
 _OPENZFS = "src:zfs-linux"
 _BACKPORTS_PIN = """\
 Package: {packages}
@@ -71,15 +60,20 @@ class Recipe:
     def name(self) -> str:
         """Return the image's name, such as `zfs-2.1-bookworm-1f3a9c20e4`. It is the same on every machine."""
         programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
-        contents = (*PACKAGES, *DKMS_MODULES, *_BACKPORTED)
+        contents = (*self.packages, *dkms_modules(), *backported())
         parts = (self.series, *(source.line() for source in self.sources), *contents, *programs)
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return f"zfs-{self.series}-{self.codename}-{digest[:10]}"
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """Return the Debian packages of the image, without those that they depend on."""
+        return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *_SYSTEM)))
+
     def preferences(self, openzfs_suite: str) -> str:
         """Return the apt_preferences(5) that take packages from backports, and OpenZFS if its suite is backports."""
         is_backported = openzfs_suite == f"{self.codename}-backports"
-        packages = (*((_OPENZFS,) if is_backported else ()), *_BACKPORTED)
+        packages = (*((_OPENZFS,) if is_backported else ()), *backported())
         return _BACKPORTS_PIN.format(packages=" ".join(packages), codename=self.codename) if packages else ""
 
 
@@ -156,7 +150,7 @@ def build_command(recipe: Recipe, how: str, archives: Path, preferences: str, tr
         '--aptopt=Acquire::Languages "none"',
         *_hooks("setup", [f'mkdir -p "$1{_ARCHIVES}"', f"sync-in {shlex.quote(str(archives))} {_ARCHIVES}"]),
         *_hooks("setup", [_write(preferences, "/etc/apt/preferences.d/lab")] if preferences else []),
-        f"--include={','.join(PACKAGES)}",
+        f"--include={','.join(recipe.packages)}",
         *_hooks("customize", [_finish()]),
         *(recipe.codename, str(tree)),
         *(source.line() for source in recipe.sources),
@@ -172,6 +166,6 @@ def _write(text: str, path: str) -> str:
 
 
 def _finish() -> str:
-    given = {"BOOT": guest_program("boot.sh"), "INIT": guest_program("init.sh"), "MODULES": " ".join(DKMS_MODULES)}
+    given = {"BOOT": guest_program("boot.sh"), "INIT": guest_program("init.sh"), "MODULES": " ".join(dkms_modules())}
     assigned = " ".join(f"{name}={shlex.quote(text)}" for name, text in given.items())
     return f'{assigned} sh -c {shlex.quote(guest_program("finish.sh"))} finish.sh "$1"'

@@ -150,6 +150,9 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     backported: tuple[str, ...] = ()
     """The packages that the lab's image takes from Debian's backports, such as a newer kernel."""
 
+    components: tuple[str, ...] = ()
+    """The components of Debian's archive, other than `main`, that contain these packages."""
+
     version: ProgramVersion | None = None
     """The version to record with each run: a name and the command that prints the version."""
 

@@ -88,6 +88,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     packages = ("zfsutils-linux",)
     module_packages = ("zfs-dkms",)
     dkms_modules = ("zfs",)
+    components = ("contrib",)
     version = VERSION
     file_system = "zfs"
     has_own_cache = True

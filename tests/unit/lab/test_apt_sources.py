@@ -69,7 +69,7 @@ def test_each_sources_list_line_gives_one_source() -> None:
 
 
 def test_contrib_and_the_backports_are_added_on_the_configured_mirror() -> None:
-    sources = for_image(parse_deb822(DEB822), "bookworm")
+    sources = for_image(parse_deb822(DEB822), "bookworm", ("main", "contrib"))
     assert [source.line() for source in sources] == [
         f"deb [signed-by={KEYRING}] http://mirror.example/debian bookworm main contrib",
         f"deb [signed-by={KEYRING}] http://mirror.example/debian bookworm-updates main contrib",
@@ -81,7 +81,7 @@ def test_contrib_and_the_backports_are_added_on_the_configured_mirror() -> None:
 @pytest.mark.parametrize("codename", ["noble", ""])
 def test_a_machine_without_the_suite_gets_an_error(codename: str) -> None:
     with pytest.raises(HostError, match="has no source for the suite"):
-        for_image(parse_deb822(DEB822), codename)
+        for_image(parse_deb822(DEB822), codename, ("main",))
 
 
 def test_both_source_formats_are_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from poolproof.errors import HostError, UsageError
 from poolproof.lab.apt import AptSource, Offer
 from poolproof.lab.build import built, chosen
-from poolproof.lab.recipe import PACKAGES, Recipe, check_series
+from poolproof.lab.recipe import Recipe, check_series
 
 SOURCE = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
 RECIPE = Recipe("2.1", "bookworm", (SOURCE,))
@@ -40,7 +40,7 @@ def test_openzfs_comes_from_the_backports_only_if_they_offer_the_series() -> Non
 
 def test_every_storage_system_of_the_layouts_is_in_the_image() -> None:
     wanted = {"zfs-dkms", "zfsutils-linux", "mdadm", "cryptsetup-bin", "lvm2", "btrfs-progs", "xfsprogs", "e2fsprogs"}
-    assert wanted | {"mergerfs", "fio", "openssh-server", "linux-image-cloud-amd64"} <= set(PACKAGES)
+    assert wanted | {"mergerfs", "fio", "openssh-server", "linux-image-cloud-amd64"} <= set(RECIPE.packages)
 
 
 @pytest.mark.parametrize(("series", "suite"), [("2.1", "bookworm"), ("2.3", "bookworm-backports")])

@@ -1,6 +1,6 @@
 """A layer is one file: with a layer outside the package, everything supports it and nothing else changes."""
 
-import importlib
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,10 @@ import pytest
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, HostError
 from poolproof.facts.block import Mount
-from poolproof.lab import recipe
-from poolproof.lab.apt import AptSource
+from poolproof.lab import contents, recipe
+from poolproof.lab.apt import AptSource, codename_of, for_image
+from poolproof.lab.build import built
+from poolproof.lab.labs import Image, image_named
 from poolproof.layers import catalogue, tree
 from poolproof.layers.catalogue import all_layers, recorded_settings
 from poolproof.layers.least_trial import check_budget, least_trials_s
@@ -20,12 +22,14 @@ from .ground import GIB, SITE, plan, resolve
 from .recorded import RecordedHost
 from .toys import toy_layers
 
+SOURCE = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
+NAME_WITHOUT_TOY = recipe.Recipe("2.1", "bookworm", (SOURCE,)).name
+
 
 @pytest.fixture(autouse=True)
 def _toy() -> Iterator[None]:
     with toy_layers():
         yield
-    importlib.reload(recipe)
 
 
 def test_it_is_found_parsed_and_planned() -> None:
@@ -60,18 +64,53 @@ def test_its_version_and_settings_are_recorded() -> None:
 
 
 def test_the_image_of_the_lab_gets_its_packages_and_its_compiled_module() -> None:
-    source = AptSource("http://mirror.example/debian", "bookworm", ("main", "contrib"))
-    without = recipe.Recipe("2.1", "bookworm", (source,)).name
-    importlib.reload(recipe)
-    with_toy = recipe.Recipe("2.1", "bookworm", (source,))
-    assert with_toy.name != without
-    assert {"toy-progs", "toy-dkms", "toy-extras"} <= set(recipe.PACKAGES)
+    with_toy = recipe.Recipe("2.1", "bookworm", (SOURCE,))
+    assert with_toy.name != NAME_WITHOUT_TOY
+    assert {"toy-progs", "toy-dkms", "toy-extras"} <= set(with_toy.packages)
     argv = recipe.build_command(with_toy, "unshare", Path("/archives"), "", Path("/tree"), Path("/scratch"))
-    assert any(f"--include={','.join(recipe.PACKAGES)}" == word for word in argv)
+    assert any(f"--include={','.join(with_toy.packages)}" == word for word in argv)
     (finish,) = (word for word in argv if word.startswith("--customize-hook="))
-    assert f"MODULES='{' '.join(recipe.DKMS_MODULES)}' " in finish
-    assert {"ext2", "zfs"} == set(recipe.DKMS_MODULES)
+    assert f"MODULES='{' '.join(contents.dkms_modules())}' " in finish
+    assert {"ext2", "zfs"} == set(contents.dkms_modules())
     assert "Package: toy-progs\nPin: release n=bookworm-backports\n" in with_toy.preferences("bookworm")
+    assert {source.components for source in for_image((SOURCE,), "bookworm", contents.components())} == {
+        ("main", "non-free", "contrib")
+    }
+
+
+def test_an_image_of_the_lab_that_lacks_its_packages_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with_toy = recipe.Recipe("2.1", "bookworm", (SOURCE,))
+    old = _image(NAME_WITHOUT_TOY, {"packages": [each for each in with_toy.packages if not each.startswith("toy-")]})
+    message = f"the older image {old.folder.name} lacks toy-progs, toy-extras, toy-dkms"
+    with pytest.raises(HostError, match=message) as not_built:
+        built("2.1", _etc_apt(tmp_path))
+    assert not_built.value.hint.startswith("poolproof lab build --zfs 2.1")
+    text = "devices: {a: {file: 1G}}\nlayouts: {one: a | ext4, two: a | ext2}\nworkloads: {w: {rw: write, size: 64m}}\n"
+    campaign = parse_campaign(text, "c.yaml")
+    with pytest.raises(HostError, match="ext2 needs toy-progs, toy-extras, toy-dkms\n") as caught:
+        contents.check_image(old, campaign, "build it again")
+    assert caught.value.hint == "build it again"
+    contents.check_image(old, replace(campaign, layouts=campaign.layouts[:1]), "")
+    for name, about in (("unknown", {}), ("damaged", []), ("complete", {"packages": with_toy.packages})):
+        contents.check_image(_image(f"zfs-2.1-bookworm-{name}", about), campaign, "")
+    assert built("2.1", tmp_path / "nowhere").folder.name != old.folder.name  # this machine cannot build: the best copy
+
+
+def _image(name: str, about: object) -> Image:
+    image = image_named(name)
+    image.folder.mkdir(parents=True)
+    (image.folder / "about.json").write_text(json.dumps(about))
+    return image
+
+
+def _etc_apt(folder: Path) -> Path:
+    """Return a folder with a source for the suite of this machine, so that it could build an image."""
+    suite = codename_of(Path("/etc/os-release").read_text())
+    (folder / "sources.list").write_text(f"deb http://mirror.example/debian {suite} main\n")
+    return folder
 
 
 def test_mounts_that_poolproof_did_not_build_are_described() -> None:

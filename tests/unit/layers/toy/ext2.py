@@ -35,6 +35,7 @@ class Ext2Layer(FileSystemLayer):
     dkms_modules = ("ext2",)
     image_packages = ("toy-extras",)
     backported = ("toy-progs",)
+    components = ("non-free",)
     version = ProgramVersion("toyfs", ("mkfs.ext2", "-V"))
     file_system = "ext2"
     compressed_unit_bytes = 65536

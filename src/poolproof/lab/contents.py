@@ -1,0 +1,84 @@
+"""What the layers put into the lab's image, and which of it an existing image lacks.
+
+All of this is read from the layers whenever it is needed, so a new layer changes nothing here.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from poolproof.campaign.model import Campaign
+from poolproof.errors import CampaignError, HostError
+from poolproof.files.reading import NOT_THE_JSON
+from poolproof.lab.labs import Image
+from poolproof.layers.base import Layer
+from poolproof.layers.catalogue import all_layers
+from poolproof.layers.tree import layer_nodes, resolve
+
+ABOUT = "about.json"
+"""The file in an image's folder that contains its recipe and its packages."""
+
+
+def packages_of(layer: Layer[Any]) -> tuple[str, ...]:
+    """Return the Debian packages that the image needs for the layer."""
+    return (*layer.packages, *layer.image_packages, *(layer.module_packages if layer.dkms_modules else ()))
+
+
+def layer_packages() -> tuple[str, ...]:
+    """Return the Debian packages that the image needs for all layers, without duplicates."""
+    return tuple(dict.fromkeys(package for layer in _layers() for package in packages_of(layer)))
+
+
+def dkms_modules() -> tuple[str, ...]:
+    """Return the kernel modules that are compiled for the image."""
+    return tuple(module for layer in _layers() for module in layer.dkms_modules)
+
+
+def backported() -> tuple[str, ...]:
+    """Return the packages that the image takes from Debian's backports."""
+    return tuple(package for layer in _layers() for package in layer.backported)
+
+
+def components() -> tuple[str, ...]:
+    """Return the components of Debian's archive that the image needs, `main` first."""
+    return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
+
+
+def lacking(image: Image, layers: Iterable[Layer[Any]] | None = None) -> tuple[str, ...]:
+    """Return the packages of the layers (default: all) that the image does not contain.
+
+    The result is empty if the image does not say what it contains: images built before November 2026 do not.
+    """
+    known = _packages_in(image)
+    wanted = (package for layer in (_layers() if layers is None else layers) for package in packages_of(layer))
+    return () if known is None else tuple(dict.fromkeys(package for package in wanted if package not in known))
+
+
+def check_image(image: Image, campaign: Campaign, hint: str) -> None:
+    """Check that the image has the packages of all layers in the campaign's layouts.
+
+    Raises a HostError with that hint if not. The lab has no network, so packages cannot be installed there.
+    """
+    devices = {device.name for device in campaign.devices}
+    used: dict[Layer[Any], None] = {}
+    for layout in campaign.layouts:
+        with contextlib.suppress(CampaignError):  # reported with its position when the layout is planned
+            used |= dict.fromkeys(node.layer for node in layer_nodes(resolve(layout.expression, devices)))
+    poor = {layer.word: packages for layer in used if (packages := lacking(image, [layer]))}
+    if poor:
+        rows = "; ".join(f"{word} needs {', '.join(packages)}" for word, packages in poor.items())
+        raise HostError(f"the lab's image {image.folder.name} lacks packages of the campaign's layers: {rows}", hint)
+
+
+def _layers() -> Iterator[Layer[Any]]:
+    yield from all_layers().values()
+
+
+def _packages_in(image: Image) -> frozenset[str] | None:
+    try:
+        about = json.loads((image.folder / ABOUT).read_bytes())
+    except (OSError, *NOT_THE_JSON, ValueError):
+        return None
+    packages = about.get("packages") if isinstance(about, dict) else None
+    return frozenset(map(str, packages)) if isinstance(packages, list) else None
