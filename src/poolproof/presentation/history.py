@@ -1,7 +1,8 @@
 """The history page: how the result of each cell changed from run to run, with dates and versions.
 
 Only runs of the same campaign on the same machine are compared. A change is marked if `poolproof compare` with the
-latest earlier valid result would report `slower` or `faster`.
+latest earlier valid result would report `slower` or `faster`. As there, the variance between runs is included if
+earlier runs show it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,11 +25,12 @@ from poolproof.presentation.charts.metrics import (
 )
 from poolproof.presentation.html_report.assets import rendered, write_page
 from poolproof.presentation.terminal.words import per_cent_whole, speed_text
+from poolproof.results.compare.earlier_runs import EarlierAmong, EarlierRuns
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
-from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide, difference
+from poolproof.statistics.comparison import LEAST_EFFECT, ComparisonDecision, Difference, decide
 from poolproof.statistics.intervals import Interval
 
 _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
@@ -56,11 +58,15 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change from an earlier result. `speed` is the speed ratio, `since` the number of the earlier run."""
+    """A change from an earlier result. `speed` is the speed ratio, `since` the number of the earlier run.
+
+    `earlier_runs` is the number of runs before the earlier one whose variance the change includes.
+    """
 
     decision: ComparisonDecision
     speed: Interval
     since: int
+    earlier_runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) 
         "runs": ordered,
         "series": series,
         "changes": sum(change.decision.word in ("slower", "faster") for change in changes),
-        "compared": bool(changes),
+        "compared": len(changes),
+        "across": sum(change.earlier_runs > 0 for change in changes),
         "effect": per_cent_whole(LEAST_EFFECT),
         "left_out": left_out,
     }
@@ -133,11 +140,12 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     """Return the history of every cell. The runs must be sorted by `in_order`."""
     points: dict[_Key, list[Point]] = {}
     last: dict[_Key, tuple[int, Measured]] = {}
+    earlier = EarlierAmong(named.run for named in runs)
     for number, named in enumerate(runs):
         here = {(*named.campaign, cell.layout, cell.workload): cell for cell in named.run.cells}
         found = {key: measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
-        changes = _changes(now, last)
+        changes = _changes(now, last, runs, earlier)
         for key, cell in here.items():
             reason = found[key]
             point = Point(number, cell, reason if isinstance(reason, str) else "", changes.get(key))
@@ -146,15 +154,23 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     return tuple(CellHistory(*key, own[0].cell.metric, tuple(own)) for key, own in points.items())
 
 
-def _changes(now: Mapping[_Key, Measured], last: Mapping[_Key, tuple[int, Measured]]) -> dict[_Key, ChangePoint]:
+def _changes(
+    now: Mapping[_Key, Measured],
+    last: Mapping[_Key, tuple[int, Measured]],
+    runs: Sequence[NamedRun],
+    earlier: EarlierAmong,
+) -> dict[_Key, ChangePoint]:
     """Return the change of each cell. Cells compared with the same earlier run are tested together, as in `compare`."""
     groups: dict[int, dict[_Key, Difference]] = {}
+    known: dict[int, EarlierRuns] = {}
     for key, each in now.items():
         if key in last and last[key][1].metric == each.metric:
             since, before = last[key]
-            groups.setdefault(since, {})[key] = difference(each.log, before.log)
+            if since not in known:
+                known[since] = earlier.of(runs[since].run)
+            groups.setdefault(since, {})[key] = known[since].apart(each, before, same_run=False)
     return {
-        key: ChangePoint(decision, apart.interval, since)
+        key: ChangePoint(decision, apart.interval, since, known[since].count)
         for since, group in groups.items()
         for (key, apart), decision in zip(group.items(), decide(list(group.values()), LEAST_EFFECT), strict=True)
     }

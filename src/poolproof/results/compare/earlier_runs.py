@@ -7,7 +7,7 @@ differs are left out.
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def earlier_runs(
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
-    own = {workload.name: workload.metric for workload in run.campaign.workloads}
+    own = _own_metrics(run)
     others = frozenset((name, metric) for name, metric in metrics.items() if own.get(name) != metric)
     return _found(_Run(run), others, None if apart_from is None else _identity(apart_from.record))
 
@@ -89,9 +89,34 @@ class AcrossRuns:
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
         """Return the mean of a cell's metric with the variance between runs added; unchanged if that is unknown."""
-        own = {workload.name: workload.metric for workload in self.run.campaign.workloads}
+        own = _own_metrics(self.run)
         others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
         return earlier_runs(self.run, others).widened_mean(key, metric, mean)
+
+
+class EarlierAmong:
+    """The earlier runs of runs that are all in memory, for the history page. The values of a run are computed once."""
+
+    def __init__(self, runs: Iterable[LoadedRun]) -> None:
+        """Take the runs, of which some may be damaged."""
+        whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
+        self._runs = {path: run for path, run in whole if distrust(path) is None}
+        self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
+
+    def of(self, run: LoadedRun) -> EarlierRuns:
+        """Return the earlier runs of one of these runs: the same as `earlier_runs`, if their folder has no others."""
+        path, machine = run.path.resolve(), run.record.facts.get("machine")
+        if path not in self._runs or not machine or run.record.imported:
+            return EarlierRuns()
+        near = ((each, other.record) for each, other in self._runs.items() if each.parent == path.parent)
+        found = [self._runs[each] for each in _newest(run.record.begun_at, run.record.seed, machine, path, near)]
+        return _estimated(run, self._tested(run), ((each, self._tested(each)) for each in found))
+
+    def _tested(self, run: LoadedRun) -> Mapping[CellKey, LogMean]:
+        path = run.path.resolve()
+        if path not in self._logs:
+            self._logs[path] = _all_tested(run, _own_metrics(run))
+        return self._logs[path]
 
 
 class _Run:
@@ -110,27 +135,47 @@ class _Run:
 @functools.lru_cache(maxsize=4)
 def _found(of: _Run, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
     """Return the earlier runs. They are cached, because the ranking of each workload needs them."""
-    run, metrics = of.run, dict(others)
-    machine = run.record.facts["machine"]
-    every = {key: metrics.get(key.workload, cell.metric) for key, cell in run.by_key.items()}
-    samples = {key: [log] for key, metric in every.items() if (log := _tested(run, key, metric)) is not None}
-    count = 0
-    for found in _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, machine):
-        if _identity(found.record) == left_out:
-            continue
+    run = of.run
+    metrics = {**_own_metrics(run), **dict(others)}
+    earlier = _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, run.record.facts["machine"])
+    used = ((each, _all_tested(each, metrics)) for each in earlier if _identity(each.record) != left_out)
+    return _estimated(run, _all_tested(run, metrics), used, metrics)
+
+
+def _estimated(
+    run: LoadedRun,
+    own: Mapping[CellKey, LogMean],
+    earlier: Iterable[tuple[LoadedRun, Mapping[CellKey, LogMean]]],
+    metrics: Mapping[str, MetricId] | None = None,
+) -> EarlierRuns:
+    """Return the variance between a run and earlier runs, given the tested means of each. By default, `metrics` are the
+    workloads' own.
+    """
+    metrics = _own_metrics(run) if metrics is None else metrics
+    samples, count = {key: [log] for key, log in own.items()}, 0
+    for found, logs in earlier:
         differs = _differing_names(run, found)
         if differs is None:
             continue
-        same = [key for key in samples if key.layout not in differs and key.workload not in differs]
-        logs = {key: log for key in same if (log := _tested(found, key, every[key])) is not None}
-        for key, log in logs.items():
-            samples[key].append(log)
-        count += bool(logs)
+        same = [key for key in samples if key.layout not in differs and key.workload not in differs and key in logs]
+        for key in same:
+            samples[key].append(logs[key])
+        count += bool(same)
     rates, percentiles = (
-        between_runs({key: means for key, means in samples.items() if metric_of(every[key]).is_rate is is_rate})
+        between_runs({key: own for key, own in samples.items() if metric_of(metrics[key.workload]).is_rate is is_rate})
         for is_rate in (True, False)
     )
     return EarlierRuns(count, rates, percentiles) if rates.is_known or percentiles.is_known else EarlierRuns()
+
+
+def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
+    return {workload.name: workload.metric for workload in run.campaign.workloads}
+
+
+def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
+    """Return the mean of each cell that can be tested, by these metrics of the workloads."""
+    known = (key for key in run.by_key if key.workload in metrics)
+    return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
 
 def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
@@ -156,22 +201,32 @@ def _identity(record: RunRecord) -> tuple[str, int]:
 
 @functools.lru_cache(maxsize=2)
 def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[LoadedRun, ...]:
-    """Return the newest earlier runs in the folder of a run, each once even if there are copies of it."""
+    """Return the newest earlier runs in the folder of a run."""
+    records = ((folder, record) for folder in _folders(path) if (record := _record(folder)) is not None)
+    runs = map(_loaded, _newest(begun_at, seed, machine, path, records))
+    return tuple(run for run in runs if run is not None)
+
+
+def _newest(
+    begun_at: str, seed: int, machine: str, path: Path, candidates: Iterable[tuple[Path, RunRecord]]
+) -> list[Path]:
+    """Return the folders of the newest earlier runs, newest first, each run once even if there are copies of it.
+
+    They are limited in number and in size.
+    """
     found = {(begun_at, seed): path}
     records = []
-    for folder in _folders(path):
-        record = _record(folder)
-        if record is None or record.imported or record.facts.get("machine") != machine or record.begun_at >= begun_at:
+    for folder, record in candidates:
+        if record.imported or record.facts.get("machine") != machine or record.begun_at >= begun_at:
             continue
         if found.setdefault(_identity(record), folder) == folder:
             records.append((record.begun_at, folder))
-    runs: list[LoadedRun] = []
-    left_bytes = _MOST_BYTES
+    chosen, left_bytes = [], _MOST_BYTES
     for _, folder in sorted(records, reverse=True)[:MOST_RUNS]:
         left_bytes -= _trials_bytes(folder)
-        if left_bytes >= 0 and (run := _loaded(folder)) is not None:
-            runs.append(run)
-    return tuple(runs)
+        if left_bytes >= 0:
+            chosen.append(folder)
+    return chosen
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from poolproof.results.runs.loading import load_run
 from poolproof.statistics.comparison import LEAST_EFFECT
 from tests.unit.results.compare import making
 from tests.unit.results.compare.making import CAMPAIGN, make_run
+from tests.unit.results.compare.test_earlier_runs import run as across_runs
 
 from .making import make_history
 
@@ -75,3 +76,20 @@ def test_an_unsettled_result_is_approximate(tmp_path: Path) -> None:
     assert (calm.cell.did_not_converge, drifts.cell.did_not_converge) == (False, True)
     assert not result_text(calm.cell, "iops").startswith("about")
     assert result_text(drifts.cell, "iops") == "about 2.00k IOPS (not converged, trials 2.00k IOPS … 2.00k IOPS)"
+
+
+def test_changes_include_the_variance_between_runs_as_compare_does(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08), (8, 0.95), (9, 1.05)):
+        across_runs(root, day, factor)
+    runs = in_order(NamedRun(path.name, load_run(path)) for path in root.iterdir())
+    newest = [each.points[-1].change for each in series_of(runs)]
+    compared = compare(Side(runs[-2].run), Side(runs[-1].run), effect=LEAST_EFFECT).cells
+    assert [(change.decision, change.speed) for change in newest if change] == [
+        (cell.decision, cell.difference.interval) for cell in compared
+    ]
+    assert {change.decision.word for change in newest if change} == {"undecided"}
+    assert [change.earlier_runs for change in newest if change] == [3] * 4
+    alone = [each.points[-1].change for each in series_of(runs[-2:])]
+    assert {change.decision.word for change in alone if change} == {"faster", "slower"}
+    assert [change.earlier_runs for change in alone if change] == [0] * 4
