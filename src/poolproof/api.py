@@ -122,4 +122,4 @@ def lint(
 def _as_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise UsageError(f"expected a text, not {type(value).__name__}", "pass a str, such as path.read_text()")
+    raise UsageError(f"expected text, not {type(value).__name__}", "pass a str, such as path.read_text()")

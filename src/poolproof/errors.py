@@ -49,7 +49,7 @@ class CampaignError(PoolproofError):
 
 
 class HostError(PoolproofError):
-    """The host lacks something that the command needs: a program, a kernel module, a Python package, root, space."""
+    """The host lacks something that the command needs: a program, kernel module, Python package, root or space."""
 
     exit_code = 4
 

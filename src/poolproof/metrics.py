@@ -92,7 +92,7 @@ class Metric:
 
     @property
     def of_both(self) -> MetricId | None:
-        """The same metric of reads and writes together; None if there is none, or if this one is of no direction."""
+        """The same metric of reads and writes together; None if there is none, or if this metric has no direction."""
         both = self.id.partition("_")[2] if self.of in ("read", "write") else ""
         return both if both in _BY_ID else None
 
@@ -104,7 +104,7 @@ class Metric:
     @property
     def axis_title(self) -> str:
         """The title of a chart axis: the metric and which direction is better."""
-        return f"{self.title} ({'more' if self.more_is_better else 'less'} is better)"
+        return f"{self.title} ({'higher' if self.more_is_better else 'lower'} is better)"
 
 
 def _rate(metric: MetricId, title: str, unit: Unit, of: Of, field: str = "") -> Metric:

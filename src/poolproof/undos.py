@@ -19,7 +19,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 COMMAND_LIMIT_S = 30.0
-"""How many seconds a command is repeated until it succeeds, unless its kind of undo has another limit."""
+"""For how many seconds a command is repeated until it succeeds, unless its kind of undo has another limit."""
 
 ONCE_S = 20.0
 """Seconds after which a single run of a command is ended, unless its kind of undo has another limit."""
@@ -42,9 +42,9 @@ class Owned:
 
 @dataclass(frozen=True)
 class Check:
-    """The check of a field. `faults` yields a reason for each fault of the value.
+    """How the value of a field is checked. `faults` yields a reason for each problem with the value.
 
-    If `is_file` is true, no directory in the path may be a symbolic link below the run's directories.
+    If `is_file` is true, no directory of the path below the run's directories may be a symbolic link.
     """
 
     faults: Callable[[Any, Owned], Iterator[str]]

@@ -62,9 +62,9 @@ def test_an_unknown_name_is_an_error() -> None:
 def test_a_wrong_type_is_one_clear_error() -> None:
     as_bytes: Any = b"read: IOPS=1"
     as_path: Any = Path("job.fio")
-    with pytest.raises(UsageError, match="expected a text, not bytes"):
+    with pytest.raises(UsageError, match="expected text, not bytes"):
         poolproof.audit(as_bytes)
-    with pytest.raises(UsageError, match="expected a text, not PosixPath"):
+    with pytest.raises(UsageError, match="expected text, not PosixPath"):
         poolproof.lint(as_path)
     with pytest.raises(UsageError, match="`devices` is a str"):
         poolproof.audit("read: IOPS=1", devices="sda")

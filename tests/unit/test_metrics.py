@@ -63,7 +63,7 @@ assert metrics_measured(cells)[0] == "p90"
 console = Console(file=io.StringIO(), width=200)
 print_table(console, cells, None)
 assert "p90 latency" in console.file.getvalue() and "7.10 ms" in console.file.getvalue()
-assert title("p90") == "p90 latency (less is better)" and "'s'" in label_expression("p90")
+assert title("p90") == "p90 latency (lower is better)" and "'s'" in label_expression("p90")
 assert cells[0].result("p90").interval.mean == 7.1e6
 table = table_of(loaded)
 assert not cells[0].is_repeated("read_p95") and "read_p95_ns,read_p95_ns_low" in csv_text(table)

@@ -41,8 +41,11 @@ def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
 def resume(
     path: Path, *, as_json: bool, plain: bool, on: str | None, share_host: bool, engines: Sequence[str] = ()
 ) -> None:
-    """Continue an interrupted run and print its results. `on` is another address of the run's host, and with
-    `share_host`, other runs may be in progress on it. fio may load the files `engines`."""
+    """Continue an interrupted run and print its results.
+
+    `on` is another address of the run's host. With `share_host`, the run starts even if other runs are in progress on
+    that host. `engines` are the files with I/O engines that fio may load.
+    """
     end_in_order()
     run = RunDirectory.open(path)
     with reopen_session(run, say, on=on, engines=engines) as session:

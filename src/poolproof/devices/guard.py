@@ -42,7 +42,7 @@ def state(disk: BlockFacts) -> str:
 
 
 def found_on(device: BlockFacts) -> str:
-    """Return what is on a block device of any kind, or uses it, as in `is mounted at /`; empty if nothing was found."""
+    """Return what is on a block device or what uses it, as in `is mounted at /`; empty if nothing was found."""
     return _content(device)[0]
 
 
@@ -58,7 +58,7 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return what is on the disk or uses it, and the command that frees or empties it; empty if nothing was found."""
+    """Return what is on the disk or what uses it, and the command that frees or empties it; empty if nothing is."""
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use

@@ -47,7 +47,7 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """Return the step that removes the files that an earlier device of the same name left.
+    """Return the step that removes the files left behind by an earlier device of the same name.
 
     Every layout builds its devices under the same names. An old pid file could be mistaken for that of the new daemon,
     and an old image for a new disk.

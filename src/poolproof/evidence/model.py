@@ -320,7 +320,7 @@ class HostUse:
 
 @dataclass(frozen=True)
 class OtherWork:
-    """What other processes of the host did from before the load until its end, `seconds` long.
+    """What other processes of the host did, from just before the load began until it ended (`seconds`).
 
     `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is
     how long at least one task of the host waited for a processor, None without pressure information (PSI).

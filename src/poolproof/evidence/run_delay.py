@@ -72,7 +72,7 @@ class RunDelays:
     def share(self) -> float | None:
         """The share of their time that the threads waited for a processor; None if it was not observed.
 
-        A thread counts by the time that it ran or wanted to run, so the threads that only watch the others do not
+        Each thread is weighted by the time that it ran or wanted to run, so threads that only watch the others do not
         matter.
         """
         threads = [each for samples in self.samples.values() if (each := _seen(samples)) is not None]
@@ -91,5 +91,5 @@ def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:
-    """Return by thread id for how many nanoseconds each thread has run and has waited so far."""
+    """Return, by thread ID, how many nanoseconds each thread has run and waited so far."""
     return {thread: (int(ran), int(waited)) for thread, ran, waited in _LINE.findall(text)}

@@ -73,7 +73,7 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
     """Return how many blocks of data were read from the disks; None if the ARC's counters are missing.
 
-    Direct reads bypass the ARC's counters. Releases before 2.3 have neither direct reads nor their counter.
+    Direct reads bypass the ARC's counters. Releases before 2.3 have neither direct reads nor a counter for them.
     """
     arc = [(start.arc, end.arc)]
     demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")

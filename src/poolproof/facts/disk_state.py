@@ -1,4 +1,4 @@
-"""Conditions that slow a disk down: a narrow link, a missing member of an array, a volume in a cloud."""
+"""Conditions that slow a disk down: a narrow link, a missing array member, a cloud volume."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -81,8 +81,7 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a clause for each array of md or LVM that lacks members and is one of the devices, is below one of
-    them, or has one of them as a member."""
+    """Return a clause for each md or LVM array with missing members among, below or on top of the devices."""
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))
     if not has_degraded and not any(device.startswith("dm-") for device in devices):
@@ -92,7 +91,7 @@ def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
-    """Yield the RAID volumes of LVM that lack a member.
+    """Yield the RAID volumes of LVM with a missing member.
 
     The status of the target `raid` has one character for each member: A and a are alive, D is dead, and - is missing
     (Documentation/admin-guide/device-mapper/dm-raid.rst).

@@ -77,7 +77,7 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 def is_claimed(host: Host, path: str) -> bool:
     """True if the kernel refuses to open the block device exclusively.
 
-    False also if neither Python nor Perl is installed.
+    Also False if neither Python nor Perl is installed.
 
     File systems (in any mount namespace), swap, md and device mapper open their devices exclusively.
     """

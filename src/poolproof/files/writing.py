@@ -24,8 +24,8 @@ def write_output(
     """Write a new file, sync it and rename it, so that readers find either a complete file or none.
 
     With `lasting`, the directory is synced too. Otherwise the file may be missing after a power failure, but is never
-    partial. An existing file keeps its permissions. A new file gets at most those of `no_wider_than`, for example a
-    report those of the run. Missing directories are created.
+    partial. An existing file keeps its permissions. A new file gets at most the permissions of `no_wider_than`: a
+    report, for example, gets at most those of its run. Missing directories are created.
 
     Raises a FileRefused if the path is something other than a regular file or a link, and an OSError if the file cannot
     be written.

@@ -175,7 +175,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the least write amplification of the profiles that the data chunks have."""
+        """Return the lowest write amplification of the profiles that the data chunks have."""
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -260,7 +260,7 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
 
 
 def _factor_of(profile: Profile, there: int, missing: int) -> float:
-    """Return the least write amplification of a profile on a file system without its missing disks.
+    """Return the lowest write amplification of a profile on a file system without its missing disks.
 
     Chunks with fewer copies are written once per copy that is left.
     """

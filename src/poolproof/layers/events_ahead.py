@@ -1,4 +1,4 @@
-"""Whether trials are long enough for the percentiles that a campaign's workloads are compared by, before it runs.
+"""Check, before a campaign runs, whether its trials are long enough for the percentiles that workloads are compared by.
 
 In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many a layout
 completes is known only after its first trial, so a workload is named if a slow hard disk would have too few.
@@ -14,7 +14,7 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a sentence for each workload whose percentile may have too few events, with what would be enough."""
+    """Return a sentence for each workload whose percentile may have too few events, and a sufficient trial length."""
     return tuple(_sentences(campaign))
 
 

@@ -76,7 +76,7 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause about the pool if it lacks a disk; otherwise empty."""
+        """A clause about the pool if a disk is missing; otherwise empty."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)

@@ -1,4 +1,4 @@
-"""Conducting a run: build, fill, measure and remove each layout; first each disk alone, if the campaign says so."""
+"""Conducting a run: build, fill, measure and remove each layout; first each disk alone, if the campaign asks for it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -137,7 +137,10 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
-        """Build the family's core once, change it in place, rebuild it after a failure. A single layout has no core."""
+        """Build the family's core once, change it in place, and rebuild it after a failure.
+
+        A single layout has no core.
+        """
         before = self._outstanding()
         core: LayoutPlan | None = None
         for name, order in orders.items():

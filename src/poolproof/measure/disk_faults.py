@@ -1,4 +1,4 @@
-"""Faults of the measured disks: errors that the kernel logged during a trial, and a disk that slowed down in it."""
+"""Faults of the measured disks: errors that the kernel logged during a trial, and a disk that slowed down during it."""
 
 import re
 from collections import defaultdict

@@ -82,7 +82,10 @@ def _take(file: IO[bytes], kind: int) -> bool:
 
 
 def _sign(file: IO[bytes]) -> None:
-    """Write this process's number to the file, for the message to others. Its content has no other meaning."""
+    """Write this process's ID to the file, so that the error of another run can name it.
+
+    The content has no other purpose.
+    """
     with contextlib.suppress(OSError):
         os.pwrite(file.fileno(), f"{os.getpid()}\n".encode(), 0)
         os.ftruncate(file.fileno(), len(f"{os.getpid()}\n"))

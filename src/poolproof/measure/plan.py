@@ -284,7 +284,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)
     if needed > room:
         raise CampaignError(
-            f"layout {planned.layout.name} holds about {format_size(room)}; "
+            f"layout {planned.layout.name} has room for about {format_size(room)}; "
             f"the workloads' test files take {format_size(needed)}",
             "give the devices a larger `size`, or the workloads a smaller one",
         )

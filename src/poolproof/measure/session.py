@@ -49,8 +49,8 @@ Tell = Callable[[str], None]
 class RunRequest:
     """A new run. `campaign_text`: the campaign as written; `on`: the host's name; `wipe`: the disks to overwrite.
 
-    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards. With
-    `share_host`, other runs may be in progress on this machine.
+    `lab`: the run starts its own lab; with `keep_lab`, the lab keeps running afterwards. With `share_host`, the run
+    starts even if other runs are in progress on this machine.
     """
 
     campaign: Campaign

@@ -41,7 +41,7 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
     """Return the share of the time, at most 1, that thinktime made each clone pause.
 
     fio pauses after every `thinktime_blocks` I/Os of both directions. If only `thinktime_iotime` is set, it pauses
-    after I/O for that time instead (handle_thinktime).
+    after doing I/O for that time instead (handle_thinktime).
     """
     fio = fio_job(job)
     pause_s, ran_s = fio.seconds("thinktime", bare_us=1) or 0.0, (part.figures.runtime_ms or 0) / 1e3

@@ -2,7 +2,7 @@
 
 Bytes prove a rate of bytes. They prove neither IOPS nor latency if a single request can move more than one I/O asked
 for: readahead, a record of ZFS, a page for a block of 512 bytes. One miss then brings in what the cache serves to many
-later I/Os. So each I/O needs work of its own at the disks, which is counted in up to three ways:
+later I/Os. So each I/O needs its own work at the disks, which is counted in up to three ways:
 
 - A request. What the block layer merges counts as well: blk_account_io_merge_bio() and blk_account_io_merge_request()
   in the kernel's block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and
@@ -153,9 +153,9 @@ def reads_reach_disks(case: Case) -> bool:
 def writes_reach_disks(case: Case) -> bool:
     """True if each write had work of its own at the disks before fio ended, once for each copy.
 
-    A write that is committed may share its request with the other clones that commit at the same time: the journal of
-    a file system and the intent log of ZFS write them together. Writes of whole records of ZFS need no requests of
-    their own, because each record is stored in a place of its own.
+    A write that is committed may share its request with the other clones that commit at the same time: the journal of a
+    file system and the intent log of ZFS write them together. Writes of whole ZFS records need no requests of their
+    own, because each record is stored in a separate place.
     """
     if not list(_of(case, "write")):
         return True

@@ -1,4 +1,4 @@
-"""An array or pool that lacks a disk."""
+"""An array or pool with a missing disk."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects, zfs_source
 
@@ -16,9 +16,9 @@ RULE = Rule(
     title="The array lacks a disk",
     wrong="A degraded mirror writes to fewer disks and reads from fewer. A degraded RAID or raidz computes missing "
     "data from all the other disks. The expected write amplification changes too.",
-    shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array that lacks members, `zpool status` shows "
-    "a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. An existing directory (`dir`) on such an "
-    "array counts too.",
+    shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "
+    "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. An existing directory (`dir`) on "
+    "such an array counts too.",
     error="Too low for reads of parity RAID; too high or too low for writes.",
     fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
     "array was degraded",

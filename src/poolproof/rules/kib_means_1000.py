@@ -52,10 +52,7 @@ def _before_kb_base(job: LoadPart) -> list[str]:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the intended sizes.
-
-    They end in k, m or g (1024). If kb_base=1000 would come too late for them, they are in bytes.
-    """
+    """Return the intended sizes. They end in k, m or g (1024), or are in bytes if they come before kb_base=1000."""
     if late := _before_kb_base(job):
         return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}
     return {name: _text(job, name)[:-2].lower() for name in _read_as_1024(job, _IEC)}

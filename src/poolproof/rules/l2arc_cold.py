@@ -29,7 +29,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return l2arc_write_max in bytes per second, as set or as by default in the release."""
+    """Return l2arc_write_max in bytes per second: the value that is set, or else the release's default."""
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)
@@ -37,7 +37,7 @@ def _fill_rate(zfs: ZfsFacts) -> int:
 
 
 def _fastest(zfs: ZfsFacts) -> float:
-    """Return the most bytes per second that a cache device is fed with, before the ARC has evicted anything."""
+    """Return how many bytes per second a cache device can be filled with before the ARC has evicted anything."""
     write = _fill_rate(zfs)
     boost = write if zfs.l2arc_boost_bytes_per_s is None else zfs.l2arc_boost_bytes_per_s
     return (write + boost) / (zfs.l2arc_shortest_s or _SHORTEST_S)

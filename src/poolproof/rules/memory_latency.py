@@ -44,7 +44,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _blocks(part: ReportedDirection, depth: int) -> bool:
-    """True if the time of `depth` submissions is the whole latency: each I/O is done when its submission returns."""
+    """True if `depth` submissions take as long as the whole latency: submission then waits until each I/O is done."""
     lat = part.figures.lat
     return lat is not None and lat.mean_ns is not None and submission_ns(part) >= 0.9 * lat.mean_ns / depth
 

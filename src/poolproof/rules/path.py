@@ -1,4 +1,4 @@
-"""Functions that tell if the bytes of a job bypass RAM or go through it."""
+"""Functions that determine whether the bytes of a job bypass RAM or go through it."""
 
 import re
 

@@ -34,8 +34,9 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
 
 RULE = Rule(
     title="Overwritten before it was synced",
-    wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. A page that "
-    "is overwritten before that is written once, however often fio wrote it. end_fsync=1 writes only the last version.",
+    wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page "
+    "is overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 "
+    "writes only the last version.",
     shows="In a job: buffered writes with time_based, io_size or loops that go over the file at least twice, with a "
     "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown).",
     error="Too high, by a factor of up to the number of passes between two write-backs.",

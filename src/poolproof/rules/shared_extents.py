@@ -1,4 +1,4 @@
-"""Files whose blocks are stored only once for several of their parts."""
+"""Files in which several parts share the same stored blocks."""
 
 from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, suspects
 from poolproof.rules.proof import OF_READS

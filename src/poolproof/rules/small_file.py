@@ -36,8 +36,8 @@ def _in_result(case: Case) -> Findings:
         )
     elif rate and rate > _PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
         yield suspects(
-            f"{format_rate(rate)} {where} through the page cache, which are smaller than the RAM of any server: RAM "
-            "can serve them at this rate",
+            f"{format_rate(rate)} {where} through the page cache: these files are smaller than the RAM of any server, "
+            f"so RAM can serve them at this rate",
             weight=66,
         )
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):

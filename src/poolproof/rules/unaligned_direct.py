@@ -41,7 +41,7 @@ RULE = Rule(
     title="direct=1 with unaligned blocks",
     wrong="O_DIRECT moves whole sectors. With bs=2300, fio fails, or the file system silently uses the page cache.",
     shows="In a job: direct=1 with a block size that is not a multiple of 512, or with bs_unaligned and bsrange.",
-    error="The run fails or is buffered.",
+    error="The run fails, or its I/O is buffered.",
     fix="set bs=4k (fio reads `4KiB` as 4000 bytes) without bs_unaligned, or direct=0 with fdatasync=1",
     sources=(
         fio_source("3.42", "io_u.c", "get_next_buflen"),

@@ -35,9 +35,9 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
 RULE = Rule(
     title="The same bytes again and again",
     wrong="The job moved more bytes than it can access: it repeated blocks, and a cache may have served the repeats.",
-    shows="In a result without counters: more bytes than the jobs can access. If there are counters, they decide: one "
-    "valid run made 16 passes at a ratio of 1.0. Writes that are committed one by one (fsync=1, sync=1) always reach "
-    "the disk.",
+    shows="In a result without counters: more bytes than the jobs can access. If there are counters, they decide: in "
+    "one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one (fsync=1, "
+    "sync=1) always reach the disk.",
     error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
     fix="use a size of twice RAM and one pass (no time_based), or run the job with poolproof, which counts what the "
     "disks do",

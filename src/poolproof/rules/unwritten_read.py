@@ -113,7 +113,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _few_holes(case: Case) -> Findings:
-    """Yield a finding if holes that are within the tolerance of the byte accounting explain what is missing."""
+    """Yield a finding if holes that are within the tolerance of the byte accounting explain the missing bytes."""
     flow, (empty, total) = cold_reads(case), _never_written(case)
     if flow is None or not empty or compresses(case):
         return

@@ -1,4 +1,4 @@
-"""Runs that did not do what was asked."""
+"""Runs that did not do what was requested."""
 
 from os import strerror
 

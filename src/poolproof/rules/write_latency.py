@@ -40,8 +40,9 @@ def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], 
 
 RULE = Rule(
     title="The latency of a copy into RAM",
-    wrong="A buffered write returns when its data is in the page cache. The p99 of such writes says how long the copy "
-    "takes, or the wait for memory, but nothing about a disk. If the job also reads, its percentiles mix both.",
+    wrong="A buffered write returns when its data is in the page cache. The p99 of such writes shows how long the "
+    "copy or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix "
+    "both.",
     shows="In a result with counters: writes with direct=0 and without O_SYNC. Only the latencies of reads and writes "
     "are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",

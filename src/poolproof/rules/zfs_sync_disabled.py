@@ -10,7 +10,7 @@ def _in_job(case: Case) -> Findings:
     if jobs and case.zfs and case.zfs.sync == "disabled":
         yield suspects(
             f"{case.who(jobs)} syncs, but the dataset has sync=disabled: a sync returns at once, and a power failure "
-            "loses the open transaction groups, which often contain the data of more than zfs_txg_timeout (5 s)",
+            "loses the open transaction groups, which often contain more data than zfs_txg_timeout (5 s) suggests",
             weight=80,
         )
 

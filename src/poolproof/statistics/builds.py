@@ -1,4 +1,4 @@
-"""Builds as a second level of variance: the trials of one build share what building it has decided.
+"""Builds as a second level of variance: the trials of one build share what was decided when it was built.
 
 If a layout was built several times, a build is one sample: the mean of its trials. The variance between these means
 contains both levels, so that intervals and tests of such samples need no model of the two. The trials within the builds

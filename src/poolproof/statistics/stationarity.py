@@ -105,10 +105,10 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChang
     """Return a drift or a step, whichever fits the series better.
 
     None if neither is both significant and larger than half the tolerance. Drift and step are fitted by least squares
-    and tested against the long-run error of the residuals. Because the time of a step is chosen by the data, the step's
-    t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856, table I: one
-    parameter, 15 % trimmed at each end). A drift is extrapolated to `whole` samples, the length of the series before
-    its warm-up was cut off.
+    and tested against the long-run error of the residuals. Because the position of a step is estimated from the data,
+    the step's t must exceed the bound for the supremum: 12.35 for t² at 1 % (Andrews 1993, Econometrica 61, 821-856,
+    table I: one parameter, 15 % trimmed at each end). A drift is extrapolated to `whole` samples, the length of the
+    series before its warm-up was cut off.
     """
     size = math.ceil(len(values) / _MOST_BINS)
     values, whole = batch_means(values, size), whole // size

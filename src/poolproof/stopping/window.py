@@ -77,7 +77,7 @@ def estimate_window(
     """Return the mean and interval of the samples so far. There must be at least `LEAST_SAMPLES` samples.
 
     Except at the first checkpoint, the half width is multiplied by 1 + 4 / degrees of freedom, because repeated checks
-    favour moments at which the interval is narrow by chance (docs/stopping.md).
+    favour moments when the interval is narrow by chance (docs/stopping.md).
     """
     size = math.ceil(len(values) / _MOST_SAMPLES)
     values, interval_s = batch_means(values, size), interval_s * size

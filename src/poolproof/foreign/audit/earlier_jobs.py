@@ -1,8 +1,8 @@
 """Follow the files that jobs write through a text, to find later jobs that read a file that is partly unwritten or in
 RAM.
 
-A file counts as created by a job that writes it if no earlier job of the text used it. Files that fio lays out because
-a job reads them are complete. Devices are left out, because their contents are unknown.
+A job counts as the creator of a file if it writes the file and no earlier job in the text used it. Files that fio lays
+out because a job reads them are complete. Devices are left out, because their contents are unknown.
 """
 
 import math
@@ -33,7 +33,8 @@ def earlier_jobs(
 ) -> Iterator[Quoted]:
     """Yield what earlier jobs of the text did to the files of each result.
 
-    `laid_out` says for each result if fio laid out files for it, and `dropped` if the caches were dropped before it.
+    `laid_out` says for each result whether fio laid out files for it, and `dropped` whether the caches were dropped
+    before it.
     """
     files: dict[str, _File] = {}
     for number, found in enumerate(results):
@@ -70,14 +71,14 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
     if not part.writes or part.reads:
         return known if known is not None and not is_new else _File()
     in_memory = (
-        "" if part.direct or part.trims else f"the job in line {found.line} wrote the file through the page cache"
+        "" if part.direct or part.trims else f"the job on line {found.line} wrote the file through the page cache"
     )
     covered = _covered(part, found.result)
     if known is not None and not known.unfilled and not is_new:
         return _File(in_memory=in_memory)
     if covered is None or covered >= _COMPLETE:
         return _File(in_memory=in_memory)
-    words = f"the job in line {found.line} created the file and wrote {100 * covered:.2g} % of its "
+    words = f"the job on line {found.line} created the file and wrote {100 * covered:.2g} % of its "
     size = (part.size_bytes or 0) * (1 if job_of(part).filename else part.clones)
     return _File(f"{words}{format_size(size)}", in_memory)
 

@@ -1,6 +1,6 @@
 """Facts about the machine in the output of other programs in a text: its RAM, and whether the target compresses.
 
-Only the output of `free`, /proc/meminfo, `zfs get` and `mount` counts. Sentences do not.
+Only the output of `free`, /proc/meminfo, `zfs get` and `mount` counts. Sentences do not count.
 """
 
 import re

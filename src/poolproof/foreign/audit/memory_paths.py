@@ -1,4 +1,4 @@
-"""Paths and engines without a disk: tmpfs at /dev/shm, devices of brd, zram and null_blk, fio's `null`.
+"""Paths and engines without a disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
 Engines that reach the storage over a network or past the kernel do not appear in the kernel's disk statistics. If fio
 prints statistics with them, they are those of the disk below the working directory.
@@ -16,7 +16,7 @@ _MEMORY = (
     (re.compile(r"/dev/ram\d+$"), "a RAM disk (brd)"),
     (re.compile(r"/dev/rd\d+$"), "a RAM disk (rapiddisk)"),
     (re.compile(r"/dev/zram\d+$"), "zram"),
-    (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
+    (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it in RAM"),
 )
 _PAST_THE_KERNEL = frozenset(
     {

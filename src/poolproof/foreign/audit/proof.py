@@ -74,8 +74,8 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 def _similar(outcome: Outcome | None) -> str | None:
     """Return a command with the direction, the block size and the number of clones of the result; None if it has none.
 
-    A block size that the values do not show is 1 MiB. Of a result without a direction, such as the last line of dd,
-    both are run.
+    The block size is 1 MiB if the values do not show it. If the result has no direction, as in dd's last line, the
+    command reads and writes.
     """
     parts = [part for part in outcome.parts if part.directions] if outcome else []
     if len({part.name for part in parts}) != 1:
@@ -93,7 +93,7 @@ def _similar(outcome: Outcome | None) -> str | None:
 
 
 def _block(direction: Direction) -> str:
-    """Return the block size: the power of two that bandwidth / IOPS is near; 1 MiB if none is."""
+    """Return the block size: the power of two that is close to bandwidth / IOPS; 1 MiB if none is close."""
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops
         power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0

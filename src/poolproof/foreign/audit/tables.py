@@ -1,8 +1,8 @@
 """Read tables of fio results that scripts print: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
 In such a table, `MB` may mean 1000² or 1024² bytes. Of the two, poolproof picks the unit with which the bandwidth
-equals IOPS × block size. If neither unit fits, the bandwidth is left out. A table whose head has no direction has it in
-its rows (`randread`), and a cell may hold both values (`IOPS=1600, BW=6401KiB/s`).
+equals IOPS × block size. If neither unit fits, the bandwidth is left out. If the header has no direction, the rows have
+it (`randread`), and a cell may contain both values (`IOPS=1600, BW=6401KiB/s`).
 """
 
 import re
@@ -126,7 +126,7 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
 
 
 def _side(cell: str) -> Direction | None:
-    """Return the rate in a cell such as `52.1k IOPS` below the head `Read`; None if it is another value."""
+    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`; None if it is another value."""
     match = _IOPS_CELL.match(cell)
     iops = number(match["iops"]) if match else None
     return Direction(iops=iops) if iops else None

@@ -149,7 +149,10 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
 
 
 def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read the files, and return the results in the order of the files. Many files are shared among processes."""
+    """Read the files, and return the results in the order of the files.
+
+    If there are many files, several processes share the work.
+    """
     work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)

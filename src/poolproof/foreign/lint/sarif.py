@@ -11,7 +11,7 @@ from poolproof.version import __version__
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LINT_TITLES = {
     "refused-by-fio": "fio refuses the job",
-    "misread-by-fio": "fio reads something other than what is meant",
+    "misread-by-fio": "fio reads something other than intended",
     "unknown-option": "The option is unknown here",
     "unknown-variable": "The value of a variable is unknown here",
     "no-job": "No fio job found",

@@ -1,4 +1,4 @@
-"""The values of variables in a shell script: of those that it sets once, of arrays and of loops.
+"""The values of variables in a shell script: variables that it sets once, arrays, and loop variables.
 
 `for bs in 4k 64k 1m` runs fio with each of these values.
 """

@@ -187,7 +187,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return the directions to compare. As in a terse line, the total that JSON calls `mixed` counts as reads."""
+    """Return a part's directions for comparison. As in a terse line, JSON's `mixed` total counts as reads."""
     return part.read or part.mixed, part.write, part.trim
 
 

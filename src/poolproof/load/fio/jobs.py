@@ -63,7 +63,7 @@ def jobs_of(workload: Workload, longest_s: float, host: Host) -> Jobs:
         raise _refusal(
             workload,
             "stonewall",
-            "`stonewall` and `ramp_time` exclude each other: disk counters can leave out only the first ramp",
+            "`stonewall` and `ramp_time` can't be combined: disk counters can leave out only the first ramp",
             "remove one of the two, or split the workload in two",
         )
     return jobs

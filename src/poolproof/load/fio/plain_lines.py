@@ -95,9 +95,9 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 
 
 def _decoded(text: str) -> str:
-    """Return a text of quoted-printable mail decoded, if it has fio output in which `=3D` stands for an equals sign.
+    """Decode quoted-printable mail if it contains fio output in which `=3D` is an equals sign.
 
-    A line that continues on the next one takes that one in, and an empty line keeps its number.
+    Continued lines are joined. An empty line takes the place of each joined line, so that line numbers do not change.
     """
     if not _QUOTED_PRINTABLE.search(text):
         return text

@@ -140,7 +140,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return among how many layouts the best was found, if any other has too few events; otherwise an empty text."""
+    """Return how many layouts were compared, if one was left out because of too few events; otherwise empty."""
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -218,7 +218,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield what a repeat would show of the two best layouts."""
+    """Yield what a repeat would show for the two best layouts."""
     tested = [each for each in ranking.ranked[1:2] if each.to_leader is not None and each.to_leader.error is not None]
     for each in tested:
         if each.to_leader is not None and not each.entry.untested:

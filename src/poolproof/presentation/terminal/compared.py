@@ -190,7 +190,8 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 def in_place_text(names: str) -> str:
     """Return the note on layouts that were converted into each other in place."""
     text = f"{names} were converted into each other in place: the second is measured later, on an older pool."
-    return f"{text} Equal layouts differed by up to {per_cent_whole(MARGIN)}, so the intervals include that."
+    margin = per_cent_whole(MARGIN)
+    return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."
 
 
 def _notes(comparison: Comparison) -> Iterator[Text]:

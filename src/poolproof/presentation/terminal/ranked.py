@@ -47,7 +47,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
     titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
     only = ranking.goal.only
     if only is not None:
-        heading = f"{only}: {titles[only]}{', less is better' if ranking.metrics[only] in LOWER_IS_BETTER else ''}"
+        heading = f"{only}: {titles[only]}{', lower is better' if ranking.metrics[only] in LOWER_IS_BETTER else ''}"
     else:
         parts = [f"{name} ({titles[name]}) {per_cent_whole(share)}" for name, share in ranking.goal.weights.items()]
         heading = f"a mix: {', '.join(parts)}"

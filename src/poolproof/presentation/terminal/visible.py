@@ -26,7 +26,7 @@ def visible(text: str) -> str:
 
 
 def visible_line(text: str) -> str:
-    """Return the text like `visible`, but on one line: line ends become escapes too."""
+    """Like `visible`, but return a single line: line ends become escapes too."""
     return visible(text.replace("\n", "\\n"))
 
 

@@ -29,8 +29,8 @@ _SHOWN_AS_RATIO = 2.0
 
 
 def which_is_better(metric: MetricId) -> str:
-    """Return `less is better` for metrics such as latencies; otherwise empty."""
-    return "less is better" if metric in LOWER_IS_BETTER else ""
+    """Return `lower is better` for metrics such as latencies; otherwise empty."""
+    return "lower is better" if metric in LOWER_IS_BETTER else ""
 
 
 def value_text(value: float, metric: MetricId) -> str:

@@ -160,7 +160,10 @@ def compare(
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
-    """Return the earlier runs of the older run, without the newer one: a change between the two is what is tested."""
+    """Return the runs before the older of the two runs.
+
+    The newer run is left out, because the change between the two is tested.
+    """
     older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_at)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}
     return earlier_runs(older, metrics, apart_from=None if older.path == newer.path else newer)

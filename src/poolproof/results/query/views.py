@@ -24,7 +24,7 @@ KNOWN_CELLS = "known_cells"
 """A table with a row for each cell: `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval.
 
 The intervals and the convergence are computed in Python, as for all other outputs. Until a query uses one of these
-columns, the table has two rows of no cell.
+columns, the table has two rows that belong to no cell.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")

@@ -53,7 +53,7 @@ class LiveNotes:
 
     @property
     def are_wanted(self) -> bool:
-        """True if another process is watching. To find out, tries to lock run.json for a moment."""
+        """True if another process is watching. To find out, this method briefly tries to lock run.json."""
         try:
             with os.fdopen(self._run.root.open_file("run.json", os.O_RDWR), "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -109,7 +109,7 @@ def _equal(trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, 
     which = f"all {len(samples)} {what}s" if len(samples) > 2 else f"both {what}s"
     if samples[0] == 0:
         return (f"{which} measured 0",)
-    agree = f"{which} agree to the last digit, which does not show how much {what}s vary"
+    agree = f"{which} agree to the last digit, so they do not show how much {what}s vary"
     return (
         f"{agree}: the interval is at least the resolution of the measurement ({resolution_of(trials, metric).what})",
     )

@@ -89,7 +89,7 @@ def test_reasons_that_several_layouts_share_say_whose_figures_they_give() -> Non
     assert "✗ r on hdd, pair: refuted" in text and "read-from-cache on hdd: 64 MiB" in text
 
 
-@pytest.mark.parametrize(("metric", "text"), [("iops", ""), ("bandwidth", ""), ("sync_p99", "less is better")])
+@pytest.mark.parametrize(("metric", "text"), [("iops", ""), ("bandwidth", ""), ("sync_p99", "lower is better")])
 def test_figures_of_which_less_is_better_say_so(metric: MetricId, text: str) -> None:
     assert which_is_better(metric) == text
 
@@ -99,7 +99,7 @@ def test_a_table_of_latencies_says_that_less_is_better_and_cuts_nothing_off_at_8
     slow = [replace(each, metric="sync_p99", figures=TrialMetrics(1.0, 1.0, sync_p99_ns=3e7)) for each in rates]
     text = printed(cells_of(slow, CAMPAIGN))
     (heading,) = [line for line in text.splitlines() if "p99 of fsync" in line]
-    assert heading.rstrip().endswith("less is better")
+    assert heading.rstrip().endswith("lower is better")
     assert "…" not in text
 
 

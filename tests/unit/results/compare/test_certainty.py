@@ -19,7 +19,7 @@ from .making import CAMPAIGN, RECORD
 
 ONE_WORKLOAD = CAMPAIGN.replace("  stream: {rw: read, bs: 1m}\n  etcd: etcd\n", "")
 CLAIM = 'expect: [{claim: faster, source: here, that: "iops(pair, reads) > iops(one, reads)"}]\n'
-EQUAL = "all 3 trials agree to the last digit, which does not show how much trials vary"
+EQUAL = "all 3 trials agree to the last digit, so they do not show how much trials vary"
 
 
 @pytest.fixture

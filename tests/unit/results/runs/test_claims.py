@@ -62,7 +62,7 @@ def result(text: str, trials: list[Trial] = TRIALS) -> str:
         ("p99(raw, reads) = 5ms ± 3%", "held"),
         (
             "p99(raw, reads) = 5ms",
-            "undecided: reads on raw: all 3 trials agree to the last digit, which does not show how much trials vary: "
+            "undecided: reads on raw: all 3 trials agree to the last digit, so they do not show how much trials vary: "
             "the interval is at least the resolution of the measurement (the width of a histogram bin)",
         ),
         ("bandwidth(raw, reads) < 1MB/s", "held"),

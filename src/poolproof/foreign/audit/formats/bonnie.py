@@ -1,7 +1,7 @@
 """bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
 
-bonnie++ prints both. A line that repeats the values of the table above it is not another result. One head may have
-several rows below it, the name of the machine may be missing, and mail programs wrap both.
+bonnie++ prints both. A line that repeats the values of the table above it is not another result. A header may have
+several rows below it, the name of the machine may be missing, and mail programs wrap both the header and the rows.
 """
 
 import re
@@ -51,7 +51,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:
-    """Return the row that starts at `at`. If the head of the table is wrapped, the row may continue on later lines."""
+    """Return the row that starts at `at`.
+
+    If the header of the table is wrapped, the row may continue on later lines.
+    """
     joined = numbered[at][1]
     if head.string.count(_COLUMN) < len(_NAMES):
         for _, below in numbered[at + 1 : at + 1 + _MOST_WRAPPED]:

@@ -68,7 +68,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if result is not None:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
-            written[near.target] = f"dd in line {near.line} wrote this file through the page cache"
+            written[near.target] = f"dd on line {near.line} wrote this file through the page cache"
         has_ended = True
 
 
@@ -137,7 +137,7 @@ def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
 
 
 def _size(text: str | None) -> int | None:
-    """Parse a size of dd (`1M`, `64k`, `1MB`, `4096`); None if it is an expression or a variable."""
+    """Parse a dd size (`1M`, `64k`, `1MB`, `4096`); None if it is an expression or a variable."""
     match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
     return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 

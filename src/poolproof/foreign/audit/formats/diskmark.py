@@ -1,6 +1,6 @@
 """CrystalDiskMark 3 to 8 and KDiskMark: one line per test, with MB/s, and in most versions IOPS and latency.
 
-A line under `[Mix]` has one value for reads and writes together. People also type the values into a table of Markdown,
+A line under `[Mix]` has one value for reads and writes together. People also type the values into a Markdown table,
 with one column for reads and one for writes.
 """
 
@@ -72,7 +72,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield the two values of a row of Markdown. A comma is read as a decimal point, because the values are MB/s."""
+    """Yield the two values of a row of a Markdown table.
+
+    A comma is read as a decimal point, because the values are MB/s.
+    """
     for side, cell in zip(sides, cells["cells"].split("|"), strict=True):
         found = _CELL.match(cell)
         rate = decimal(found["rate"]) if found else None

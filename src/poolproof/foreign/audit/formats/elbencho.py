@@ -1,4 +1,4 @@
-"""elbencho's table: a phase per operation, with values when the first and the last thread were done."""
+"""elbencho's table: one row per operation and value, measured when the first and when the last thread finished."""
 
 import math
 import re

@@ -44,7 +44,7 @@ _RUN_TIME = "run time of each test"
 
 @dataclass
 class _Run:
-    """The options of the run that prints the values. `is_known` is False if the text shows none of them."""
+    """The options of the iozone run that printed the values. `is_known` is False if the text shows no options."""
 
     line: int = 0
     command: str = ""

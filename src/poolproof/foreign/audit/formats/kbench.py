@@ -1,6 +1,6 @@
 """kbench's summary: random and sequential IOPS, bandwidth and latency of one or two targets.
 
-A row has `read / write`. In releases of 2021, reads and writes have rows of their own, and the CPU time is behind each
+A row has `read / write`. Releases from 2021 have separate rows for reads and writes, with the CPU time after each
 value.
 """
 

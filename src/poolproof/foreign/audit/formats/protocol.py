@@ -25,9 +25,9 @@ class ForeignResult:
     values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the parts of the
     outcome. `command`: the command line, if the text contains it, and `command_line` its line. `size_bytes`: the size
     of the test files, if the program prints it. `missing`: what the format does not show. `just_written`: a sentence
-    about the earlier command of the text that wrote the file that this one reads. `measures_memory`: why the value is
-    the speed of memory by definition; empty for all others.
-    `is_on_device`: True if the program reads a block device, not files.
+    about the earlier command in the text that wrote the file that this one reads. `measures_memory`: why the value is
+    the speed of memory by definition; empty for all others. `is_on_device`: True if the program reads a block device,
+    not files.
     """
 
     program: str

@@ -1,4 +1,6 @@
-"""sysbench fileio of 0.4, 0.5, 1.0 and 1.1. sysbench writes zeros, so a compressing target stores almost nothing.
+"""sysbench fileio, releases 0.4, 0.5, 1.0 and 1.1.
+
+sysbench writes zeros, so a compressing target stores almost nothing.
 
 People often cut off the lines that repeat the options, so the command line above the values is read too.
 """
@@ -126,7 +128,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _given(line: str) -> dict[str, str]:
-    """Return the options of a sysbench command that runs a test of files; empty if the line has none."""
+    """Return the options of a sysbench command that runs a file test; empty if the line has no such command."""
     match = _COMMAND.search(line)
     if match is None or "file" not in match["words"]:
         return {}

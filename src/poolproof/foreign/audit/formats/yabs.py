@@ -1,8 +1,8 @@
 """The disk table of yabs.sh: random mixed I/O at 4k, 64k, 512k and 1m, two block sizes next to each other.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size shows which of the two it was. Descendants of yabs print rows for random reads and writes too, and each row is then
-a job of its own. Forums and wikis turn the table into Markdown, or join all of its lines.
+size shows which of the two it was. Descendants of yabs also print rows for random reads and writes, and each row is
+then a separate job. Forums and wikis turn the table into Markdown, or join all of its lines.
 """
 
 import re
@@ -64,7 +64,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _pieces(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines of the table, also if they are joined in one line or have a bar in front."""
+    """Yield the lines of the table, even if they are joined into one line or start with a bar."""
     for number_, line in numbered:
         if "|" in line and len(line) <= _LONGEST:
             yield from ((number_, piece) for piece in _STARTS.split(line))
