@@ -36,7 +36,7 @@ RULE = Rule(
     "machine, of a NAS, or of a controller was involved. A sentence is weaker than a counter, so it never refutes a "
     "result.",
     shows="In a text: the nearest line about disks above the result mentions hard disks (7200 rpm, IronWolf, HDD) but "
-    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second and disk.",
+    "no SSD or bcache device, and the result has more than 1,500 random I/Os per second per disk.",
     error="Too high, by a factor of up to 100. Seen: 27,416 random writes/s from one hard disk in a NAS.",
     fix="use a size of twice the RAM of the NAS and direct=1, and count the disk's requests on the NAS",
     sources=("data sheets: 8 ms for a seek and 4.2 ms for half a turn at 7200 rpm, about 120 random reads/s",),

@@ -53,7 +53,7 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
     if (estimate := audited.estimate) is not None:
         low, high = format_rate(estimate.low_bytes_per_s), format_rate(estimate.high_bytes_per_s)
         span = f"{low} to {high}" if estimate.low_bytes_per_s else f"at most {high}"
-        yield from _wrapped("  honest rate: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
+        yield from _wrapped("  true rate: ", f"{f'about {high}' if low == high else span}: {estimate.why}", width)
     if audited.rerun and audited.verdict != "sound":
         assumed = f" (if the command on line {audited.command_line} made this result)" if audited.is_assumed else ""
         yield f"  run again{assumed}: {audited.rerun}"
