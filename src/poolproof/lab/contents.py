@@ -1,6 +1,6 @@
-"""What the layers put into the lab's image, and which of it an existing image lacks.
+"""What the layers and the load generators put into the lab's image, and which of it an existing image lacks.
 
-All of this is read from the layers whenever it is needed, so a new layer changes nothing here.
+All of this is read from them whenever it is needed, so a new layer or generator changes nothing here.
 """
 
 import contextlib
@@ -15,6 +15,7 @@ from poolproof.lab.labs import Image
 from poolproof.layers.base import Layer
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.tree import layer_nodes, resolve
+from poolproof.load.generator import all_generators
 
 ABOUT = "about.json"
 """The file in an image's folder that contains its recipe and its packages."""
@@ -28,6 +29,11 @@ def packages_of(layer: Layer[Any]) -> tuple[str, ...]:
 def layer_packages() -> tuple[str, ...]:
     """Return the Debian packages that the image needs for all layers, without duplicates."""
     return tuple(dict.fromkeys(package for layer in _layers() for package in packages_of(layer)))
+
+
+def generator_packages() -> tuple[str, ...]:
+    """Return the Debian packages that the image needs for all load generators, without duplicates."""
+    return tuple(dict.fromkeys(package for generator in all_generators().values() for package in generator.packages))
 
 
 def dkms_modules() -> tuple[str, ...]:
@@ -45,30 +51,34 @@ def components() -> tuple[str, ...]:
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 
-def lacking(image: Image, layers: Iterable[Layer[Any]] | None = None) -> tuple[str, ...]:
-    """Return the packages of the layers (default: all) that the image does not contain.
+def lacking(image: Image, packages: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Return the packages (default: those of all layers and load generators) that the image does not contain.
 
     The result is empty if the image does not say what it contains: images built before November 2026 do not.
     """
     known = _packages_in(image)
-    wanted = (package for layer in (_layers() if layers is None else layers) for package in packages_of(layer))
+    wanted = (*layer_packages(), *generator_packages()) if packages is None else packages
     return () if known is None else tuple(dict.fromkeys(package for package in wanted if package not in known))
 
 
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
-    """Check that the image has the packages of all layers in the campaign's layouts.
+    """Check that the image has the packages of all layers and load generators of the campaign.
 
     Raises a HostError with that hint if not. The lab has no network, so packages cannot be installed there.
     """
     devices = {device.name for device in campaign.devices}
     used: dict[Layer[Any], None] = {}
+    known = all_generators()
     for layout in campaign.layouts:
         with contextlib.suppress(CampaignError):  # reported with its position when the layout is planned
             used |= dict.fromkeys(node.layer for node in layer_nodes(resolve(layout.expression, devices)))
-    poor = {layer.word: packages for layer in used if (packages := lacking(image, [layer]))}
+    generators = (each for workload in campaign.workloads for each in workload.generators)
+    wanted = {layer.word: packages_of(layer) for layer in used}
+    wanted |= {name: known[name].packages for name in generators if name in known}
+    poor = {name: packages for name, needed in wanted.items() if (packages := lacking(image, needed))}
     if poor:
         rows = "; ".join(f"{word} needs {', '.join(packages)}" for word, packages in poor.items())
-        raise HostError(f"the lab's image {image.folder.name} lacks packages of the campaign's layers: {rows}", hint)
+        raise HostError(f"the lab's image {image.folder.name} lacks packages of the campaign: {rows}", hint)
 
 
 def _layers() -> Iterator[Layer[Any]]:

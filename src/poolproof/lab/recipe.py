@@ -16,14 +16,14 @@ from pathlib import Path
 from poolproof import process
 from poolproof.errors import CommandError, HostError, UsageError
 from poolproof.lab.apt import AptSource
-from poolproof.lab.contents import backported, dkms_modules, layer_packages
+from poolproof.lab.contents import backported, dkms_modules, generator_packages, layer_packages
 
 SERIES = ("2.1", "2.3")
 """The OpenZFS series that an image can be built with."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _SYSTEM = (
-    *("fio", "openssh-server", "udev", "fdisk", "kmod", "iproute2", "procps", "util-linux-extra"),
+    *("openssh-server", "udev", "fdisk", "kmod", "iproute2", "procps", "util-linux-extra"),
     *("busybox-static", "cpio"),  # for the initial RAM disk
 )
 _OPENZFS = "src:zfs-linux"
@@ -68,7 +68,7 @@ class Recipe:
     @property
     def packages(self) -> tuple[str, ...]:
         """Return the Debian packages of the image, without those that they depend on."""
-        return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *_SYSTEM)))
+        return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *generator_packages(), *_SYSTEM)))
 
     def preferences(self, openzfs_suite: str) -> str:
         """Return the apt_preferences(5) that take packages from backports, and OpenZFS if its suite is backports."""

@@ -79,9 +79,10 @@ class LoadGenerator(Protocol):
     Each layout has a `scratch` directory on the host, to which the generator writes its files. The generator's command
     line contains the path of this directory, so that `poolproof clean` can find a generator that a crash left running.
 
-    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. A trial's
-    directory contains the load as the generator read it (`load_file`) and the last complete report (`report_file`). An
-    audit recognizes the generator by these two file names, so no two generators may use the same pair.
+    `name` is the value of the workload's `generator` option. `programs` must be installed on the host. `packages` are
+    the Debian packages that contain them; the lab's image has them. A trial's directory contains the load as the
+    generator read it (`load_file`) and the last complete report (`report_file`). An audit recognizes the generator by
+    these two file names, so no two generators may use the same pair.
 
     `bin_width` is the width of a bin of the generator's latency histograms, as a share of the bin's latency; 0 if its
     latencies are exact. It limits how precisely a percentile is known.
@@ -89,6 +90,7 @@ class LoadGenerator(Protocol):
 
     name: str
     programs: tuple[str, ...]
+    packages: tuple[str, ...]
     load_file: str
     report_file: str
     bin_width: float

@@ -12,6 +12,8 @@ from poolproof import process
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.errors import CampaignError
+from poolproof.lab.contents import generator_packages
+from poolproof.lab.recipe import Recipe
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.generator import all_generators, described, generator_for
 from poolproof.load.model import Load, LoadPart
@@ -79,6 +81,15 @@ def test_the_page_shows_the_saved_load_of_the_generator(tmp_path: Path) -> None:
     assert "Exact jobs (1)" in text
     assert "write 1048576 bytes to" in text
     assert "is missing for" not in text
+
+
+def test_the_image_of_the_lab_has_its_packages() -> None:
+    printing = "import sys; from poolproof import load; load.__path__.append(sys.argv[1]); "
+    printing += "from poolproof.lab.contents import generator_packages; print(*generator_packages())"
+    packages = process.run([sys.executable, "-c", printing, str(_MORE)], timeout_s=_LIMIT_S).stdout.split()
+    assert set(packages) == {*GENERATOR.packages, *TOY.packages} and set(generator_packages()) <= set(
+        Recipe("2.1", "bookworm", ()).packages
+    )
 
 
 def test_its_load_decides_which_metric_it_can_give(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class Fio:
 
     name = "fio"
     programs: tuple[str, ...] = ("fio",)
+    packages: tuple[str, ...] = ("fio",)
     load_file = "job.fio"
     report_file = "fio.json"
     bin_width = BIN_WIDTH

@@ -56,6 +56,7 @@ class Toy:
 
     name = "toy"
     programs: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ("python3",)
     load_file = "toy.txt"
     report_file = "toy.json"
     bin_width = 0.25
