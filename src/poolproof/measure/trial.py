@@ -40,7 +40,6 @@ from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.provision.apply import check_identity
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.model import Trial, trial_evidence
-from poolproof.rules.fio_job import fio_job
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import lasted_s
@@ -314,8 +313,7 @@ def _evidence(
 def _load_s(load: Load, result: Outcome) -> float | None:
     """Return how long the load did I/O, in seconds; None if this is unknown or if its parts start at different
     times."""
-    starts_apart = any("startdelay" in fio_job(part).options for part in load.parts)
-    return None if starts_apart else lasted_s(result)
+    return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
 def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:

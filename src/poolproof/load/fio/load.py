@@ -63,6 +63,7 @@ def part_of(job: Job) -> LoadPart:
         runtime_s=job.seconds("runtime") or None,
         ramp_s=job.seconds("ramp_time") or 0.0,
         time_based=job.flag("time_based"),
+        starts_late="startdelay" in job.options,
         waits_for_previous=job.flag("stonewall") or bool(job.text("wait_for")),
         clones=clones,
         depth=depth,

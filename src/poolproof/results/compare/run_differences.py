@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
+from poolproof.load.generator import all_generators
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.units import format_size
 
@@ -13,7 +14,6 @@ ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
 """The facts that every run has. The others were added later or are settings of a kernel module."""
-_PROGRAMS = ("poolproof", "fio")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,11 @@ def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) 
     return RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}")
 
 
+def _programs() -> tuple[str, ...]:
+    """Return the programs whose versions are compared even if one run has none."""
+    return ("poolproof", *all_generators())
+
+
 def _machine(run: LoadedRun) -> _Facts:
     facts, versions = run.record.facts, run.record.versions
     found = {"host": run.record.host}
@@ -56,7 +61,7 @@ def _machine(run: LoadedRun) -> _Facts:
         if key in _ALWAYS_RECORDED:
             text = format_size(int(value)) if key.endswith("_bytes") and value.isdigit() else value
             found[key.removesuffix("_bytes").replace("_", " ")] = text
-    return found | {name: versions[name] for name in _PROGRAMS if name in versions}
+    return found | {name: versions[name] for name in _programs() if name in versions}
 
 
 def _settings(run: LoadedRun) -> _Facts:
@@ -64,7 +69,7 @@ def _settings(run: LoadedRun) -> _Facts:
 
 
 def _other_versions(run: LoadedRun) -> _Facts:
-    return {name: version for name, version in run.record.versions.items() if name not in _PROGRAMS}
+    return {name: version for name, version in run.record.versions.items() if name not in _programs()}
 
 
 def _measure(measure: Measure) -> _Facts:
