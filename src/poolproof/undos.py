@@ -34,10 +34,14 @@ _DEVICE = re.compile(r"/dev/\S+")
 
 @dataclass(frozen=True)
 class Owned:
-    """The label of a run or lab, and the directories that it created, without symbolic links in their paths."""
+    """The label of a run or lab, and the directories that it created, without symbolic links in their paths.
+
+    `daemons`: further programs that an `UndoDaemon` may end, in addition to those of devices and layers.
+    """
 
     label: str
     places: tuple[str, ...]
+    daemons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,8 @@ class UndoMount(CommandUndo, frozen=True, tag="mount"):
 class UndoDaemon(Undo, frozen=True, tag="daemon"):
     """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
 
-    `marker` is a path that only this daemon of this run has in its command line.
+    `marker` is a path that only this daemon of this run has in its command line. If the pid file has no PID, the
+    process is found by `marker`, but only among the programs that a device or layer names in its `daemons`.
     """
 
     pidfile: OwnFile

@@ -12,6 +12,7 @@ from poolproof.errors import CampaignError
 from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
+DAEMONS = ("nbdkit",)
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6

@@ -11,6 +11,9 @@ from poolproof.devices.site import VERSIONS
 from poolproof.facts.block import Below, BlockFacts
 from poolproof.facts.machine import ProgramVersion
 
+DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
+"""The programs that devices start and end with an `UndoDaemon`."""
+
 
 @dataclass(frozen=True)
 class DeviceFacts:

@@ -12,6 +12,7 @@ from poolproof.undos import UndoDaemon
 _CACHE = "--cache=none"
 
 _WITH_KERNEL_NBD = ("qemu-img", "qemu-nbd")
+DAEMONS = ("qemu-nbd",)
 PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
 
 

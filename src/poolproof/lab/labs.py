@@ -49,7 +49,8 @@ _PACKAGES = {
 }
 _FOR_USERS = ("newuidmap", "fakeroot")
 BUILD = ("apt-get", "mmdebstrap", "mke2fs", "tar", *_FOR_USERS)
-START = ("qemu-system-x86_64", "ssh", "ssh-keygen")
+_QEMU = "qemu-system-x86_64"
+START = (_QEMU, "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
@@ -180,7 +181,7 @@ def ram_folder(folder: Path) -> str:
 
 def owned_by_lab(folder: Path) -> Owned:
     """Return what the lab in that folder may remove: files and processes of its two folders."""
-    return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)))
+    return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 
 def remove(folder: Path) -> None:

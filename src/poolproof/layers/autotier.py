@@ -86,6 +86,7 @@ class AutotierLayer(Layer[Autotier]):
     summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
     programs = ("autotierfs", "autotier")
     file_system = "fuse"
+    daemons = ("autotierfs",)
     values = MappingProxyType({"tier-period": NUMBER, "quota": values(r"\d+(\.\d+)?(%|[kmgtpe]?(i?b)?)", "20% or 5T")})
 
     def read(self, reading: StageReader) -> LayerNode:

@@ -165,6 +165,9 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     needs_root: bool = True
     """True if only root can build the layer."""
 
+    daemons: tuple[str, ...] = ()
+    """The programs that the layer starts and ends with an `UndoDaemon`."""
+
     offers_block: bool = False
     """True if the layer offers a block device, False if it offers a directory."""
 

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 
+from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
+from poolproof.layers.catalogue import all_layers
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import link_to, refusal
@@ -31,7 +33,7 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
-_DAEMONS = ("nbdkit", "qemu-nbd", "autotierfs", "qemu-system-x86")  # the kernel cuts a name after 15 characters
+_COMM_CHARACTERS = 15  # the kernel cuts a longer name of a program
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
 _COMMAND_LINE = re.compile(r"^==> /proc/(\d+)/cmdline <==\n(.*?)(?=\n==> /proc/|\Z)", re.DOTALL | re.MULTILINE)
@@ -71,7 +73,7 @@ def undo_all(
             continue  # reported for each change on that host
         there = [change for change in changes if change.host == name]
         try:
-            unfinished |= await_unfinished(there, partial(_is_made, host), host, tell=tell)
+            unfinished |= await_unfinished(there, partial(_is_made, host, owned.daemons), host, tell=tell)
         except HostUnreachable:  # reported for each change on that host; without the main host, nothing can be undone
             if not name:
                 raise
@@ -87,12 +89,15 @@ def undo_all(
     return tuple(failed)
 
 
-def undo_one(undo: Undo, host: Host) -> str | None:
-    """Undo one change without the journal. Return None on success, otherwise the reason for the failure."""
+def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | None:
+    """Undo one change without the journal. Return None on success, otherwise the reason for the failure.
+
+    `daemons`: as in `Owned`.
+    """
     try:
         match undo:
             case UndoDaemon():
-                return _end_daemon(undo, host)
+                return _end_daemon(undo, host, daemons)
             case UndoPrograms():
                 return _end_programs(undo, host)
             case UndoTree():
@@ -177,12 +182,12 @@ def _runs(argv: Sequence[str], command: Sequence[str]) -> bool:
     return len(first) <= _MOST_WORDS_BEFORE and PurePath(first[-1]).name == PurePath(program).name
 
 
-def _is_made(host: Host, change: Change) -> bool:
+def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
     match undo := _typed(change):
         case None | UndoPrograms():
             return True
         case UndoDaemon():
-            return _pid_of(undo, host) is not None or bool(_processes_of(_by_marker(undo), host))
+            return _pid_of(undo, host) is not None or bool(_processes_of(_by_marker(undo, daemons), host))
         case UndoTree():
             return _holds(Holds(undo.path, ""), host)
         case CommandUndo():
@@ -222,7 +227,7 @@ def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:
     try:
         if (reason := link_to(undo, owned, host)) is not None:
             return f"not performed: {reason}"
-        return undo_one(undo, host)
+        return undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:
         if not change.host:
             raise
@@ -289,10 +294,10 @@ def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
 
 
-def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
+def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str | None:
     pid = _pid_of(undo, host)
     if pid is None:  # the program could not write its pid file, because the disk was full, or has not done so yet
-        return _end_programs(_by_marker(undo), host)
+        return _end_programs(_by_marker(undo, daemons), host)
     for signal in ("TERM", "KILL"):
         _signal(signal, pid, host)
         if _await(lambda: not _is_running(pid, undo.marker, host)):
@@ -300,8 +305,11 @@ def _end_daemon(undo: UndoDaemon, host: Host) -> str | None:
     return f"still running after SIGKILL: process {pid}"
 
 
-def _by_marker(undo: UndoDaemon) -> UndoPrograms:
-    return UndoPrograms(_DAEMONS, undo.marker)
+def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
+    """Return how to end the daemon without a pid file. The names of programs never come from the journal."""
+    of_layers = (name for layer in all_layers().values() for name in layer.daemons)
+    names = (name[:_COMM_CHARACTERS] for name in (*DAEMONS, *of_layers, *daemons))
+    return UndoPrograms(tuple(dict.fromkeys(names)), undo.marker)
 
 
 def _await(is_over: Callable[[], bool]) -> bool:

@@ -23,6 +23,8 @@ from poolproof.provision.undo import complain, undo_all, undo_one
 from poolproof.steps import Step, daemon
 from poolproof.undos import UNMOUNT_LIMIT_S, Owned, UndoDaemon, UndoMount, UndoPrograms, UndoTree
 
+from ..layers.toys import toy_layers
+
 HOST = LocalHost()
 NOTHING: frozenset[str] = frozenset()
 LABEL = "0badcafe"
@@ -381,25 +383,31 @@ def test_the_hosts_of_a_run_are_used_like_its_main_host(tmp_path: Path) -> None:
         assert next(ticks).texts == ("hello",)
 
 
-def test_a_daemon_without_a_pid_file_is_found_by_its_name_and_marker(tmp_path: Path) -> None:
-    """nbdkit could not write its pid file, because the disk was full. A program of another name is left alone."""
+def test_a_daemon_without_a_pid_file_is_found_by_its_name_and_marker(tmp_path: Path, journal: Journal) -> None:
+    """The daemons could not write their pid files, because the disk was full. Only programs that a device, a layer or
+    the owner names are ended, whatever the journal names. The kernel cuts their names after 15 characters.
+    """
     pidfile, marker = tmp_path / "a.nbd.pid", tmp_path / "a.sock"
     pidfile.touch()
-    started = []
-    for name in ("nbdkit", "other"):
+    known = ("nbdkit", "qemu-nbd", "autotierfs", "toy-file-system-daemon", "machine-of-a-lab")
+    started = {}
+    for name in (*known, "other", "sh2"):
         program = tmp_path / name
         program.write_text("#!/bin/sh\necho ready\nwhile :; do sleep 0.1; done\n")
         program.chmod(0o755)
         argv = [str(program), "-U", str(marker)]
-        started.append(subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True))
+        started[name] = subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True)
     try:
-        for process_ in started:
+        for process_ in started.values():
             assert process_.stdout is not None and process_.stdout.readline() == b"ready\n"
-        assert undo_one(UndoDaemon(str(pidfile), str(marker)), HOST) is None
-        assert started[0].wait(10) != 0
-        assert started[1].poll() is None
+        undo = UndoDaemon(str(pidfile), str(marker))
+        journal.record(Step("serve", ("true",), undo))
+        with toy_layers():
+            assert undo_all(journal, HOST, replace(owned(tmp_path), daemons=("machine-of-a-lab",))) == ()
+        assert [started[name].wait(10) != 0 for name in known] == [True] * len(known)
+        assert [started[name].poll() for name in ("other", "sh2")] == [None, None]
     finally:
-        for process_ in started:
+        for process_ in started.values():
             process_.kill()
             process_.communicate()
 

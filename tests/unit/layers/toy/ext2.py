@@ -41,6 +41,7 @@ class Ext2Layer(FileSystemLayer):
     compressed_unit_bytes = 65536
     smallest_device_bytes = 1024**2
     undos = (UndoMark,)
+    daemons = ("toy-file-system-daemon",)
     settings: Mapping[str, str] = MappingProxyType({"/proc/sys/vm/swappiness": "toy_swappiness"})
 
     vocabulary = _WORDS
