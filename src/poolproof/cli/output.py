@@ -88,7 +88,7 @@ def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
     """Yield the run as far as it can be read, and list what is missing on standard error.
 
     With `as_json`, the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
-    if trials, or the record of how they were made, could not be read.
+    if trials or the record of the run could not be read.
     """
     from poolproof.api import load_run
 
@@ -105,7 +105,7 @@ def print_missing(missing: Iterable[str]) -> None:
 
 
 def exit_if_incomplete(run: "Run | LoadedRun") -> None:
-    """End with exit code 7 if trials, or the record of how they were made, could not be read."""
+    """End with exit code 7 if trials or the record of the run could not be read."""
     if run.left_out or not run.has_record:
         raise typer.Exit(RunError.exit_code)
 

@@ -186,7 +186,7 @@ class Target:
     below the target has an internal write-intent bitmap. `persistent_memory`: the data is on a pmem device, or the
     file system maps it (dax). `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than
     the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
-    `degraded`: a clause for each array or pool that lacks a disk. `governor`: the frequency governor of the
+    `degraded`: a clause for each array or pool that is missing a disk. `governor`: the frequency governor of the
     processors. `cache_devices`: the names of the fast devices of LVM caches.
     """
 

@@ -103,7 +103,7 @@ def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
     for found in _RAID_STATUS.finditer(printed):
         missing = sum(state in "D-" for state in found["members"])
         if missing and found["name"] in names:
-            yield f"the volume {found['name']} lacks {'a disk' if missing == 1 else f'{missing} disks'}"
+            yield f"the volume {found['name']} is missing {'a disk' if missing == 1 else f'{missing} disks'}"
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
         missing = int(found["due"]) - int(found["there"])
         members = _MEMBER.findall(found["members"])
         if missing > 0 and devices & {found["name"], *members, *map(_disk_of, members)}:
-            yield f"{found['name']} lacks {'a disk' if missing == 1 else f'{missing} disks'}"
+            yield f"{found['name']} is missing {'a disk' if missing == 1 else f'{missing} disks'}"
 
 
 def _disk_of(partition: str) -> str:

@@ -93,7 +93,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 def _copied(series: str, etc_apt: Path) -> Image | None:
     """Return a copied image of that series if this machine can't build images; otherwise None.
 
-    Of several images, it is one that lacks the fewest packages of the layers.
+    If there are several images, the result is one that lacks the fewest packages of the layers.
     """
     try:
         recipe_here(series, etc_apt)

@@ -171,7 +171,7 @@ class BtrfsLayer(Layer[Btrfs]):
         if state is None or not state.missing:
             return target
         lacks = "a disk" if state.missing == 1 else f"{state.missing} disks"
-        degraded = f"the btrfs file system {state.uuid} lacks {lacks}"
+        degraded = f"the btrfs file system {state.uuid} is missing {lacks}"
         return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:

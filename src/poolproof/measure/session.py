@@ -244,7 +244,7 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path, or the first free one: runs/NAME-DATE-TIME, then with seconds, then with a number."""
+    """Return the requested path, or else the first free one: runs/NAME-DATE-TIME, or that with seconds or a number."""
     if request.out is not None:
         return request.out
     base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"

@@ -13,7 +13,7 @@ def _in_job(case: Case) -> Findings:
 
 
 RULE = Rule(
-    title="The array lacks a disk",
+    title="The array is missing a disk",
     wrong="A degraded mirror writes to fewer disks and reads from fewer. A degraded RAID or raidz computes missing "
     "data from all the other disks. The expected write amplification changes too.",
     shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "

@@ -51,8 +51,8 @@ RULE = Rule(
     wrong="drop_caches frees only clean pages. Data that was just written is dirty and stays in RAM, where a read "
     "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
     shows="In a script: a command drops the caches without a sync, after a buffered write and before a read of the "
-    "same file. In a job: exec_prerun writes to drop_caches without running sync first, or ends with a redirection to "
-    "it. fio appends a redirection of its own, and the shell uses the last one.",
+    "same file. In a job: exec_prerun writes to drop_caches without running sync first, or its last command redirects "
+    "its output to that file. fio appends a redirection of its own, and the shell uses the last one.",
     error="Too high for reads.",
     fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (fio reads `;` as the start of a comment, and redirects the "
     "output)",

@@ -11,11 +11,14 @@ def _in_job(case: Case) -> Findings:
     separated = any(fio_job(job).flag("new_group") or job.waits_for_previous for job in jobs[1:])
     if len(kinds) > 1 and not separated and any(fio_job(job).flag("group_reporting") for job in jobs):
         message = (
-            f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, which describes none"
+            f"group_reporting merges {len(kinds)} different jobs into one set of percentiles, which describes none of "
+            f"them"
         )
         yield notes(message, weight=35)
     if any(job.is_mixed and fio_job(job).text("unified_rw_reporting") in ("1", "mixed") for job in jobs):
-        message = "unified_rw_reporting merges reads and writes into one set of percentiles, which describes neither"
+        message = (
+            "unified_rw_reporting merges reads and writes into one set of percentiles, which describes neither of them"
+        )
         yield notes(message, weight=35)
 
 

@@ -32,8 +32,8 @@ RULE = Rule(
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
     "reads from it if it can.",
-    shows="Before the run: the file system of the target is a network file system. A note if the jobs only write, or "
-    "read at least 8 GiB, or an unknown amount, with direct=1.",
+    shows="Before the run: the file system of the target is a network file system. It is only a note if the jobs do "
+    "not read, or if they read with direct=1 and at least 8 GiB or an unknown amount.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(

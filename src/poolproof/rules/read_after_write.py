@@ -23,7 +23,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
-    """True if the written data is still in the page cache: dirty, or not invalidated, and small enough."""
+    """True if the written data is still in the page cache:
+
+    it is small enough, and it is dirty or was not invalidated.
+    """
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:
         return False

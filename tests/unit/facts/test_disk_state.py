@@ -49,7 +49,7 @@ def test_a_cloud_volume() -> None:
 
 @pytest.mark.parametrize(
     ("devices", "said"),
-    [(["sdb"], ("md0 lacks a disk",)), (["md0"], ("md0 lacks a disk",)), (["sdd1"], ()), (["sdz"], ())],
+    [(["sdb"], ("md0 is missing a disk",)), (["md0"], ("md0 is missing a disk",)), (["sdd1"], ()), (["sdz"], ())],
 )
 def test_degraded_arrays(devices: list[str], said: tuple[str, ...]) -> None:
     host = ToldHost({"/proc/mdstat": _MDSTAT})

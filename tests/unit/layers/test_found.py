@@ -87,7 +87,7 @@ def test_the_disks_below_a_directory(path: str, names: list[str]) -> None:
 
 def test_a_directory_on_btrfs_without_a_disk_is_degraded() -> None:
     target, on_leaves = _described("dir /srv/btrfs")
-    assert target.degraded == ("the btrfs file system b07f-1 lacks a disk",)
+    assert target.degraded == ("the btrfs file system b07f-1 is missing a disk",)
     assert on_leaves == Expected(1.0)
 
 
@@ -108,8 +108,8 @@ def test_arrays_below_a_mapping_are_degraded() -> None:
     }
     names = {f"/sys/class/block/dm-{n}/dm/name": name for n, name in ((3, "crypt\n"), (4, "vg-data\n"), (5, "vg-ok\n"))}
     host = RecordedHost(said, {"/proc/mdstat": mdstat, **names})
-    assert degraded_arrays(host, ["dm-3"]) == ("md0 lacks a disk",)
-    assert degraded_arrays(host, ["dm-4"]) == ("the volume vg-data lacks a disk",)
+    assert degraded_arrays(host, ["dm-3"]) == ("md0 is missing a disk",)
+    assert degraded_arrays(host, ["dm-4"]) == ("the volume vg-data is missing a disk",)
     assert degraded_arrays(host, ["dm-5"]) == ()
 
 

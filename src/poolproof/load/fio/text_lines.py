@@ -194,7 +194,7 @@ def percentile_head(line: str) -> tuple[str, float] | None:
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return values by percentage, in the unit of the percentiles' head line; empty if the line has none."""
+    """Return values by percentage, in the unit of the percentiles' header line; empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))

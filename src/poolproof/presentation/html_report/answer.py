@@ -227,7 +227,7 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield what the answer holds for: the machine, the builds and the days that were measured."""
+    """Yield what the answer applies to: the machine, the builds and the days that were measured."""
     if run.record.imported or not run.trials:
         return
     host = "this machine" if run.record.host == "local" else run.record.host

@@ -38,7 +38,7 @@ def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return what the claims hold for; empty without claims."""
+    """Return what the claims apply to; empty without claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 

@@ -32,7 +32,7 @@ _MOST_PLACES = 6
 
 
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
-    """Return the sentence that says what an answer based on these runs holds for.
+    """Return the sentence that says what an answer based on these runs applies to.
 
     `earlier` is the number of earlier runs whose variance the answer includes.
     """
@@ -178,7 +178,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield what the answer holds for, and what a repeat would show."""
+    """Yield what the answer applies to, and what a repeat would show."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
     more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""

@@ -38,7 +38,7 @@ def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims:
 
 
 def scope_text(earlier: int, what: str) -> str:
-    """Return what speeds or claims hold for: `Claims hold for this run: …`. `what` is plural."""
+    """Return what speeds or claims apply to: `Claims are about this run: …`. `what` is plural."""
     name = f"{what[0].upper()}{what[1:]}"
     if earlier:
         count = format_number_of(earlier, "earlier run")

@@ -292,7 +292,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 
 
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
-    """Return the mean without the variance between runs: the result then holds for this run only."""
+    """Return the mean without the variance between runs: the result then applies to this run only."""
     return mean
 
 

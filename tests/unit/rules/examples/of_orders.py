@@ -39,7 +39,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of("rw=randread bs=4k size=64g", on_zfs(dedup="on"))),
     ),
     "degraded": (
-        Example(lint_of(_READ, replace(EXT4, degraded=("md0 lacks a disk",))), "suspects", lint_of(_READ)),
+        Example(lint_of(_READ, replace(EXT4, degraded=("md0 is missing a disk",))), "suspects", lint_of(_READ)),
     ),
     "extending-writes": (
         Example(lint_of(f"{_DEEP} fallocate=none"), "notes", lint_of(_DEEP)),

@@ -19,7 +19,7 @@ _RANDOM = "rw=randread bs=4k size=64g"
 _BITMAP = replace(EXT4, md_bitmap=True)
 _SMR = replace(EXT4, zoned=True)
 _EBS = replace(EXT4, cloud_volume="Amazon Elastic Block Store")
-_DEGRADED = replace(EXT4, degraded=("md0 lacks a disk",))
+_DEGRADED = replace(EXT4, degraded=("md0 is missing a disk",))
 _NARROW = replace(EXT4, narrow_links=("the link of nvme0n1 runs at 8 GT/s x2",))
 _FILE = TestFile("f", GIB, hole_bytes=0, unwritten_bytes=0)
 

@@ -47,7 +47,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield from _csv(line_number, match, table)
             head = None
         elif table and line.strip() and not _CELLS.match(line):
-            head = None  # the next table has a head of its own
+            head = None  # the next table has its own header
 
 
 def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str] | None:

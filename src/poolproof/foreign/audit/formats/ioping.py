@@ -78,7 +78,7 @@ def _command(line_number: int, line: str) -> _Asked | None:
 def _statistics(
     numbered: Sequence[Line], at: int, asked: _Asked, path: str = "", target: str = ""
 ) -> Iterator[ForeignResult]:
-    """Yield the result whose head is at `at`: a line with the rate, a line with the latencies, or both."""
+    """Yield the result whose header is at `at`: a line with the rate, a line with the latencies, or both."""
     line, last, mean_ns = numbered[max(at, 0)][0], 0, None
     done: re.Match[str] | None = None
     for number_, below in numbered[at + 1 : at + 2 + _MOST_BELOW]:
