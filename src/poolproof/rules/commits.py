@@ -7,8 +7,6 @@ from poolproof.rules.flow import uncounted
 from poolproof.rules.model import Case
 from poolproof.rules.reported import each_sync_has_data
 
-ENOUGH = 0.5
-
 
 @dataclass(frozen=True)
 class Commits:

@@ -9,7 +9,6 @@ from poolproof.units import format_duration
 
 _COMPLETION_NS = 20_000.0
 _TIMES = 5
-_IN_ORDER = 0.85
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -22,7 +21,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if part.job.sync is not None or part.job.syncs or (job is not None and "direct" in assumed and not job.is_random):
         return None
     flow, requests = writes_at_end(case), disk_requests(case.outcome, "write")
-    if is_direct or is_synced or flow or (requests and requests.ratio >= _IN_ORDER):
+    if is_direct or is_synced or flow or (requests and requests.in_order):
         return None
     if clat.mean_ns > _COMPLETION_NS or slat.mean_ns < _TIMES * clat.mean_ns:
         return None

@@ -18,13 +18,12 @@ from dataclasses import dataclass
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
-from poolproof.rules.flow import BROKEN, READ_IN_ORDER, account, bytes_prove, cold_reads, stored_share
+from poolproof.rules.flow import account, bytes_prove, cold_reads, stored_share
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import goes_past_ram, is_zfs
 from poolproof.rules.reported import Kind, ReportedDirection, parts
+from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_number_of, format_size
-
-_PROVEN = 0.95
 
 
 @dataclass(frozen=True)
@@ -45,17 +44,17 @@ class Coverage:
 
     @property
     def in_order(self) -> bool:
-        return self.ratio >= READ_IN_ORDER
+        return self.ratio >= REQUESTS
 
     @property
     def is_proof(self) -> bool:
         """True if so few I/Os lack work of their own that IOPS and latencies are the disks'."""
-        return self.ratio >= _PROVEN
+        return self.ratio >= REQUESTS_OF_EACH
 
     @property
     def effect(self) -> Effect:
         """The effect of the finding if the ratio is too low."""
-        return "refutes" if self.ratio < BROKEN else "suspects"
+        return "refutes" if self.ratio < REFUTED else "suspects"
 
 
 def random_reads(case: Case) -> Coverage | None:
@@ -147,7 +146,7 @@ def reads_reach_disks(case: Case) -> bool:
         return False
     if requests is None:
         return all(job is not None and goes_past_ram(job, case.target) for _, job in _of(case, "read"))
-    return requests >= _PROVEN * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
+    return requests >= REQUESTS_OF_EACH * sum(part.figures.ios or 0 for part, _ in _of(case, "read"))
 
 
 def writes_reach_disks(case: Case) -> bool:
@@ -173,7 +172,7 @@ def writes_reach_disks(case: Case) -> bool:
             commits_together = is_committed and not past_ram
             ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)
             needed += ios * _copies(case, of_commits=commits_together)
-    return requests is None or requests >= _PROVEN * needed
+    return requests is None or requests >= REQUESTS_OF_EACH * needed
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from poolproof.load.outcome import DiskUtilization, Outcome
 from poolproof.rules.reported import Kind, lasted_s, parts
+from poolproof.rules.tolerances import REQUESTS
 
 _SHORTEST_S = 2.0
 _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of a run may be missing
@@ -25,6 +26,10 @@ class Requests:
     @property
     def ratio(self) -> float:
         return self.reached / self.issued
+
+    @property
+    def in_order(self) -> bool:
+        return self.ratio >= REQUESTS
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:

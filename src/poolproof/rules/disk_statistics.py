@@ -5,9 +5,8 @@ from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.model import Case, Finding, Findings, Rule, finding
 from poolproof.rules.quoted import UNQUOTED
 from poolproof.rules.reported import Kind, parts
+from poolproof.rules.tolerances import REFUTED, REQUESTS, percent
 from poolproof.units import format_count
-
-_REFUTED, _DOUBTED = 0.5, 0.85
 
 
 def _in_result(case: Case) -> Findings:
@@ -20,7 +19,7 @@ def _in_result(case: Case) -> Findings:
 def _finding(case: Case, kind: Kind) -> Finding | None:
     requests = disk_requests(case.outcome, kind)
     jobs = [case.job_named(part.job.name) for part in parts(case.outcome) if part.kind == kind]
-    if requests is None or requests.ratio >= _DOUBTED or not all(job and _cannot_combine(job, kind) for job in jobs):
+    if requests is None or requests.in_order or not all(job and _cannot_combine(job, kind) for job in jobs):
         return None
     is_direct = all(job and job.direct for job in jobs)
     is_stated = is_direct and "direct" not in (case.quoted or UNQUOTED).assumed
@@ -31,7 +30,7 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
     elif not is_stated:
         cause = "the rest came from RAM, or from extents that were never written"
     return finding(
-        "refutes" if is_stated and requests.ratio < _REFUTED else "suspects",
+        "refutes" if is_stated and requests.ratio < REFUTED else "suspects",
         f"fio issued {format_count(requests.issued)} {kind}s; its disk statistics show at most "
         f"{format_count(requests.reached)} requests and merges for {requests.disks} ({share}): {cause}",
         weight=92,
@@ -47,9 +46,10 @@ RULE = Rule(
     title="fio's disk statistics show less I/O than fio issued",
     wrong="Each direct I/O becomes at least one request to the disk, or is merged into one and counted as a merge. If "
     "fio's own statistics show fewer of both than fio issued, the rest did not reach the disk.",
-    shows="In a result with the lines below `Disk stats`: requests plus merges are less than 85 % of the I/Os, for "
-    "direct I/O or random reads. Less than half of direct I/O is proof. The statistics include the file layout and all "
-    "groups of a run, so they never show too little. Runs of less than 2 s and statistics that are all 0 are left out.",
+    shows=f"In a result with the lines below `Disk stats`: requests plus merges are less than {percent(REQUESTS)} of "
+    "the I/Os, for direct I/O or random reads. Less than half of direct I/O is proof. The statistics include the file "
+    "layout and all groups of a run, so they never show too little. Runs of less than 2 s and statistics that are all "
+    "0 are left out.",
     error="Too high, by up to the inverse of the ratio. Seen: 1,048,576 direct reads and 357,248 requests, because "
     "the file had been preallocated and written only in part.",
     fix="fill the file completely before it is read, and use direct=1",

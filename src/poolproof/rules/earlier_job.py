@@ -6,7 +6,6 @@ from poolproof.rules.model import Case, Findings, Rule, fio_source, suspects
 from poolproof.rules.reported import bandwidth_bytes, parts
 from poolproof.rules.service_time import interval_ns, typical_ns
 
-_IN_ORDER = 0.85
 _DISK_NS = 200_000.0
 _DISK_RATE = 1e9
 _LARGE_BYTES = 64 << 30
@@ -14,7 +13,7 @@ _LARGE_BYTES = 64 << 30
 
 def _in_result(case: Case) -> Findings:
     requests = disk_requests(case.outcome, "read")
-    has_counters = cold_reads(case) is not None or (requests is not None and requests.ratio >= _IN_ORDER)
+    has_counters = cold_reads(case) is not None or (requests is not None and requests.in_order)
     if case.quoted is None or has_counters or not case.cold:
         return
     if case.quoted.unfilled:

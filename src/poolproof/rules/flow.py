@@ -1,9 +1,7 @@
 """Byte accounting for the rules: the bytes that fio moved, and those that the disks should have moved and did move.
 
-The ratio of counted to expected bytes is within bounds from 0.9 upwards. A ratio below 0.5 refutes the result. Between
-these limits, the result is suspect. For reads, 0.85 is enough: a valid run among the measured cases (the fourth run of
-L08) has 0.885, because some blocks from earlier runs were still in RAM. Every invalid run among the measured cases has
-a ratio of at most 0.25.
+`tolerances.py` has the lowest ratios of counted to expected bytes that are within bounds, and the ratio below which a
+result is refuted.
 """
 
 from dataclasses import dataclass, replace
@@ -12,13 +10,8 @@ from poolproof.evidence.model import Account
 from poolproof.rules.model import Case, Effect
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.reported import Kind
+from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_size
-
-READ_IN_ORDER = 0.85
-WRITE_IN_ORDER = 0.9
-WORK_IN_ORDER = 0.75
-BROKEN = 0.5
-_LOST = 0.95
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class Flow:
     @property
     def effect(self) -> Effect:
         """The effect of the finding if the ratio is too low."""
-        return "refutes" if self.ratio < BROKEN else "suspects"
+        return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property
     def moved(self) -> str:
@@ -108,7 +101,7 @@ def reads(case: Case) -> Flow | None:
     if found is None or not found.fio_read_bytes:
         return None
     expected = found.fio_read_bytes * stored_share(case)
-    return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ_IN_ORDER)
+    return Flow(found.fio_read_bytes, expected, found.leaf_read_bytes, READ)
 
 
 def cold_reads(case: Case) -> Flow | None:
@@ -171,7 +164,7 @@ def deferred_writes(case: Case) -> Flow | None:
     background = found.idle_write_bytes_per_s * found.drain_s
     log = _log_bytes(case, found) if _ends_durable(case) else 0.0
     work = max(found.leaf_drained_write_bytes - log - background, found.leaf_write_bytes - log)
-    return Flow(found.fio_write_bytes, work, _durable_at_end(case, found), WORK_IN_ORDER) if work > 0 else None
+    return Flow(found.fio_write_bytes, work, _durable_at_end(case, found), WRITTEN_IN_TIME) if work > 0 else None
 
 
 def late_writes(case: Case) -> Flow | None:
@@ -182,7 +175,7 @@ def late_writes(case: Case) -> Flow | None:
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:
         return None
-    if not at_end.in_order and at_end.counted_bytes < _LOST * drained.counted_bytes:
+    if not at_end.in_order and at_end.counted_bytes < IN_DRAIN * drained.counted_bytes:
         return at_end
     return deferred if deferred is not None and not deferred.in_order else None
 
@@ -236,7 +229,7 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
     if not found.fio_write_bytes:
         return None
     expected = found.fio_write_bytes * found.write_factor * _written_share(case)
-    return Flow(found.fio_write_bytes, expected, counted_bytes, WRITE_IN_ORDER)
+    return Flow(found.fio_write_bytes, expected, counted_bytes, WRITTEN)
 
 
 def stored_share(case: Case) -> float:

@@ -1,8 +1,9 @@
 """Syncs that never reach the disks."""
 
-from poolproof.rules.commits import ENOUGH, commits
+from poolproof.rules.commits import commits
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source
 from poolproof.rules.proof import OF_COMMITS, SYNCS
+from poolproof.rules.tolerances import FLUSHED
 from poolproof.units import format_count
 
 _LEAST_SYNCS = 100
@@ -14,7 +15,7 @@ _OFF = {"nobarrier", "barrier=0", "barrier=none"}
 def _in_result(case: Case) -> Findings:
     found = commits(case) if case.target and case.target.write_through is False else None
     ratio = found.ratio if found else None
-    if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= ENOUGH:
+    if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= FLUSHED:
         return
     off = sorted(_OFF & set(case.target.mount_options if case.target else ()))
     why = f"the mount option {off[0]}" if off else "something between fio and the disks"

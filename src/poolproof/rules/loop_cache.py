@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from poolproof.rules.flow import READ_IN_ORDER, WRITE_IN_ORDER, Flow, account
+from poolproof.rules.flow import Flow, account
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, suspects
+from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
@@ -21,10 +22,10 @@ def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
         wrote = sum(leaf.drained_write_bytes for leaf in above)
         if case.cold and found and read > 0.05 * found.fio_read_bytes > 0:
             below_read = max(leaf.below_read_bytes or 0 for leaf in above)
-            yield f"{names} read", f"{below} read", Flow(read, read, below_read, READ_IN_ORDER)
+            yield f"{names} read", f"{below} read", Flow(read, read, below_read, READ)
         if found and wrote > 0.05 * found.fio_write_bytes > 0:
             below_wrote = max(leaf.below_drained_write_bytes or 0 for leaf in above)
-            yield f"{names} wrote", f"{below} wrote", Flow(wrote, wrote, below_wrote, WRITE_IN_ORDER)
+            yield f"{names} wrote", f"{below} wrote", Flow(wrote, wrote, below_wrote, WRITTEN)
 
 
 def _in_job(case: Case) -> Findings:
@@ -73,9 +74,9 @@ RULE = Rule(
     title="A loop device with a cache below it",
     wrong="Without direct I/O, a loop device uses the page cache of its backing file, so even direct=1 above it ends "
     "up in RAM.",
-    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than 85 %, or "
-    "wrote less than 90 %, of the loop device's bytes. If that disk moved more than 115 %, or was not counted, a loop "
-    "device without direct I/O is suspect.",
+    shows="Before the run: /sys/block/loopN/loop/dio is 0. In the counters: the disk below read less than "
+    f"{percent(READ)}, or wrote less than {percent(WRITTEN)}, of the loop device's bytes. If that disk "
+    "moved more than 115 %, or was not counted, a loop device without direct I/O is suspect.",
     error="Too high. Measured: 1236 MB/s without any read on the disk; 377 MB/s with direct I/O on the loop device.",
     fix="run losetup --direct-io=on LOOP FILE, and fill the backing file (no holes)",
     sources=(

@@ -9,7 +9,6 @@ from poolproof.rules.service_time import faster_than, submission_ns
 
 _ANY_DISK_NS, _FLASH_NS, _MOST_FLASH_NS = 5_000.0, 10_000.0, 15_000.0
 _ANY_DISK_PERCENT, _FLASH_PERCENT, _MOST_FLASH_PERCENT = 10.0, 30.0, 50.0
-_IN_ORDER = 0.85
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -18,7 +17,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()
     if part.kind != "read" or not case.cold or not is_random:
         return None
-    if (flow and flow.in_order) or (requests and requests.ratio >= _IN_ORDER):
+    if (flow and flow.in_order) or (requests and requests.in_order):
         return None
     is_alone = len(part.job.directions) == 1
     for limit_ns, percent, who in (

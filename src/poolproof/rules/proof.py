@@ -4,13 +4,12 @@ import math
 from collections.abc import Callable, Mapping
 
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, rates_of
-from poolproof.rules.commits import ENOUGH, commits
+from poolproof.rules.commits import commits
 from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.reported import ReportedDirection, parts
-
-_STORED = 0.9
+from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
 """The percentiles of reads, of writes and of both together."""
@@ -77,7 +76,7 @@ def _latency(case: Case) -> bool:
 
 def _syncs(case: Case) -> bool:
     found = commits(case)
-    durable = found is not None and found.ratio is not None and found.ratio >= ENOUGH
+    durable = found is not None and found.ratio is not None and found.ratio >= FLUSHED
     return durable and (bytes_prove(case, "write", of_commits=True) or _each_sync_is_stored(case))
 
 
@@ -90,7 +89,8 @@ def _each_sync_is_stored(case: Case) -> bool:
     written = [part for part in parts(case.outcome) if part.kind == "write"]
     if found is None or not written or case.load.shares_one_file:
         return False
-    return found.leaf_write_bytes >= _STORED * found.write_factor * sum(_stored_bytes(case, part) for part in written)
+    needed = found.write_factor * sum(_stored_bytes(case, part) for part in written)
+    return found.leaf_write_bytes >= STORED_BY_SYNCS * needed
 
 
 def _stored_bytes(case: Case, part: ReportedDirection) -> float:

@@ -3,11 +3,12 @@
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.tolerances import ALL_READ, READ, REFUTED, percent
 
 
 def _in_result(case: Case) -> Findings:
     flow = cold_reads(case)
-    if flow and flow.ratio < 0.95:
+    if flow and flow.ratio < ALL_READ:
         yield finding(
             "notes" if flow.in_order else flow.effect,
             f"fio read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or from blocks that "
@@ -19,9 +20,9 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="The disks read less than fio did",
     wrong="Some bytes that fio read came from a cache, from holes or from unwritten extents: the result measures RAM.",
-    shows="In the counters: the disks read less than 85 % of what fio read. Under 50 % is proof; 85 to 95 % is "
-    "reported as a note. If the target compresses and the job's data is compressible, proportionally fewer bytes are "
-    "expected.",
+    shows=f"In the counters: the disks read less than {percent(READ)} of what fio read. Under {percent(REFUTED)} is "
+    f"proof; {100 * READ:.0f} to {percent(ALL_READ)} is reported as a note. If the target compresses and the job's "
+    "data is compressible, proportionally fewer bytes are expected.",
     error="Too high, by a factor of 2 to more than 100. Measured: the disks read 2.4 %, 25 % and 0.1 % of what fio "
     "read.",
     fix="fill the whole file first, drop the caches (on ZFS, export and import the pool), then use direct=1; or set "

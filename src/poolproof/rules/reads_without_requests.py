@@ -3,6 +3,7 @@
 from poolproof.rules.coverage import random_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue, zfs_source
 from poolproof.rules.proof import OF_READS
+from poolproof.rules.tolerances import REFUTED, REQUESTS, percent
 from poolproof.units import format_count
 
 
@@ -24,7 +25,7 @@ RULE = Rule(
     wrong="The disks moved as many bytes as fio, but in fewer and larger requests: readahead, or a whole record or "
     "page for each small read. Most reads were served from RAM, and their IOPS and latency are those of RAM.",
     shows="In the counters: the requests (including merged ones), the records computed from bytes, or the ARC misses "
-    "are less than 85 % of what fio's random reads need. Less than 50 % is proof.",
+    f"are less than {percent(REQUESTS)} of what fio's random reads need. Less than {percent(REFUTED)} is proof.",
     error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS by mmap, 16,384 "
     "reads by fio and 94 requests at the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
     fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata, so that "

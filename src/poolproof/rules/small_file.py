@@ -16,12 +16,11 @@ _SMALL_BYTES, _MODEST_BYTES = 4 * _GIB, 32 * _GIB
 _PCIE3_X4, _PCIE5_X4 = 3.94e9, 15.75e9
 _FLASH_NS = 44_000.0
 _PASSES = 2
-_IN_ORDER = 0.85
 
 
 def _in_result(case: Case) -> Findings:
     size, requests = _size(case), disk_requests(case.outcome, "read")
-    has_counters = cold_reads(case) is not None or (requests is not None and requests.ratio >= _IN_ORDER)
+    has_counters = cold_reads(case) is not None or (requests is not None and requests.in_order)
     if not case.cold or not size or has_counters:
         return
     rate = bandwidth_bytes(case.outcome, "read")

@@ -4,12 +4,12 @@ from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.model import Case, Finding, Rule, finding, fio_doc, fio_source
 from poolproof.rules.reported import ReportedDirection, each_part
+from poolproof.rules.tolerances import REQUESTS_IF_UNEVEN
 from poolproof.units import format_rate
 
 _SAMPLES = 10
 _UNEVEN = 0.3
 _WILD = 1.0
-_IN_ORDER = 0.9
 
 
 def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
@@ -30,7 +30,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 def _reached_disks(case: Case, part: ReportedDirection) -> bool:
     """True if fio's disk statistics show a request for nearly each I/O: the uneven rate was that of the disk."""
     requests = disk_requests(case.outcome, part.kind)
-    return requests is not None and requests.ratio >= _IN_ORDER
+    return requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN
 
 
 RULE = Rule(

@@ -3,6 +3,7 @@
 from poolproof.rules.flow import late_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, fio_source, linux_source
 from poolproof.rules.proof import OF_WRITES
+from poolproof.rules.tolerances import REFUTED, WRITTEN, WRITTEN_IN_TIME, percent
 
 
 def _in_result(case: Case) -> Findings:
@@ -21,9 +22,10 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="The data was not on a disk when fio ended",
     wrong="fio stopped its clock while its data was still in RAM: the result is the speed of copying in memory.",
-    shows="In the counters: when fio ended, less than 90 % of the expected bytes were written, or less than 75 % of "
-    "all bytes that the disks wrote until the final flush, without background I/O (unless each write was direct or "
-    "committed). Less than 50 % is proof, but not if fio synced at the end.",
+    shows=f"In the counters: when fio ended, less than {percent(WRITTEN)} of the expected bytes were written, or less "
+    f"than {percent(WRITTEN_IN_TIME)} of all bytes that the disks wrote until the final flush, without background I/O "
+    f"(unless each write was direct or committed). Less than {percent(REFUTED)} is proof, but not if fio "
+    "synced at the end.",
     error="Too high, by a factor of 2 to 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same "
     "disk.",
     fix="set end_fsync=1 for throughput, or fdatasync=1 for commit latency",

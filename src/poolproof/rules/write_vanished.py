@@ -3,6 +3,7 @@
 from poolproof.rules.flow import commits_each_write, lost_writes, writes_at_end
 from poolproof.rules.model import Case, Findings, Rule, finding, linux_source, zfs_source
 from poolproof.rules.proof import OF_WRITES
+from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 
 
 def _in_result(case: Case) -> Findings:
@@ -24,8 +25,8 @@ RULE = Rule(
     title="Written bytes that never reached a disk",
     wrong="Even after the final flush, bytes are missing on the disks: they were overwritten in RAM, or compressed on "
     "the way.",
-    shows="In the counters: after the final flush, less than 90 % of the expected bytes are written. Less than 50 % is "
-    "proof.",
+    shows=f"In the counters: after the final flush, less than {percent(WRITTEN)} of the expected bytes are written. "
+    f"Less than {percent(REFUTED)} is proof.",
     error="Too high, by a factor of up to the number of sharing jobs (measured: 6 with 8 jobs) or the compression "
     "ratio (15).",
     fix="use one file per job (directory= instead of filename=), refill_buffers=1 and a single pass over the file; "

@@ -16,7 +16,7 @@ from tests.unit.rules.examples import EXAMPLES, Example
 _FOLDER = Path(rules.__path__[0])
 _OTHER_MODULES = {
     "catalogue", "commits", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "mirror_reads", "model",
-    "path", "proof", "quoted", "reported", "service_time",
+    "path", "proof", "quoted", "reported", "service_time", "tolerances",
 }  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",

@@ -1,0 +1,54 @@
+"""How much of the expected work the counters must show: the limits that rules share, and why they have these values.
+
+Each limit is a share: work that was counted / work that was expected. Counters never match exactly. Some blocks are
+still in RAM from earlier runs, the window of the counters is not exactly that of the load, and statistics are read a
+few times per second. In every measured case with a wrong result, the share is at most 0.25. The measured cases are in
+`tests/unit/rules/test_measured.py`, and docs/verdicts.md explains the limits to users.
+"""
+
+READ = 0.85
+"""The share of the bytes that the disks must have read. A valid run, the fourth run of the measured case L08, has
+0.885, because three earlier runs with other random offsets had left an eighth of the file in RAM."""
+
+ALL_READ = 0.95
+"""The share of the bytes read above which a rule does not even note that something came from RAM."""
+
+WRITTEN = 0.9
+"""The share of the bytes that the disks must have written. No cache can keep writes from the disks after the flush, so
+this is stricter than for reads. A tenth covers blocks that were written twice and the ends of the window."""
+
+WRITTEN_IN_TIME = 0.75
+"""The share of all that the disks wrote until the final flush that they must have written before the load ended.
+
+Write amplification can make the bytes at the end look sufficient although most of the work came later. A quarter allows
+for what a file system writes for itself after a load: journal, metadata, a transaction group.
+"""
+
+IN_DRAIN = 0.95
+"""Missing writes are late, not lost, if the disks had written less than this share of them when the load ended."""
+
+REQUESTS = 0.85
+"""The share of I/Os with a request of their own, or with other work of their own, as for `READ`: the same blocks in RAM
+need no request. This is also the limit for fio's disk statistics."""
+
+REQUESTS_OF_EACH = 0.95
+"""The share of I/Os with work of their own that proves IOPS and latencies. If a twentieth of the I/Os took no time,
+IOPS are 5 % too high."""
+
+REQUESTS_IF_UNEVEN = 0.9
+"""The share of I/Os with a request at which an uneven rate is taken for that of the disk."""
+
+REFUTED = 0.5
+"""Below this share, a result is refuted: most of it is not the disks' work. From here up to the limit of the direction,
+it is suspect."""
+
+FLUSHED = 0.5
+"""The share of syncs with a flush or a write through the cache. One flush may serve the syncs of several clones."""
+
+STORED_BY_SYNCS = 0.9
+"""The share of the blocks that the syncs had to store that must be on the disks; the same tolerance as `WRITTEN`."""
+
+
+def percent(share: float) -> str:
+    """Return a limit as text for a rule: `85 %`."""
+    return f"{100 * share:.0f} %"
