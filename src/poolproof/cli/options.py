@@ -20,7 +20,7 @@ Texts = list[str] | None
 
 Run = Annotated[Path, Argument(help="The run directory.")]
 Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one run.")]
-Json = Annotated[bool, Option("--json", help="Print one JSON object instead of text.")]
+Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[bool, Option("--share-host", help="Start even if another run uses other disks of this machine.")]
 ExternalEngine = Annotated[
@@ -41,7 +41,7 @@ Compression = Annotated[Text, Option(help="The file system's compression algorit
 Disks = Annotated[Texts, Option(metavar="DISKS", help='The disks, such as "3x nvme 3.2GB/s" or "14x hdd"; repeatable.')]
 Warm = Annotated[bool, Option("--warm", help="Data cached in RAM is part of what you want to measure.")]
 LayoutFrom = Annotated[
-    Text, Option(metavar="WHAT", help="What distinguishes the layouts: folder, file, or a fio option.")
+    Text, Option(metavar="WHAT", help="With --save: what distinguishes the layouts: folder, file, or a fio option.")
 ]
 
 Zfs = Annotated[str, Option(metavar="SERIES", help="The OpenZFS series in the lab: 2.1 or 2.3.")]

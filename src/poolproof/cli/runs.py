@@ -24,8 +24,8 @@ def command(
 ) -> None:
     """List the runs in a folder.
 
-    Each line shows a run's date, campaign, host, state (running or finished), number of cells, and verdicts. A run that
-    can't be read is skipped with a message; the exit code is then 7.
+    Each line shows a run's date, campaign, host, state (running, stopped, finished or imported), number of cells, and
+    verdicts. A run that can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.presentation.terminal.words import MARKS
     from poolproof.results.query.session import listed_runs, open_runs
@@ -51,7 +51,8 @@ def command(
             verdicts = "  ".join(f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items())
             cells = f"{each.cells} of {'?' if each.cells_wanted is None else each.cells_wanted}"
             begun = record.begun_at[:16].replace("T", " ")
-            row = (each.run.name, begun, each.campaign, record.host, each.state, cells, str(each.trials), verdicts)
+            state = "running" if each.state == "going" else each.state
+            row = (each.run.name, begun, each.campaign, record.host, state, cells, str(each.trials), verdicts)
             rows.append(row)
         if as_json or page is None:
             answer = {"schema": 1, "runs": objects, "left_out": skipped_objects(session)}

@@ -173,7 +173,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(f"\nThe decision is right with 95% confidence ({TEST}, {units}).", style=QUIET)
     elif cells:
         method = f"{TEST}, {units}, corrected by {CORRECTION}"
-        text = f"\nAll {len(cells)} decisions are right together with 95% confidence ({method}). "
+        text = f"\nAll decisions are right together with 95% confidence ({method}). "
         yield Text(text + "Each interval is the 95% interval of its cell alone.", style=QUIET)
 
 

@@ -4,6 +4,7 @@ import csv
 import fcntl
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -163,7 +164,9 @@ def test_states_of_runs(poolproof: Command) -> None:
     with Path("runs/going/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         found = json.loads(poolproof("runs", "runs", "--json")[1])
+        text = poolproof("runs", "runs")[1]
     assert {each["run"]: each["state"] for each in found["runs"]} == {"finished": "finished", "going": "going"}
+    assert re.search(r"^going .* local +running ", text, re.MULTILINE)
     found = json.loads(poolproof("runs", "runs", "--json")[1])
     assert {each["run"]: each["state"] for each in found["runs"]} == {"finished": "finished", "going": "stopped"}
 
