@@ -1,4 +1,4 @@
-"""A file that an earlier job of the same text wrote only in part or through the page cache."""
+"""A file that an earlier job in the same text wrote only in part or through the page cache."""
 
 from poolproof.rules.disk_requests import disk_requests
 from poolproof.rules.flow import cold_reads
@@ -45,7 +45,7 @@ def _may_be_memory(case: Case) -> bool:
 
 
 RULE = Rule(
-    title="An earlier job of the text prepared the file",
+    title="An earlier job in the text prepared the file",
     wrong="If a write job is ended by its runtime, or picks blocks without a map, parts of its file remain unwritten, "
     "because fio reserves the full size first. A file that was just written through the page cache is still in "
     "RAM.",

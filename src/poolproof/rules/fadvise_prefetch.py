@@ -42,7 +42,7 @@ def _hints(job: LoadPart) -> bool:
 
 RULE = Rule(
     title="ZFS reads the file before it is written",
-    wrong="fio calls posix_fadvise(POSIX_FADV_SEQUENTIAL) when it opens a file for sequential I/O, also for writes. "
+    wrong="fio calls posix_fadvise(POSIX_FADV_SEQUENTIAL) when it opens a file for sequential I/O, including writes. "
     "OpenZFS 2.2 and 2.3 then read up to 128 MiB (dmu_prefetch_max) of each file into the ARC. The first writes wait "
     "for these reads. In a short test, that can be most of the time.",
     shows="In the counters: fio only writes in order to existing files on ZFS, the disks read at least half of the "

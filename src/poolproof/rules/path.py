@@ -41,8 +41,8 @@ def is_network(target: Target | None) -> bool:
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
     """True if the job's I/O reaches the disks without going through a page cache; None if unknown.
 
-    None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O
-    on datasets. None also for FUSE programs that may open the file below without O_DIRECT. On a network file system,
+    None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O on
+    datasets. It is also None for FUSE programs that may open the file below without O_DIRECT. On a network file system,
     direct I/O bypasses the client's cache; the server's cache is the subject of `network-target`.
     """
     if not job.direct:

@@ -12,7 +12,7 @@ class Quoted:
     `assumed`: the options of the job that the source does not show and the audit assumed.
     `memory`: a sentence that names RAM as the target or the cache, with its line.
     `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
-    `unfilled`: which earlier job of the text created the file and wrote only a part of it.
+    `unfilled`: which earlier job in the text created the file and wrote only a part of it.
     `just_written`: which earlier job in the text wrote the file through the page cache.
     `is_macos`: True if the text names macOS, where direct=1 of fio sets F_NOCACHE: pages that are in the cache already
     are still used.

@@ -39,7 +39,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _after_partial_writes(case: Case) -> Findings:
-    """Yield a finding if an earlier job of the same text wrote only a part of the file that this job reads."""
+    """Yield a finding if an earlier job in the same text wrote only a part of the file that this job reads."""
     for job in case.jobs:
         if not job.reads or job.writes or not job.may_use_page_cache or was_filled(case, job):
             continue

@@ -141,7 +141,7 @@ class Difference:
     def interval(self) -> Interval:
         """Return the ratio of the means and its 95 % interval, not corrected for several comparisons.
 
-        A ratio of 2 means twice as fast, also for latencies. The interval has no ends if the difference can't be
+        A ratio of 2 means twice as fast, even for latencies. The interval has no ends if the difference can't be
         tested.
         """
         if self.error is None:

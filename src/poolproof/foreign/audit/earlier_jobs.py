@@ -31,7 +31,7 @@ class _File:
 def earlier_jobs(
     results: Sequence[FoundResult], laid_out: Sequence[bool] = (), dropped: Sequence[bool] = ()
 ) -> Iterator[Quoted]:
-    """Yield what earlier jobs of the text did to the files of each result.
+    """Yield what earlier jobs in the text did to the files of each result.
 
     `laid_out` says for each result whether fio laid out files for it, and `dropped` whether the caches were dropped
     before it.

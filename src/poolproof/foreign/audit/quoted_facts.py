@@ -77,7 +77,7 @@ _LONGEST_QUOTE = 80
 
 
 def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...]:
-    """Return the facts around each result of a text. The results must be in line order."""
+    """Return the facts around each result in a text. The results must be in line order."""
     numbered = plain_lines(text)
     has_fast_media = _FAST_MEDIA.search(text) is not None
     is_macos = _MACOS.search(text) is not None
@@ -124,7 +124,10 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out: 0 if it does not say, None if it laid out none."""
+    """Return the total size of the files that fio laid out:
+
+    0 if fio does not print it, None if fio laid out no files.
+    """
     total = None
     for _, line in lines:
         match = _LAID_OUT.search(line)

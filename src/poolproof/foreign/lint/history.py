@@ -32,7 +32,7 @@ class Before:
 
 
 class History:
-    """Collects the loads of the fio calls of a text, in the order in which they run."""
+    """Collects the loads of the fio calls in a text, in the order in which they run."""
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared

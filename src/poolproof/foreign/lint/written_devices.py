@@ -19,7 +19,8 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device behind a path, also for NVMe and SCSI generic character devices."""
+"""A shell script that prints the block device behind a path, even if the path is an NVMe or SCSI generic character "
+"device."""
 
 
 @dataclass(frozen=True)

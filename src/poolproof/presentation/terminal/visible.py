@@ -21,7 +21,7 @@ _HIDDEN = re.compile(rf"[{_C0_AND_C1}{_DIRECTIONS}\u2028\u2029\ud800-\udfff]|\r(
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters as escapes. Tabs and line ends are kept, also those of CSV."""
+    """Return the text with control characters as escapes. Tabs and line ends are kept, including those of CSV."""
     return _HIDDEN.sub(_escape, text)
 
 

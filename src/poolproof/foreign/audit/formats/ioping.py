@@ -61,7 +61,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         elif found := _command(line_number, line):
             asked, since = found, line_number
         elif asked.line is not None and line_number - since <= _NEAR and _DONE.match(line) and ". (" not in line:
-            yield from _statistics(numbered, at - 1, asked)  # the head is cut off
+            yield from _statistics(numbered, at - 1, asked)  # the header is cut off
             asked = _Asked()
 
 
