@@ -219,9 +219,9 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     def write_factor(self, spec: Spec, inputs: Sequence[float]) -> float:
         """Return the expected write amplification: bytes written to the leaf devices per byte of data.
 
-        The default is for layers that write each byte to one input.
+        The default is for layers that write each byte to one input, and for layers without inputs.
         """
-        return min(inputs)
+        return min(inputs, default=1.0)
 
     def factor_where_written(self, spec: Spec, inputs: Sequence[float], written: Sequence[int]) -> float:
         """Return the write amplification of writes that left `written` bytes on the leaf devices below each input.
@@ -261,15 +261,17 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
         """Return how many leaf devices may fail, no matter which ones, without data loss; None if unknown.
 
-        The default is for layers that spread data without copies.
+        The default is for layers that spread data without copies, and for layers without inputs.
         """
-        return min(inputs)
+        return min(inputs, default=0)
 
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes stored on each input if the layer stores `total_bytes` of data.
 
-        Layers with one input need not override this: all data is on that input.
+        Layers with one input need not override this: all data is on that input. Nor need layers without inputs.
         """
+        if not built.inputs:
+            return ()
         (_,) = built.inputs
         return (total_bytes,)
 

@@ -39,12 +39,20 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
 
 
 def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
-    if isinstance(built.node, LayerNode):
+    own = _own_leaves(built)
+    if own and own == built.volume.leaves:  # nothing is stored on the inputs
+        if len(own) == 1:
+            yield own[0].name, total_bytes
+    elif isinstance(built.node, LayerNode):
         counts = built.node.layer.stored(_open(built, built.node, host), total_bytes)
         for entry, count in zip(built.inputs, counts, strict=True):
             yield from _stored(entry, count, host)
-    elif len(built.volume.leaves) == 1:
-        yield built.volume.leaves[0].name, total_bytes
+
+
+def _own_leaves(built: BuiltNode) -> tuple[Leaf, ...]:
+    """Return the leaf devices that the node adds: those of a device, and those of a layer that are not its inputs'."""
+    below = {leaf for entry in built.inputs for leaf in entry.volume.leaves}
+    return tuple(leaf for leaf in built.volume.leaves if leaf not in below)
 
 
 def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
@@ -157,10 +165,7 @@ def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
 def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterator[CountingPoint]:
     volume = built.volume
     if not isinstance(built.node, LayerNode):
-        for leaf in volume.leaves:
-            yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,), leaf.host)
-            if leaf.below is not None:
-                yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,), leaf.host)
+        yield from _points_of(volume.leaves, depth)
         return
     word, dataset = built.node.layer.word, built.node.layer.dataset(volume)
     if dataset is not None:
@@ -170,8 +175,16 @@ def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterat
             yield CountingPoint(word, dataset, depth, tuple(known), volume.host)
     elif volume in stats:
         yield CountingPoint(word, volume.path, depth, (stats[volume],), volume.host)
+    yield from _points_of(_own_leaves(built), depth + 1)
     for below in built.inputs:
         yield from _points(below, depth + 1, stats)
+
+
+def _points_of(leaves: Sequence[Leaf], depth: int) -> Iterator[CountingPoint]:
+    for leaf in leaves:
+        yield CountingPoint(DEVICE, leaf.name, depth, (leaf.counter,), leaf.host)
+        if leaf.below is not None:
+            yield CountingPoint(BELOW, leaf.below.device, depth + 1, (leaf.below.counter,), leaf.host)
 
 
 def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
