@@ -88,7 +88,10 @@ def is_plain(path: str) -> bool:
 
 
 def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[str]:
-    """Yield a reason unless the path is inside one of the run's directories. With `itself`, it may also be one."""
+    """Yield a reason unless the path is inside one of the run's directories.
+
+    With `itself`, it may also be one of these directories.
+    """
     if not is_plain(path):
         yield f"{path[:200]!r} is not an absolute path without `..`"
     elif not any(path.startswith(f"{place}/") or (itself and path == place) for place in owned.places):

@@ -22,7 +22,9 @@ Run = Annotated[Path, Argument(help="The run directory.")]
 Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one run.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
-ShareHost = Annotated[bool, Option("--share-host", help="Start even if another run uses other disks of this machine.")]
+ShareHost = Annotated[
+    bool, Option("--share-host", help="Start even if another run is in progress here, if it uses other disks and directories.")
+]
 ExternalEngine = Annotated[
     Texts,
     Option(metavar="PATH", help="Let fio load this I/O engine (ioengine: external:PATH) and run its code; repeatable."),

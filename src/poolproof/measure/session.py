@@ -222,8 +222,8 @@ def measure_run(
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
     """Hold the locks of this machine while the context lasts, if the session measures this machine.
 
-    Raises a HostError if another run is in progress. With `share`, only if it uses one of the same disks or
-        directories.
+    Raises a HostError if another run is in progress. With `share`, raises the error only if that run uses one of the
+    same disks or directories.
     """
     if not session.plan.site.is_here:
         return contextlib.nullcontext()

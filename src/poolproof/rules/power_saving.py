@@ -20,7 +20,7 @@ RULE = Rule(
     wrong="With one I/O in flight, the processor is idle most of the time. It enters a deep sleep state or a low "
     "frequency, and waking up adds up to 100 µs to each I/O.",
     shows="Before the run: a direct job with a queue depth of 1, and a frequency governor other than performance.",
-    error="Latency is too high for fast disks, IOPS are too low.",
+    error="For fast disks, latency is too high and IOPS are too low.",
     fix="set the governor with `cpupower frequency-set -g performance` and limit C-states with `cpupower idle-set -D "
     "10`, or report them with the result",
     sources=(

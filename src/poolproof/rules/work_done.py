@@ -38,7 +38,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _meaning(error: int) -> str:
-    return strerror(error) if abs(error) <= _LARGEST_ERROR else "not an error number of the kernel"
+    return strerror(error) if abs(error) <= _LARGEST_ERROR else "not a kernel error number"
 
 
 def _is_idle(job: PartOutcome) -> bool:
