@@ -23,7 +23,7 @@ Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one 
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[
-    bool, Option("--share-host", help="Start even if another run is in progress here, if it uses other disks and directories.")
+    bool, Option("--share-host", help="Start during another run if it uses other disks and directories.")
 ]
 ExternalEngine = Annotated[
     Texts,
