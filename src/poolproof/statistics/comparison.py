@@ -16,7 +16,7 @@ difference without a significant word is `undecided`.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from poolproof.statistics.intervals import CONFIDENCE, Interval, error_of_mean
@@ -44,6 +44,9 @@ _LARGEST_LOG = 700.0
 Shares = tuple[tuple[float, float], ...]
 """Variances of means, each with its degrees of freedom."""
 
+Logs = tuple[tuple[float, tuple[float, ...]], ...]
+"""The weight and the logarithms of the samples of each mean in a sum of means."""
+
 Word = Literal["faster", "slower", "same", "undecided"]
 WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 
@@ -55,7 +58,7 @@ class LogMean:
     The mean is a sum of means. `parts` has the variances of those that were estimated from their own trials; None if
     a variance is unknown. `known` is the distribution of the variance of the others, which is estimated with a prior.
     If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More trials do not
-    reduce `below` and `above`.
+    reduce `below` and `above`. `logs` are the samples, for tests that need more than the mean and its error.
     """
 
     mean: float
@@ -63,6 +66,7 @@ class LogMean:
     below: float = 0.0
     above: float = 0.0
     known: Points = CERTAIN
+    logs: Logs = field(default=(), compare=False, repr=False)
 
     def interval(self, *, lower_is_better: bool) -> Interval:
         """Return the geometric mean of the values and its 95 % interval, in the unit of the values."""
@@ -87,14 +91,14 @@ def log_mean(
     """
     if not values or min(values) <= 0:
         return None
-    logs = [-math.log(value) if lower_is_better else math.log(value) for value in values]
-    count, mean = len(logs), math.fsum(logs) / len(logs)
+    logs = tuple(-math.log(value) if lower_is_better else math.log(value) for value in values)
+    count, mean, own = len(logs), math.fsum(logs) / len(logs), ((1.0, logs),)
     if not has_interval(count, prior):
-        return LogMean(mean, None)
+        return LogMean(mean, None, logs=own)
     error = error_of_mean(variance_of(logs), count, prior, least=resolution)
     if error.known is CERTAIN:
-        return LogMean(mean, ((error.estimated, error.freedom),))
-    return LogMean(mean, (), known=error.known)
+        return LogMean(mean, ((error.estimated, error.freedom),), logs=own)
+    return LogMean(mean, (), known=error.known, logs=own)
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
@@ -113,6 +117,7 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
         parts=None if any(each.parts is None for _, each in weighted) else tuple(parts),
         below=sum(weight * each.below for weight, each in weighted),
         above=sum(weight * each.above for weight, each in weighted),
+        logs=tuple((weight * share, logs) for weight, each in weighted for share, logs in each.logs),
     )
 
 
@@ -128,6 +133,8 @@ class Difference:
     `error` is the standard error of the part with variances from the cells' own samples alone; None if the difference
     can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing, the true
     difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable extreme.
+    `logs` are the samples of both sides. `decide` and `eliminated` choose the words and the losers from a `Difference`
+    alone, so another test, for example a permutation test, changes only this module.
     """
 
     log: float
@@ -136,6 +143,7 @@ class Difference:
     below: float = 0.0
     above: float = 0.0
     known: Points = CERTAIN
+    logs: tuple[Logs, Logs] = field(default=((), ()), compare=False, repr=False)
 
     @property
     def interval(self) -> Interval:
@@ -186,13 +194,14 @@ class Difference:
 
 def difference(one: LogMean, other: LogMean) -> Difference:
     """Return how much better `one` is than `other`. The difference can't be tested if either variance is unknown."""
-    log = one.mean - other.mean
+    log, logs = one.mean - other.mean, (one.logs, other.logs)
     if one.parts is None or other.parts is None:
-        return Difference(log, None, 0.0)
+        return Difference(log, None, 0.0, logs=logs)
     total = math.fsum(variance for side in (one.parts, other.parts) for variance, _ in side)
     freedom = welch_freedom(one.parts, other.parts) if total else 1.0
     known = summed(one.known, other.known)
-    return Difference(log, math.sqrt(total), freedom, one.below + other.above, one.above + other.below, known)
+    below, above = one.below + other.above, one.above + other.below
+    return Difference(log, math.sqrt(total), freedom, below, above, known, logs)
 
 
 def welch_freedom(one: Shares, other: Shares) -> float:
