@@ -124,6 +124,7 @@ CHART = TrialChart(
     description="Each step shows the percentile of the I/Os that completed during the step. A step lasts until ten of "
     "its I/Os are slower than the percentile.",
     section="time",
+    values=1,
     columns=(Column("at_s", "time", "s"), Column("percentile", "percentile"), Column("seconds", "latency", "s")),
     draw=_draw,
     lines=lambda trial: percentile_lines(trial.latencies, trial.start_s, max(1, trial.most_points // _POINTS_PER_STEP)),

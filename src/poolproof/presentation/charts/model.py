@@ -14,7 +14,7 @@ import altair as alt
 
 from poolproof.metrics import MetricId
 from poolproof.presentation import charts
-from poolproof.presentation.charts.trial_data import Phase, TrialData, trial_data
+from poolproof.presentation.charts.trial_data import Phase, TrialData, typical_data, which_trial
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.summary import Cell
 
@@ -103,10 +103,15 @@ class TrialChart(Chart):
 
     The report shows the chart of the selected trial, with the trial's phases shaded. `note` returns a sentence to show
     above the chart, or an empty string.
+
+    `values` is about how many values `lines` has per point in time, and `values_per_disk` how many more per disk. The
+    report uses them to decide how many points and trials fit into the page. A trial has `TrialData.most_points` points.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
     note: Callable[[TrialData, Sequence[Lines]], str] = lambda _trial, _lines: ""
+    values: int = 2
+    values_per_disk: int = 0
     pivot: bool = True
 
 
@@ -153,12 +158,14 @@ def chart_named(name: str) -> Chart:
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's first trial with samples.
+    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's median trial.
 
-    A chart of a cell or of a trial needs `cell`. The result is None if there is nothing to draw.
+    A chart of a cell or of a trial needs `cell`. A chart of a trial draws the trial nearest to the median that has
+    samples, and its title says which one. The result is None if there is nothing to draw.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()
+    title = ""
     match chart, cell:
         case RunChart(), _:
             rows = chart.rows(run)
@@ -167,10 +174,13 @@ def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: Metri
         case CellChart(), Cell():
             rows = chart.rows(cell)
         case TrialChart(), Cell():
-            found = (trial_data(run.path, trial, _MOST_POINTS) for trial in cell.trials)
-            if data := next((each for each in found if each is not None), None):
+            if data := typical_data(run.path, cell, _MOST_POINTS):
                 rows, phases = rows_of(chart.lines(data)), data.phases
-    return specification(chart, rows, run, phases, metric=metric) if rows else None
+                title = f"{chart.title}: {which_trial(cell, data.trial)}"
+    if not rows:
+        return None
+    made = specification(chart, rows, run, phases, metric=metric)
+    return made.properties(title=title) if title else made
 
 
 def specification(

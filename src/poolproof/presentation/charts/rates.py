@@ -104,6 +104,7 @@ CHART = TrialChart(
     name="rates",
     title="Rates of fio and the disks",
     section="time",
+    values=3,
     columns=(Column("at_s", "time", "s"), Column("source", "source"), Column("rate", "rate", "MB/s")),
     draw=_draw,
     lines=_lines,

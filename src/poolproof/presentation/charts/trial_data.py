@@ -15,9 +15,11 @@ from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account
 from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
+from poolproof.metrics import metric_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.model import Trial
+from poolproof.results.runs.summary import Cell
 
 _DIGITS = 4
 _SHORTEST_DRAIN = 0.005
@@ -135,6 +137,42 @@ def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
         return None
     start_s = samples[-1].at_s - trial.account.window_s  # the samples end with the window
     return TrialData(directory, opened.root, trial, trial.account, start_s, _thinned(samples, most_points), most_points)
+
+
+def has_samples(run: Path, trial: Trial) -> bool:
+    """True if the trial's directory has a file of samples. The file may be damaged."""
+    try:
+        return (RunDirectory(run).trial_path(*trial.key) / "samples.jsonl").is_file()
+    except OSError:
+        return False
+
+
+def median_first(cell: Cell) -> list[Trial]:
+    """Return the trials of a cell, starting with its median by the workload's own metric.
+
+    The next ones are its neighbours, so the first trial that has samples is the most typical. Of an even number of
+    trials, the lower of the two in the middle is the median. Trials without a value come last.
+    """
+    values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
+    ranked = sorted(values, key=lambda number: (values[number], number))
+    middle = (len(ranked) - 1) // 2
+    distance = {number: (abs(rank - middle), rank) for rank, number in enumerate(ranked)}
+    return sorted(cell.trials, key=lambda trial: (*distance.get(trial.number, (len(ranked), 0)), trial.number))
+
+
+def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
+    """Return the data of the first trial in `median_first` that has data; None if no trial has."""
+    found = (trial_data(run, trial, most_points) for trial in median_first(cell))
+    return next((each for each in found if each is not None), None)
+
+
+def which_trial(cell: Cell, trial: Trial) -> str:
+    """Return which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
+    if len(cell.trials) == 1:
+        return "its only trial"
+    is_median = median_first(cell)[0] == trial and trial.value(cell.metric) is not None
+    median = f", the median by {metric_of(cell.metric).title}" if is_median else ""
+    return f"trial {trial.number} of {len(cell.trials)}{median}"
 
 
 def short(value: float | None, digits: int = _DIGITS) -> float | None:

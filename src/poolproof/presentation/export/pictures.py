@@ -17,6 +17,7 @@ from poolproof.presentation.charts.model import (
     Row,
     RunChart,
     Scale,
+    TrialChart,
     all_charts,
     filled,
     specification,
@@ -127,7 +128,8 @@ def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
     for cell in run.cells:
         workload, made = run.workload(cell.workload), filled(chart, run, cell)
         if workload is not None and made is not None:
-            title = _headed(run, f"{cell.workload} on {cell.layout}", chart.title)
+            shown = made.title if isinstance(chart, TrialChart) else chart.title  # the title names the trial
+            title = _headed(run, f"{cell.workload} on {cell.layout}", shown)
             place = _folder(workload, (cell.workload, cell.layout), chart.name)
             yield Picture(place, made.properties(title=title), {})
 

@@ -16,12 +16,12 @@ from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.charts.model import CellChart, Row, TrialChart, charts_of
-from poolproof.presentation.charts.trial_data import TrialData, short, trial_data
+from poolproof.presentation.charts.trial_data import TrialData, has_samples, median_first, short, trial_data
 from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
-from poolproof.results.runs.model import CellKey
+from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.summary import Cell, OtherVerdict
 from poolproof.rules.model import Finding
 from poolproof.units import format_number_of
@@ -30,9 +30,8 @@ from poolproof.verdicts import WORST_FIRST
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
-_COLUMNS = 5
-"""The number of values per point in addition to one per disk: the time, two rates, and about two for fio and
-latencies."""
+_OVER = 1.3
+"""Charts may have this many times as many values as they declare before further trials are left out."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
@@ -269,19 +268,24 @@ def shown_trials(
     """
     ordered = sorted(cells, key=lambda cell: WORST_FIRST.index(cell.result().verdict))
     all_trials = sum(len(cell.trials) for cell in cells) <= _ALL_TRIALS_UP_TO
-    measured = [cell.trials if all_trials else [trial for trial in cell.trials if trial.leaves][:1] for cell in ordered]
+    measured = [cell.trials if all_trials else _most_typical(run, cell) for cell in ordered]
     candidates = [*itertools.chain.from_iterable(measured)]
-    numbers = _COLUMNS + max((len(trial.leaves) for trial in candidates), default=0)
+    numbers = _values_per_point(max((len(trial.leaves) for trial in candidates), default=0))
     shown = candidates[: _ROOM // (FEWEST_POINTS * numbers)]
     points = max(FEWEST_POINTS, min(MOST_POINTS, _ROOM // (numbers * max(1, len(shown)))))
     by_cell: dict[CellKey, list[Mapping[str, Any]]] = {}
-    missing = 0
-    for trial in shown:
+    missing, used = 0, 0
+    for count, trial in enumerate(shown):
+        if used > _OVER * _ROOM:
+            shown = shown[:count]
+            break
         if data := trial_data(run.path, trial, points):
-            by_cell.setdefault(trial.cell_key, []).append(_charts(data))
+            charts, size = _charts(data)
+            by_cell.setdefault(trial.cell_key, []).append(charts)
+            used += size
         elif trial.leaves:
             missing += 1
-    remarks = [] if all_trials else ["The charts over time show only the first measured trial of each cell."]
+    remarks = [] if all_trials else ["The charts over time show only the median trial of each cell."]
     if left_out := len(candidates) - len(shown):
         trials = format_number_of(left_out, "trial")
         remarks.append(f"There is no room for the charts of {trials}; cells that are not sound have priority.")
@@ -290,19 +294,36 @@ def shown_trials(
     return by_cell, remarks
 
 
-def _charts(data: TrialData) -> dict[str, Any]:
-    """Return a trial's charts for the report's script. `at` is None for lines whose positions equal `times`."""
+def _values_per_point(disks: int) -> int:
+    """Return how many values the charts of a trial have per point in time, the time included."""
+    return 1 + sum(chart.values + chart.values_per_disk * disks for chart in charts_of(TrialChart))
+
+
+def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
+    """Return the trial nearest to the median that has samples, or the median; empty if no trial was measured."""
+    measured = [trial for trial in median_first(cell) if trial.leaves]
+    with_samples = (trial for trial in measured if has_samples(run.path, trial))
+    return [next(with_samples, measured[0])] if measured else []
+
+
+def _charts(data: TrialData) -> tuple[dict[str, Any], int]:
+    """Return a trial's charts for the report's script, and the number of their values.
+
+    `at` is None for lines whose positions equal `times`.
+    """
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]
-    charts = {}
+    charts, size = {}, len(times)
     for chart in charts_of(TrialChart):
         lines = chart.lines(data)
         compact = [asdict(each) | ({"at": None} if each.at == times else {}) for each in lines]
+        size += sum(len(each["at"] or ()) + sum(map(len, each["values"].values())) for each in compact)
         charts[chart.name] = {"lines": compact, "note": chart.note(data, lines)}
-    return {
+    made = {
         "number": data.trial.number,
         "times": times,
         "domain": [short(min(0.0, data.times_s[0])), short(end_s)],
         "phases": [{"name": each.name, "from_s": short(each.from_s), "to_s": short(each.to_s)} for each in data.phases],
         "charts": charts,
     }
+    return made, size

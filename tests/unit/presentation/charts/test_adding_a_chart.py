@@ -14,8 +14,9 @@ import pytest
 
 from poolproof.presentation import charts
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.model import all_charts, chart_named, filled
+from poolproof.presentation.charts.model import Lines, TrialChart, all_charts, chart_named, filled
 from poolproof.presentation.export.pictures import drawn, pictures
+from poolproof.presentation.html_report.cells import shown_trials
 from poolproof.presentation.html_report.page import page
 from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
@@ -76,6 +77,8 @@ def test_a_chart_of_a_metric_follows_the_readers_choices(run: Path) -> None:
 def test_pictures_have_it_for_each_cell(run: Path) -> None:
     own = [each for each in pictures(load_run(run)) if "latency-heat" in each.place.name]
     assert len(own) == 7
+    subtitles = [each.chart.to_dict()["title"]["subtitle"][0] for each in own]
+    assert subtitles[0] == "Latencies over time: trial 1 of 2, the median by IOPS"
     assert "I/Os" not in own[0].place.name
     ElementTree.fromstring(drawn(own[0], "svg"))
 
@@ -85,6 +88,21 @@ def test_a_notebook_finds_it_by_name(run: Path) -> None:
     loaded = load_run(run)
     made = filled(chart_named("latency-heat"), loaded, next(iter(loaded.cells)))
     assert isinstance(made, alt.LayerChart)
+
+
+@pytest.mark.usefixtures("with_toy")
+def test_the_page_makes_room_for_it(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = load_run(run, lenient=True)
+    toy = chart_named("latency-heat")
+    assert isinstance(toy, TrialChart)
+    greedy = replace(toy, lines=lambda _trial: [Lines(list(range(400_000)), {})])  # far more than it declares
+    monkeypatch.setattr(sys.modules[f"{charts.__name__}.latency_heat"], "CHART", greedy)
+    all_charts.cache_clear()
+    shown, remarks = shown_trials(loaded, loaded.cells)
+    assert sum(map(len, shown.values())) == 1
+    assert remarks == [
+        "There is no room for the charts of 13 trials; cells that are not sound have priority.",
+    ]
 
 
 def test_without_its_file_there_is_no_such_chart(run: Path) -> None:
