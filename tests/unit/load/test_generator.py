@@ -1,6 +1,8 @@
 """A load generator is one folder: other code does not depend on fio, and a second generator needs no other change."""
 
 import ast
+import csv
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -8,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof import process
+from poolproof import load, process
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.errors import CampaignError
@@ -19,6 +21,7 @@ from poolproof.load.generator import all_generators, described, generator_for
 from poolproof.load.model import Load, LoadPart
 from poolproof.rules.judge import lint
 from poolproof.rules.model import Case
+from tests.unit.command import Command
 from tests.unit.load.more.toy.generator import GENERATOR as TOY
 
 _SOURCE = Path(__file__).parents[3] / "src" / "poolproof"
@@ -62,24 +65,53 @@ def test_a_workload_selects_its_generator() -> None:
         generator_for(unknown)
 
 
-def test_a_second_generator_needs_only_one_folder(tmp_path: Path) -> None:
-    completed, run = _run_toy(tmp_path, "generator=toy,mib=4"), tmp_path / "run"
+@pytest.fixture(scope="module")
+def toy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the toy generator in an existing directory of this machine."""
+    folder = tmp_path_factory.mktemp("toy")
+    completed = _run_toy(folder, "generator=toy,mib=4")
     assert completed.returncode == 0, completed.stderr
-    _check_saved(run)
-    audit = [sys.executable, "-c", _RUN, str(_MORE), "audit", str(run), "--json"]
-    (audited,) = json.loads(process.run(audit, timeout_s=_LIMIT_S, check=False).stdout)
+    return folder / "run"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Command]:
+    """The command line with the folder of the toy generator, and nothing else changed."""
+    monkeypatch.setattr(load, "__path__", [*load.__path__, str(_MORE)])
+    all_generators.cache_clear()
+    yield Command(monkeypatch, capsys)
+    all_generators.cache_clear()
+    for name in ("toy", "toy.generator"):
+        sys.modules.pop(f"{load.__name__}.{name}", None)
+
+
+def test_a_second_generator_needs_only_one_folder(toy_run: Path, command: Command) -> None:
+    _check_saved(toy_run)
+    _, text, _ = command("audit", str(toy_run), "--json")
+    (audited,) = json.loads(text)
     assert (audited["verdict"], audited["known"]) == (audited["verdict_then"], [])
     assert audited["figures"]["write"]["iops"] > 0 and audited["rerun"] is None
 
 
-def test_the_page_shows_the_saved_load_of_the_generator(tmp_path: Path) -> None:
-    _run_toy(tmp_path, "generator=toy,mib=1")
-    page, path = tmp_path / "report.html", tmp_path / "run"
-    argv = [sys.executable, "-c", _RUN, str(_MORE), "report", str(path), "--out", str(page)]
-    process.run(argv, timeout_s=_LIMIT_S)
+def test_its_results_are_shown_and_exported(toy_run: Path, command: Command) -> None:
+    (trial,) = [json.loads(line) for line in (toy_run / "trials.jsonl").read_text().splitlines()]
+    _, shown, _ = command("show", str(toy_run))
+    assert "generatortoy-mib4, IOPS" in shown and trial["verdict"] in shown
+    (cell,) = json.loads(command("show", str(toy_run), "--json")[1])["cells"]
+    assert cell["verdict"] == trial["verdict"]
+    assert cell["rates"]["write_iops"] == trial["figures"]["write_iops"] > 0
+    (row,) = csv.DictReader(io.StringIO(command("export", str(toy_run), "--csv")[1]))
+    assert row["verdict"] == trial["verdict"] and float(row["iops"]) == trial["figures"]["iops"]
+    assert 'layout="here"' in command("export", str(toy_run), "--openmetrics")[1]
+    assert "here" in command("export", str(toy_run), "--markdown")[1]
+
+
+def test_the_page_shows_the_saved_load_of_the_generator(toy_run: Path, tmp_path: Path, command: Command) -> None:
+    page = tmp_path / "report.html"
+    command("report", str(toy_run), "--out", str(page))
     text = page.read_text()
     assert "Exact jobs (1)" in text
-    assert "write 1048576 bytes to" in text
+    assert "write 4194304 bytes to" in text
     assert "is missing for" not in text
 
 
@@ -134,6 +166,10 @@ def _check_saved(run: Path) -> None:
     assert record["versions"]["toy"] == "toy-1"
     (trial,) = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
     assert trial["verdict"] in ("sound", "unproven", "suspect")
-    assert trial["figures"]["write_iops"] > 0 and trial["bin_width"] == TOY.bin_width
+    assert (
+        trial["figures"]["write_iops"] > 0
+        and trial["figures"]["write_p50_ns"] > 0
+        and trial["bin_width"] == TOY.bin_width
+    )
     (directory,) = (run / "cells").glob("*/*/1")
     assert {TOY.load_file, TOY.report_file, "evidence.json"} <= {path.name for path in directory.iterdir()}

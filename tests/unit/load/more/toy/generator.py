@@ -18,13 +18,19 @@ from poolproof.undos import UndoPrograms
 _SCRIPT = """\
 import json, os, sys, time
 path, count, block, report = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-begun = time.monotonic()
+begun, bins = time.monotonic(), {}
 with open(path, "r+b" if os.path.exists(path) else "wb") as file:
     for _ in range(count):
+        start = time.perf_counter_ns()
         file.write(os.urandom(block))
+        took = max(1, time.perf_counter_ns() - start)
+        shift = max(0, took.bit_length() - 3)
+        took = took >> shift << shift
+        bins[took] = bins.get(took, 0) + 1
     file.flush()
     os.fsync(file.fileno())
-text = json.dumps({"bytes": count * block, "ios": count, "seconds": time.monotonic() - begun, "at_s": time.time()})
+seconds = time.monotonic() - begun
+text = json.dumps({"bytes": count * block, "ios": count, "seconds": seconds, "at_s": time.time(), "bins": bins})
 with open(report, "w") as file:
     file.write(text)
 """
@@ -160,14 +166,14 @@ class Toy:
         if not text:
             return ()
         told = json.loads(text)
-        seconds, latency = told["seconds"], Latency(samples=told["ios"], mean_ns=told["seconds"] / told["ios"] * 1e9)
+        seconds, bins = told["seconds"], {int(latency): count for latency, count in told["bins"].items()}
         wrote = Direction(
             io_bytes=told["bytes"],
             ios=told["ios"],
             runtime_ms=round(seconds * 1000),
             bandwidth_bytes=told["bytes"] / seconds,
             iops=told["ios"] / seconds,
-            clat=latency,
+            clat=Latency(samples=told["ios"], mean_ns=seconds / told["ios"] * 1e9, bins_ns=bins),
         )
         return (Outcome("toy-1", (PartOutcome("toy", write=wrote, syncs=1),), timestamp_ms=round(told["at_s"] * 1000)),)
 
