@@ -213,6 +213,11 @@ class Campaign:
     states: tuple[str, ...] = (HEALTHY,)
 
     @property
+    def generator_names(self) -> str:
+        """Return the names of the workloads' load generators, for messages: `fio`, or `fio and toy`."""
+        return " and ".join(sorted({name for workload in self.workloads for name in workload.generators}))
+
+    @property
     def goal_workloads(self) -> tuple[Workload, ...]:
         """Return the workloads that decide which layout is best: those of the goal, or all if there is no goal."""
         if self.goal is None:

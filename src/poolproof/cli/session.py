@@ -63,6 +63,7 @@ def print_plan(request: RunRequest, *, as_json: bool) -> None:
                 cell.workload.name,
                 fill_text(cell.load) if cell.workload.fill else "",
                 generator_of(cell.load).text(cell.load),
+                cell.load.generator,
             )
             for cell in (*session.plan.bare_cells, *session.plan.cells)
         ]

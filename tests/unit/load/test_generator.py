@@ -113,6 +113,7 @@ def test_the_page_shows_the_saved_load_of_the_generator(toy_run: Path, tmp_path:
     assert "Exact jobs (1)" in text
     assert "write 4194304 bytes to" in text
     assert "is missing for" not in text
+    assert "toy ran for" in text
 
 
 def test_the_image_of_the_lab_has_its_packages() -> None:
@@ -127,6 +128,7 @@ def test_the_image_of_the_lab_has_its_packages() -> None:
 def test_its_load_decides_which_metric_it_can_give(tmp_path: Path) -> None:
     accepted = _run_toy(tmp_path, "generator=toy,mib=1,metric=sync_p99", "--dry-run")
     assert accepted.returncode == 0, accepted.stderr
+    assert "toy in that `directory`" in _run_toy(tmp_path, "generator=toy,mib=1", "--dry-run", as_json=False).stdout
     refused = _run_toy(tmp_path, "generator=toy,mib=1,sync=0,metric=sync_p99", "--dry-run")
     assert refused.returncode == CampaignError.exit_code
     assert "never syncs" in refused.stdout
@@ -150,13 +152,13 @@ def test_rules_state_fio_defaults_only_for_fio_jobs() -> None:
     assert "ioengine=psync" in messages["iodepth-with-sync-engine"]
 
 
-def _run_toy(tmp_path: Path, workload: str, *options: str) -> process.Completed:
+def _run_toy(tmp_path: Path, workload: str, *options: str, as_json: bool = True) -> process.Completed:
     target = tmp_path / "target"
     target.mkdir(exist_ok=True)
     argv = [
         sys.executable, "-c", _RUN, str(_MORE), "run", "--layout", f"here=dir {target}", "--workload", workload,
         "--trials", "1", *([] if "--until" in options else ["--time", "1s"]),
-        "--work", str(tmp_path), "--out", str(tmp_path / "run"), "--json", *options,
+        "--work", str(tmp_path), "--out", str(tmp_path / "run"), *(["--json"] if as_json else []), *options,
     ]  # fmt: skip
     return process.run(argv, timeout_s=_LIMIT_S, check=False)
 

@@ -315,12 +315,14 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield how long fio ran. With `until`, add how long fio would have run with a fixed schedule."""
+    """Yield how long the load ran. With `until`, add how long it would have run with a fixed schedule."""
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:
         return
-    text = f"fio ran for {format_duration(spent_s)} in {format_number_of(len(trials), 'trial')}"
+    text = (
+        f"{run.campaign.generator_names} ran for {format_duration(spent_s)} in {format_number_of(len(trials), 'trial')}"
+    )
     text += f", and for {format_duration(alone_s)} on single disks" if alone_s else ""
     measure = run.campaign.measure
     is_complete = not run.is_going and (run.done >= run.wanted or run.campaign.budget_s is not None)

@@ -109,11 +109,11 @@ def _activity(progress: RunProgress, width: int) -> Text:
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the rates of fio and of the disks on the same scale, so that a difference between them is visible."""
+    """Yield the rates of the generator and of the disks on the same scale, so that a difference is visible."""
     rates = list(progress.rates)
     fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
     top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
-    for name, values in (("fio", fio), ("disks", disks)):
+    for name, values in ((_short(progress.generators, 5), fio), ("disks", disks)):
         now = values[-1] if values else None
         line = Text(f"{name:6}", style="bold")
         line.append(f"{'…' if now is None else format_rate(now):<{_RATE_WIDTH}}", style="default")

@@ -1,4 +1,4 @@
-"""A plan as text: each command as you would type it, the command that undoes it, and the fio jobs."""
+"""A plan as text: each command as you would type it, the command that undoes it, and the loads."""
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,11 +14,12 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's job file, and the job file that writes its test files (empty if the workload has none)."""
+    """A workload's load as text, the load that writes its test files (empty if there are none), and their generator."""
 
     workload: str
     fill: str
     job: str
+    generator: str
 
 
 def plan_text(
@@ -38,12 +39,12 @@ def plan_text(
     for planned in layouts:
         lines += ["", f"# layout {planned.layout.name}", *_steps(planned.steps), "# to drop caches before a trial"]
         lines += _steps((*planned.tree.close, *planned.tree.open))
-    for fill in dict.fromkeys(each.fill for each in jobs if each.fill):
-        lines += ["", "# once on each layout: fio writes test files to `directory`", fill.rstrip()]
+    for generator, fill in dict.fromkeys((each.generator, each.fill) for each in jobs if each.fill):
+        lines += ["", f"# once on each layout: {generator} writes test files to `directory`", fill.rstrip()]
     for each in jobs:
         lines += [
             "",
-            f"# in each trial of {each.workload}: fio in that `directory`",
+            f"# in each trial of {each.workload}: {each.generator} in that `directory`",
             each.job.rstrip(),
         ]
     return "\n".join(lines)

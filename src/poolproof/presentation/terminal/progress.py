@@ -19,7 +19,6 @@ from poolproof.verdicts import WORST_FIRST, Verdict
 _MOST_RATES = 240
 _MOST_NEWS = 50
 _STEPS = {
-    "measure": "fio is measuring",
     "drop caches": "dropping caches",
     "drain to the disks": "waiting for all data to reach the disks",
 }
@@ -54,6 +53,7 @@ class RunProgress(Listener):
         cells = all_cells(campaign)
         self.title = campaign.question or campaign.name
         self.layouts = tuple(layout.name for layout, _ in cells)
+        self.generators = campaign.generator_names
         self.workloads = tuple(workload.name for workload in campaign.workloads)
         self.layout = ""
         self.running: TrialKey | None = None
@@ -64,6 +64,7 @@ class RunProgress(Listener):
         self.warnings: list[str] = []
         self.trials: list[Trial] = []
         self._campaign, self._clock = campaign, clock
+        self._steps = {**_STEPS, "measure": f"{self.generators} is measuring"}
         self._begun_s = clock() if begun_s is None else begun_s
         self._since_s = self._step_since_s = self._begun_s
         self._planned = {
@@ -86,7 +87,7 @@ class RunProgress(Listener):
         self._added[layout, workload] += 1
 
     def step(self, title: str) -> None:
-        self.activity = _STEPS.get(title, title)
+        self.activity = self._steps.get(title, title)
         self._step_since_s = self._clock()
 
     def trial_begins(self, layout: str, workload: str, number: int) -> None:
