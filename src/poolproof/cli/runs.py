@@ -29,6 +29,7 @@ def command(
     """
     from poolproof.presentation.terminal.words import MARKS
     from poolproof.results.query.session import listed_runs, open_runs
+    from poolproof.results.runs.few_events import TOO_FEW
 
     objects, rows = [], [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
     end_by_exception()
@@ -46,9 +47,14 @@ def command(
                 "cells_wanted": each.cells_wanted,
                 "trials": each.trials,
                 "verdicts": dict(each.verdicts),
+                "unusable": each.unusable,
+                "too_few": each.too_few,
             }
             objects.append(listed)
-            verdicts = "  ".join(f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items())
+            marks = [f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items()]
+            marks += [f"! {each.unusable} with a trial without a usable value"] * bool(each.unusable)
+            marks += [f"! {each.too_few} with {TOO_FEW}"] * bool(each.too_few)
+            verdicts = "  ".join(marks)
             cells = f"{each.cells} of {'?' if each.cells_wanted is None else each.cells_wanted}"
             begun = record.begun_at[:16].replace("T", " ")
             state = "running" if each.state == "going" else each.state

@@ -74,12 +74,14 @@ class Point:
     """A cell in the run with number `run`. `reason` says why its result cannot be compared; otherwise it is empty.
 
     `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
+    `remarks` are sentences on what limits the result: trials without a usable value, or too few events.
     """
 
     run: int
     cell: Cell
     reason: str
     change: ChangePoint | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
         changes = _changes(now, last, runs, earlier)
         for key, cell in here.items():
             reason = found[key]
-            point = Point(number, cell, reason if isinstance(reason, str) else "", changes.get(key))
+            remarks = () if isinstance(reason, str) else tuple(filter(None, (reason.untested, *reason.remarks)))
+            point = Point(number, cell, reason if isinstance(reason, str) else "", changes.get(key), remarks)
             points.setdefault(key, []).append(point)
         last |= {key: (number, each) for key, each in now.items()}
     return tuple(CellHistory(*key, own[0].cell.metric, tuple(own)) for key, own in points.items())
@@ -237,4 +240,4 @@ def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
     nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing
     word, factor = (change.decision.word, speed_text(change.speed)) if change else ("", "")
-    return point.run, *result, point.reason, word, factor
+    return point.run, *result, point.reason or "; ".join(point.remarks), word, factor

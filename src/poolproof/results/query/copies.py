@@ -18,7 +18,7 @@ WORTH_IT_BYTES = 16_000_000
 """If all files together are smaller than this, no copies are made, because parsing is fast enough."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
-_FORM = f"1 {views.RAW}"
+_FORM = f"2 {views.RAW}"
 
 
 def find(files: Iterable[Path]) -> tuple[tuple[Path, ...], frozenset[Path]]:

@@ -232,7 +232,9 @@ class ListedRun:
 
     `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign; None if the
     campaign can't be read. `state` is `going` while a poolproof process is using the run, and `imported` if the results
-    are imported. Otherwise, it is `stopped` if trials are missing, and `finished` if not.
+    are imported. Otherwise, it is `stopped` if trials are missing, and `finished` if not. `unusable` is the number of
+    cells with a trial that has no usable value of the metric that the cell is compared by, and `too_few` the number of
+    cells whose percentile has too few events.
     """
 
     run: FoundRun
@@ -242,6 +244,8 @@ class ListedRun:
     cells: int
     cells_wanted: int | None
     verdicts: Mapping[Verdict, int]
+    unusable: int = 0
+    too_few: int = 0
 
 
 def listed_runs(session: QuerySession) -> tuple[ListedRun, ...]:
@@ -249,11 +253,12 @@ def listed_runs(session: QuerySession) -> tuple[ListedRun, ...]:
     found: dict[str, dict[Verdict, tuple[int, int, int, int]]] = {}
     for run, verdict, *numbers in session.ask(_CELLS).rows:
         found.setdefault(run, {})[verdict] = (numbers[0], numbers[1], numbers[2], numbers[3])
+    doubts = {run: (unusable, few) for run, unusable, few in session.ask(views.doubts()).rows}
     runs = sorted(session.runs, key=lambda run: (run.record.begun_at, run.name))
-    return tuple(_listed(run, found.get(run.name, {})) for run in runs)
+    return tuple(_listed(run, found.get(run.name, {}), doubts.get(run.name, (0, 0))) for run in runs)
 
 
-def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]]) -> ListedRun:
+def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], doubts: tuple[int, int]) -> ListedRun:
     cells = sum(count for count, _, _, _ in found.values())
     wanted = _wanted(run.record.campaign)
     state: RunState = "stopped"
@@ -271,6 +276,8 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]]) -
         cells=cells,
         cells_wanted=wanted[0] if wanted else None,
         verdicts={verdict: found[verdict][0] for verdict in reversed(WORST_FIRST) if verdict in found},
+        unusable=doubts[0],
+        too_few=doubts[1],
     )
 
 

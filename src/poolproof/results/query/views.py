@@ -1,7 +1,7 @@
 """The SQL of the views for queries.
 
 docs/query.md describes each column, and a test compares the page with the views. As in exports, refuted and failed
-results appear only in the `rejected_…` columns.
+results appear only in the `rejected_…` columns, and so do negative values, which no machine measures.
 """
 
 import dataclasses
@@ -13,6 +13,7 @@ from typing import Any
 from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId, metric_of
+from poolproof.results.runs.files import LARGEST
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.shares import AccountSum
 from poolproof.results.runs.summary import Cell
@@ -82,15 +83,23 @@ RUN_COLUMNS = {
 def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
-    A line with another schema version makes the query fail.
+    A line with another schema version makes the query fail, and so does a value that is not finite or larger than any
+    machine can measure: such a line is damaged (`results/runs/files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
     return (
         f"select {', '.join(RAW)}, filename from read_json([{names}], format = 'newline_delimited', "
         f"filename = true, columns = {{{columns}}}) "
-        f"where if(schema = {SCHEMA}, true, error('a line has another schema version')::BOOLEAN)"
+        f"where if(schema = {SCHEMA}, true, error('a line has another schema version')::BOOLEAN) "
+        f"and if({_are_finite()}, true, error('a line is damaged')::BOOLEAN)"
     )
+
+
+def _are_finite() -> str:
+    """Return SQL for whether all values of a trial are finite numbers up to `LARGEST`. NaN is above every number."""
+    values = ", ".join(f"coalesce(figures.{field}, 0)" for field in dict.fromkeys(metric.field for metric in METRICS))
+    return f"greatest({values}) <= {LARGEST:g} and least({values}) >= {-LARGEST:g}"
 
 
 def no_lines() -> str:
@@ -180,7 +189,11 @@ def _counts(verdict: str) -> str:
 
 
 def _trials() -> str:
-    values = [(metric.column, f"figures.{metric.field}", _counts(_verdict_of(metric.id))) for metric in METRICS]
+    values = [
+        (metric.column, value, f"({_counts(_verdict_of(metric.id))} and coalesce({value} >= 0, true))")
+        for metric in METRICS
+        for value in (f"figures.{metric.field}",)
+    ]
     parts = ["run", "layout", "workload", "number", "metric", f"{_verdict_of()} as verdict"]
     parts += [f"{_counts(_verdict_of())} as counts"]
     parts += ["settling.settled as settled"]
@@ -190,6 +203,25 @@ def _trials() -> str:
     parts += ["try_cast(begun_at as TIMESTAMP) as begun_at", "stored_bytes", "seconds", "source", "columns", "state"]
     parts += ["build"]
     return f"select {', '.join(parts)} from placed_trials"
+
+
+def doubts() -> str:
+    """Return SQL for how many cells of each run have a trial without a usable value, or with too few events.
+
+    Both are about the metric that the workload is compared by (`remarks.py`, `few_events.py`).
+    """
+    own = " ".join(f"when {literal(metric.id)} then figures.{metric.field}" for metric in METRICS)
+    few = " ".join(
+        f"when {literal(metric.id)} then figures.{metric.events_field} < {metric.events_needed}"
+        for metric in METRICS
+        if metric.events_needed and metric.events_field
+    )
+    usable = f"coalesce((case metric {own} end) >= 0, false)"
+    names = ", ".join(CELL_NAMES)
+    cell = f"select {names}, not bool_and({usable}) as unusable, bool_or(case metric {few} end) as few"
+    cells = f"{cell} from placed_trials where verdict <> 'failed' group by {names}"
+    counted = "count(*) filter (where unusable)::INTEGER, count(*) filter (where few)::INTEGER"
+    return f"select run, {counted} from ({cells}) group by run"
 
 
 def _cells() -> str:

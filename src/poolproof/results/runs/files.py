@@ -14,7 +14,8 @@ from poolproof.version import __version__
 
 Value = TypeVar("Value")
 
-_LARGEST = 1e24  # no machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow
+LARGEST = 1e24
+"""No machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow."""
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
@@ -83,5 +84,5 @@ def _check(value: object) -> None:
         case list():
             for each in value:
                 _check(each)
-        case int() | float() if not -_LARGEST <= value <= _LARGEST:
+        case int() | float() if not -LARGEST <= value <= LARGEST:
             raise msgspec.ValidationError(_TOO_LARGE)

@@ -58,7 +58,7 @@ P.openSeries = (index, jump) => {
   P.chart("history-chart", (holder) => ({ spec: { ...P.data.specs[series.metric], width: Math.max(260, Math.min(P.widthFor(holder) - 90, 1000)) }, rows: { points: rows }, label }));
   const table = points.map((point) => [P.day(point.run), point.run.name, point.run.versions,
     point.counts ? point.text : `(${point.text})`, `${P.data.marks[point.verdict]} ${point.verdict}`,
-    point.reason || [point.word, point.factor].filter(Boolean).join(" "), point.run.changed.join("; ")]);
+    [[point.word, point.factor].filter(Boolean).join(" "), point.reason].filter(Boolean).join("; "), point.run.changed.join("; ")]);
   P.byId("history-table").replaceChildren(P.table(["begun", "run", "versions", "result", "verdict", "vs previous run", "other changes"], table, label));
   P.say(label);
   if (jump) P.byId("cell").scrollIntoView();
