@@ -81,9 +81,13 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 
 
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
-    """Raise a UsageError if `--wipe` is given but the campaign does not use a real disk."""
-    if not any(isinstance(device.source, Disk) for device in campaign.devices):
-        raise UsageError(f"--wipe {identities[0]}: the campaign does not use a real disk", "remove --wipe")
+    """Raise a UsageError if `--wipe` names a disk of the main host but the campaign does not use a real disk.
+
+    `HOST:IDENTITY` names a disk of another host, which a layer uses.
+    """
+    here = [identity for identity in identities if ":" not in identity]
+    if here and not any(isinstance(device.source, Disk) for device in campaign.devices):
+        raise UsageError(f"--wipe {here[0]}: the campaign does not use a real disk", "remove --wipe")
 
 
 def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:

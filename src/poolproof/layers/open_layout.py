@@ -49,6 +49,12 @@ def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[st
             yield from _stored(entry, count, host)
 
 
+def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
+    """Return the leaf devices that layers add, such as a disk of another host. Those of devices are left out."""
+    layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
+    return tuple(dict.fromkeys(leaf for built in layers for leaf in _own_leaves(built)))
+
+
 def _own_leaves(built: BuiltNode) -> tuple[Leaf, ...]:
     """Return the leaf devices that the node adds: those of a device, and those of a layer that are not its inputs'."""
     below = {leaf for entry in built.inputs for leaf in entry.volume.leaves}

@@ -29,6 +29,7 @@ from poolproof.provision.apply import apply
 from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
 from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.leaf_guard import check_leaves
 from poolproof.provision.owned import owned_by_site
 from poolproof.provision.stalled import StalledDisks
 from poolproof.provision.undo import complain, undo_all
@@ -166,7 +167,7 @@ class _Conductor:
             return core
         if core is not None:
             try:
-                return self._build(partial(plan_next_core, self.plan, self.host, name, core))
+                return self._build(partial(plan_next_core, self.plan, self.host, name, core), core)
             except BuildError as error:
                 self.listener.warning(f"{name}: {error.message}; building it from scratch")
                 self._remove_all_but(before)
@@ -176,7 +177,7 @@ class _Conductor:
         """Build the layout from scratch or on top of its core, measure it, and remove what this method built."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
-        self._run_trials(self._open_layout(self._build(planner)), order, build)
+        self._run_trials(self._open_layout(self._build(planner, core)), order, build)
         self._remove_all_but(before)
 
     def _outstanding(self) -> set[int]:
@@ -193,11 +194,15 @@ class _Conductor:
         )
         complain(failed, str(self.run.path))
 
-    def _build(self, planner: Callable[[], LayoutPlan]) -> LayoutPlan:
-        """Plan and build; if another program has meanwhile taken one of the planned loop devices, try again."""
+    def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
+        """Plan and build; if another program has meanwhile taken one of the planned loop devices, try again.
+
+        `core`: what has been built already.
+        """
         ends = [generator.cleanup_step(self.plan.site.state_dir) for generator in self.plan.generators]
         for attempt in range(1, _ATTEMPTS + 1):
             planned = planner()
+            check_leaves(planned.tree, self.host, self.plan.allowed_disks, core.tree.leaves if core else ())
             before = self._outstanding()
             try:
                 apply(

@@ -46,6 +46,7 @@ from poolproof.provision.layout import (
     plan_extended,
     plan_layout,
 )
+from poolproof.provision.leaf_guard import check_leaves
 from poolproof.rules.catalogue import all_rules
 from poolproof.units import format_size
 
@@ -164,6 +165,14 @@ def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
     """Return the steps of every layout. Each is planned as if it were the only one: only one exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
+
+
+def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
+    """Raise a GuardError if a disk that a layer brings along must not be overwritten. Each is checked on its host."""
+    facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
+    for planned in plan_layouts(plan, facts):
+        with located_at(planned.layout.expression.origin):
+            check_leaves(planned.tree, host, plan.allowed_disks)
 
 
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:

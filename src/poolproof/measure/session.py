@@ -29,6 +29,7 @@ from poolproof.measure.plan import (
     BuildDirectories,
     RunPlan,
     building_versions,
+    check_disks_of_layers,
     check_expressions,
     make_plan,
     plan_layouts,
@@ -139,6 +140,8 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
     """Plan the run on its host, and connect to the other hosts that its layouts are built on."""
     plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
     with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
+        if hosts is not reached.host:
+            check_disks_of_layers(plan, hosts)
         yield Session(plan, hosts)
 
 

@@ -17,6 +17,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import device_under
+from poolproof.layers.open_layout import leaves_of_layers
 from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.provision.swappable import check_not_swappable
@@ -70,9 +71,11 @@ class LayoutPlan:
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """The block devices that the plan may write to: the layout's devices, and the devices that layers create."""
-        volumes = (device.volume for device in self.devices)
-        return frozenset(path_on(volume.host, volume.path) for volume in volumes) | self.tree.block_paths
+        """The block devices that the plan may write to: the layout's devices, and the devices that layers create or
+        bring along (`leaf_guard.py` checks the latter)."""
+        volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
+        leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))
+        return volumes | leaves | self.tree.block_paths
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.device_source import parse_device_flag
-from poolproof.campaign.flags import campaign_from_flags, parse_layout_flag, parse_workload_flag
+from poolproof.campaign.flags import campaign_from_flags, check_wipe, parse_layout_flag, parse_workload_flag
 from poolproof.campaign.model import Device, Emulated, LoopFile, Measure
-from poolproof.errors import CampaignError
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.errors import CampaignError, UsageError
 
 
 def test_the_command_line_of_the_design() -> None:
@@ -152,3 +153,12 @@ def test_no_flag_makes_anything_but_a_value_or_a_campaign_error(parse: object, t
         assert parse(text)
     except CampaignError as error:
         assert error.message.startswith("--")
+
+
+def test_wipe_needs_a_real_disk_unless_it_names_another_host() -> None:
+    campaign = parse_campaign(
+        "devices: {a: file:1G}\nlayouts: {one: a}\nworkloads: {w: {rw: write, size: 64m}}\n", "c.yaml"
+    )
+    check_wipe(campaign, ["nas2:S7"])
+    with pytest.raises(UsageError, match="--wipe S7: the campaign does not use a real disk"):
+        check_wipe(campaign, ["nas2:S7", "S7"])

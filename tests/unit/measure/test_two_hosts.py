@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.errors import GuardError
 from poolproof.hosts.base import Hosts, Tick
 from poolproof.layers.tree import hosts_of
+from poolproof.measure.plan import check_disks_of_layers, plan_one
 from poolproof.process import Completed
 from poolproof.provision.journal import Journal
 from tests.unit.layers.toys import toy_layers
@@ -54,10 +56,15 @@ def main_answer(argv: Argv) -> Completed | None:
     return None
 
 
-def second_host() -> ScriptedHost:
-    """A host on which every command succeeds. The loop device has its backing file until it is detached."""
+def second_host(disks: str = "") -> ScriptedHost:
+    """A host on which every command succeeds. The loop device has its backing file until it is detached.
+
+    `disks` are the block devices that exist before the layout is built, as rows of lsblk.
+    """
 
     def answer(argv: Argv) -> Completed:
+        if argv[0] == "lsblk":
+            return Completed(argv, 0, f'{{"blockdevices": [{disks}]}}', "", 0.0)
         if argv[:2] == ("losetup", "--detach"):
             host._files["/sys/block/loop7/loop/backing_file"] = [None]
         return Completed(argv, 0, "", "", 0.0)
@@ -73,9 +80,12 @@ def _toy() -> Iterator[None]:
         yield
 
 
-def run_on_two_hosts(path: Path) -> tuple[ScriptedHost, ScriptedHost, Run]:
-    main, other = CountingHost(main_script(), main_answer), second_host()
-    run = replace(planned(main, path, TEXT), host=Hosts(main, {"nas2": other}))
+def run_on_two_hosts(
+    path: Path, disks: str = "", permitted: frozenset[str] = frozenset()
+) -> tuple[ScriptedHost, ScriptedHost, Run]:
+    main, other = CountingHost(main_script(), main_answer), second_host(disks)
+    run = planned(main, path, TEXT)
+    run = replace(run, host=Hosts(main, {"nas2": other}), plan=replace(run.plan, allowed_disks=permitted))
     run.conduct()
     return main, other, run
 
@@ -110,3 +120,40 @@ def test_the_counters_of_each_host_make_one_sound_trial(tmp_path: Path) -> None:
     assert {trial.verdict for trial in trials} == {"sound"}, [trial.findings for trial in trials]
     assert {leaf.device for trial in trials for leaf in trial.leaves} == {"one-far-disk"}
     assert all(trial.account and trial.account.leaf_read_bytes + trial.account.leaf_write_bytes for trial in trials)
+
+
+_DISK = '"kname": "loop7", "path": "/dev/loop7", "size": 100663296, "maj:min": "7:7", "serial": "S7"'
+
+
+@pytest.mark.parametrize(
+    ("row", "permitted", "message"),
+    [
+        ('"type": "loop"', "nas2:S7", "on nas2: S7 (/dev/loop7) is not a whole disk: its type is loop"),
+        ('"type": "disk", "mountpoints": ["/srv"]', "nas2:S7", "on nas2: S7 (/dev/loop7) is mounted at /srv"),
+        ('"type": "disk", "fstype": "xfs"', "nas2:S7", "on nas2: S7 (/dev/loop7) is not empty: it contains xfs"),
+        ('"type": "disk"', "S7", "on nas2: S7 (/dev/loop7) would be overwritten, which is not permitted"),
+        ('"type": "disk"', "nas3:S7", "on nas2: S7 (/dev/loop7) would be overwritten, which is not permitted"),
+    ],
+)
+def test_a_disk_of_the_other_host_is_guarded_there(tmp_path: Path, row: str, permitted: str, message: str) -> None:
+    main, other, run = run_on_two_hosts(tmp_path / "run", f"{{{_DISK}, {row}}}", frozenset({permitted}))
+    findings = [finding.message for trial in run.directory.trials() for finding in trial.findings]
+    assert findings and all(message in text for text in findings)
+    changes = ("losetup", "blockdev", "mkfs.ext4", "mount")
+    assert not [argv for argv in (*main.ran, *other.ran) if argv[0] in changes and "--list" not in argv]
+
+
+def test_a_free_disk_of_the_other_host_that_is_named_with_its_host_is_used(tmp_path: Path) -> None:
+    _main, other, run = run_on_two_hosts(tmp_path / "run", f'{{{_DISK}, "type": "disk"}}', frozenset({"nas2:S7"}))
+    assert {trial.verdict for trial in run.directory.trials()} == {"sound"}
+    assert ("losetup", "/dev/loop7") in {argv[:2] for argv in other.ran}
+
+
+def test_the_guard_looks_at_the_other_host_before_anything_is_built(tmp_path: Path) -> None:
+    main, other = CountingHost(main_script(), main_answer), second_host(f'{{{_DISK}, "type": "disk"}}')
+    run = planned(main, tmp_path / "run", TEXT)
+    with pytest.raises(GuardError, match="not permitted") as caught:
+        check_disks_of_layers(run.plan, Hosts(main, {"nas2": other}))
+    assert caught.value.hint == "poolproof run … --wipe nas2:S7"
+    check_disks_of_layers(replace(run.plan, allowed_disks=frozenset({"nas2:S7"})), Hosts(main, {"nas2": other}))
+    assert "nas2:/dev/loop7" in plan_one(run.plan, main, "one").may_overwrite
