@@ -1,4 +1,4 @@
-"""What the layers and the load generators put into the lab's image, and which of it an existing image lacks.
+"""What the layers and the load generators put into the lab's image, and what an existing image lacks.
 
 All of this is read from them whenever it is needed, so a new layer or generator changes nothing here.
 """

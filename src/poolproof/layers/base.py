@@ -268,7 +268,8 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes stored on each input if the layer stores `total_bytes` of data.
 
-        Layers with one input need not override this: all data is on that input. Nor need layers without inputs.
+        Layers with one input need not override this: all data is on that input. Layers without inputs need not override
+        it either.
         """
         if not built.inputs:
             return ()

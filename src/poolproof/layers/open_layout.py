@@ -56,7 +56,7 @@ def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
 
 
 def _own_leaves(built: BuiltNode) -> tuple[Leaf, ...]:
-    """Return the leaf devices that the node adds: those of a device, and those of a layer that are not its inputs'."""
+    """Return the leaf devices that the node adds: those of a device, or those of a layer beyond its inputs'."""
     below = {leaf for entry in built.inputs for leaf in entry.volume.leaves}
     return tuple(leaf for leaf in built.volume.leaves if leaf not in below)
 

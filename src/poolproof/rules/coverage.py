@@ -176,7 +176,7 @@ def writes_reach_disks(case: Case) -> bool:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the least number of requests that a write needs on all disks together.
+    """Return the smallest number of requests that a write needs on all disks together.
 
     A mirror writes each copy with a request of its own, so two writes that were joined in RAM would make as many
     requests as two writes on one disk. Parity needs at least the share of a full stripe: neighbouring writes of a

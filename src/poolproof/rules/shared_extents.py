@@ -26,7 +26,7 @@ RULE = Rule(
     "read of any part seeks within a small area, and the disk's own cache may serve it.",
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
-    error="Too high, by up to the ratio of the speeds of the disk's memory and its medium.",
+    error="Too high: the disk's memory is faster than its medium, and the result can be too high by that factor.",
     fix="write the file anew (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),
     in_result=_in_result,

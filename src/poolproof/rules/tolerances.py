@@ -18,7 +18,7 @@ WRITTEN = 0.9
 this is stricter than for reads. A tenth covers blocks that were written twice and the ends of the window."""
 
 WRITTEN_IN_TIME = 0.75
-"""The share of all that the disks wrote until the final flush that they must have written before the load ended.
+"""The share of the disks' writes up to the final flush that must have been written before the load ended.
 
 Write amplification can make the bytes at the end look sufficient although most of the work came later. A quarter allows
 for what a file system writes for itself after a load: journal, metadata, a transaction group.
@@ -28,15 +28,15 @@ IN_DRAIN = 0.95
 """Missing writes are late, not lost, if the disks had written less than this share of them when the load ended."""
 
 REQUESTS = 0.85
-"""The share of I/Os with a request of their own, or with other work of their own, as for `READ`: the same blocks in RAM
-need no request. This is also the limit for fio's disk statistics."""
+"""The share of I/Os that must have their own request or other work at the disks. It equals `READ`: the same blocks
+in RAM need no request. This is also the limit for fio's disk statistics."""
 
 REQUESTS_OF_EACH = 0.95
-"""The share of I/Os with work of their own that proves IOPS and latencies. If a twentieth of the I/Os took no time,
-IOPS are 5 % too high."""
+"""The share of I/Os that must have their own work at the disks to prove IOPS and latencies. If a twentieth of the
+I/Os took no time, IOPS are 5 % too high."""
 
 REQUESTS_IF_UNEVEN = 0.9
-"""The share of I/Os with a request at which an uneven rate is taken for that of the disk."""
+"""If at least this share of I/Os has a request, an uneven rate is taken to be the disk's."""
 
 REFUTED = 0.5
 """Below this share, a result is refuted: most of it is not the disks' work. From here up to the limit of the direction,
@@ -46,7 +46,7 @@ FLUSHED = 0.5
 """The share of syncs with a flush or a write through the cache. One flush may serve the syncs of several clones."""
 
 STORED_BY_SYNCS = 0.9
-"""The share of the blocks that the syncs had to store that must be on the disks; the same tolerance as `WRITTEN`."""
+"""The share of the blocks to be stored by syncs that must be on the disks; the same tolerance as `WRITTEN`."""
 
 
 def percent(share: float) -> str:

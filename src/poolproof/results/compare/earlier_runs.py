@@ -63,9 +63,9 @@ class EarlierRuns:
 def earlier_runs(
     run: LoadedRun, metrics: Mapping[str, MetricId], *, apart_from: LoadedRun | None = None
 ) -> EarlierRuns:
-    """Return the earlier runs of a run. `metrics` has the metrics of workloads that are not compared by their own.
+    """Return the earlier runs of a run.
 
-    All cells of the run show how much runs differ. Rates and percentiles are kept apart, because percentiles vary more.
+    `metrics` has the metric of each workload that is not compared by its own metric. All cells of the run show how much runs differ. Rates and percentiles are kept apart, because percentiles vary more.
     `apart_from` is left out, because it is compared with `run`: what differs between the two must not make the variance
     between runs larger.
     """
@@ -98,7 +98,7 @@ class EarlierAmong:
     """The earlier runs of runs that are all in memory, for the history page. The values of a run are computed once."""
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
-        """Take the runs, of which some may be damaged."""
+        """Take the runs, some of which may be damaged."""
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
