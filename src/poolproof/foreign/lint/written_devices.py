@@ -19,8 +19,7 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device behind a path, even if the path is an NVMe or SCSI generic character "
-"device."""
+"""A shell script that prints the block device behind a path, even of an NVMe or SCSI generic character device."""
 
 
 @dataclass(frozen=True)

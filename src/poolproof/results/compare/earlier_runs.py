@@ -65,9 +65,9 @@ def earlier_runs(
 ) -> EarlierRuns:
     """Return the earlier runs of a run.
 
-    `metrics` has the metric of each workload that is not compared by its own metric. All cells of the run show how much runs differ. Rates and percentiles are kept apart, because percentiles vary more.
-    `apart_from` is left out, because it is compared with `run`: what differs between the two must not make the variance
-    between runs larger.
+    `metrics` has the metric of each workload that is not compared by its own metric. All cells of the run show how much
+    runs differ. Rates and percentiles are kept apart, because percentiles vary more. `apart_from` is left out, because
+    it is compared with `run`: what differs between the two must not make the variance between runs larger.
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
