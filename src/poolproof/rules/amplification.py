@@ -7,18 +7,18 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, n
 def _in_result(case: Case) -> Findings:
     read, wrote = reads(case), writes(case)
     if read and read.ratio > 1.2:
-        yield _finding(read, "read", "readahead, file-system blocks larger than the I/O, or another reader")
+        yield _finding(case, read, "read", "readahead, file-system blocks larger than the I/O, or another reader")
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
         journal = "each small commit writes a whole page, the journal and metadata"
         others = "journal, metadata, or records rewritten for smaller writes"
-        yield _finding(wrote, "wrote", journal if small_commits else others)
+        yield _finding(case, wrote, "wrote", journal if small_commits else others)
 
 
-def _finding(flow: Flow, verb: str, why: str) -> Finding:
+def _finding(case: Case, flow: Flow, verb: str, why: str) -> Finding:
     return notes(
-        f"fio {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times {flow.expected}): {why}. "
-        "The result is what an application gets; the disks themselves can do more",
+        f"{case.generator} {verb} {flow.moved}; the disks {verb} {flow.counted} ({flow.ratio:.2g} times "
+        f"{flow.expected}): {why}. The result is what an application gets; the disks themselves can do more",
         weight=30,
     )
 

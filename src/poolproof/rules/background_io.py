@@ -10,32 +10,35 @@ _WATCHED_S = 1.0
 
 def _in_job(case: Case) -> Findings:
     for busy in case.evidence.busy_with if case.evidence and case.outcome is None else ():
-        yield suspects(f"the disks are busy with {busy} now: it would compete with fio", weight=85)
+        yield suspects(f"the disks are busy with {busy} now: it would compete with {case.generator}", weight=85)
 
 
 def _in_result(case: Case) -> Findings:
     for busy in case.evidence.busy_with if case.evidence else ():
-        yield suspects(f"the layout was busy with {busy}, which competed with fio for the disks", weight=85)
+        yield suspects(
+            f"the layout was busy with {busy}, which competed with {case.generator} for the disks", weight=85
+        )
     found = account(case)
     if found is None or found.idle_s <= 0:
         return
     read, wrote, write_s = found.idle_read_bytes_per_s, found.idle_write_bytes_per_s, found.window_s + found.drain_s
-    yield from _background(cold_reads(case), "read", read, read * found.window_s, found.idle_s)
-    yield from _background(writes(case), "wrote", wrote, wrote * write_s, found.idle_s)
+    yield from _background(case, cold_reads(case), "read", read, read * found.window_s)
+    yield from _background(case, writes(case), "wrote", wrote, wrote * write_s)
 
 
-def _background(flow: Flow | None, verb: str, rate: float, size: float, idle_s: float) -> Findings:
+def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
     """Yield a finding if background I/O of `size` bytes in the window is more than 5 % of the counted bytes."""
     if flow is None or size <= _SHARE * flow.counted_bytes or not flow.in_order:
         return
     rest = (flow.counted_bytes - size) / flow.expected_bytes
-    hides = rest < flow.least and idle_s >= _WATCHED_S
+    found = account(case)
+    hides = rest < flow.least and found is not None and found.idle_s >= _WATCHED_S
     remain = f"{100 * max(rest, 0):.0f} % of the expected bytes"
     doubt = f"without these bytes, only {remain} remain, so a cache may have been involved"
     yield finding(
         "suspects" if hides else "notes",
-        f"the disks {verb} {format_rate(rate)} while fio was not running, which adds up to about {format_size(size)} "
-        "over the measurement window: " + (doubt if hides else "this may lower the result"),
+        f"the disks {verb} {format_rate(rate)} while {case.generator} was not running, which adds up to about "
+        f"{format_size(size)} over the measurement window: " + (doubt if hides else "this may lower the result"),
         weight=70,
     )
 

@@ -22,9 +22,9 @@ def _in_result(case: Case) -> Findings:
     written, taken = (sum(leaf.write_bytes for leaf in leaves) for leaves in (case.leaves, fast))
     if case.load.writes and written:
         yield notes(
-            f"of the {format_size(written)} that the disks had written when fio ended, {format_size(taken)} "
-            f"({100 * taken / written:.0f} %) went to the cache device {device}: a full cache, or one that does not "
-            "have these blocks, gives another result",
+            f"of the {format_size(written)} that the disks had written when {case.generator} ended, "
+            f"{format_size(taken)} ({100 * taken / written:.0f} %) went to the cache device {device}: a full cache, "
+            "or one that does not have these blocks, gives another result",
             weight=45,
         )
 

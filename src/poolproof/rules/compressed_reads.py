@@ -10,7 +10,7 @@ def _in_result(case: Case) -> Findings:
     if flow and compresses(case) and case.target:
         yield finding(
             flow.effect,
-            f"fio read {flow.moved}; the disks read {flow.counted_share}: the target has "
+            f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: the target has "
             f"compression={case.target.compression}, so the file takes up only that much space on disk",
             weight=85,
             metrics=OF_READS,

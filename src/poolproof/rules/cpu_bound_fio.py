@@ -26,8 +26,8 @@ def _in_kernel_threads(case: Case) -> Findings:
         return
     names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f} %" for cpu in busy[:_MOST_NAMED])
     yield notes(
-        f"fio's jobs had time left, but processors were busy throughout ({names}): kernel threads (md, dm-crypt, ZFS's "
-        "z_wr_iss) or other programs may be the limit, not the disk",
+        f"{case.generator}'s jobs had time left, but processors were busy throughout ({names}): kernel threads (md, "
+        "dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
         fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays, keys or "
         "records",
     )

@@ -31,7 +31,7 @@ def _finding(case: Case, kind: Kind) -> Finding | None:
         cause = "the rest came from RAM, or from extents that were never written"
     return finding(
         "refutes" if is_stated and requests.ratio < REFUTED else "suspects",
-        f"fio issued {format_count(requests.issued)} {kind}s; its disk statistics show at most "
+        f"{case.generator} issued {format_count(requests.issued)} {kind}s; its disk statistics show at most "
         f"{format_count(requests.reached)} requests and merges for {requests.disks} ({share}): {cause}",
         weight=92,
     )

@@ -18,14 +18,14 @@ def _in_result(case: Case) -> Findings:
     if found is None or ratio is None or found.syncs < _LEAST_SYNCS or ratio >= FLUSHED:
         return
     off = sorted(_OFF & set(case.target.mount_options if case.target else ()))
-    why = f"the mount option {off[0]}" if off else "something between fio and the disks"
+    why = f"the mount option {off[0]}" if off else f"something between {case.generator} and the disks"
     done = found.durable or 0
     flushes = format_count(done) if done >= _SHOWN_WHOLE else str(done)
     each = all(job.sync_every == 1 for job in case.jobs if job.writes)
     yield finding(
         "refutes" if ratio < _NONE else "suspects",
-        f"fio synced {format_count(found.syncs)} times, but the disks received only {flushes} flushes, although their "
-        f"write cache is on: {why} acknowledges syncs without a flush",
+        f"{case.generator} synced {format_count(found.syncs)} times, but the disks received only {flushes} flushes, "
+        f"although their write cache is on: {why} acknowledges syncs without a flush",
         weight=88,
         metrics=OF_COMMITS if each else SYNCS,
     )

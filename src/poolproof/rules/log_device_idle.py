@@ -42,8 +42,8 @@ def _in_result(case: Case) -> Findings:
     logged, written = evidence.zfs.zil_slog_bytes, evidence.account.fio_write_bytes
     if logged is not None and logged < 0.01 * written:
         yield notes(
-            f"fio wrote {format_size(written)}, but only {format_size(logged)} went to the log device: the log device "
-            "does not affect the result"
+            f"{case.generator} wrote {format_size(written)}, but only {format_size(logged)} went to the log device: "
+            "the log device does not affect the result"
         )
 
 

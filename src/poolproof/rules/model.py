@@ -104,6 +104,11 @@ class Case:
         return self.load.parts
 
     @property
+    def generator(self) -> str:
+        """The name of the load generator, for messages."""
+        return self.load.generator
+
+    @property
     def leaves(self) -> tuple[LeafUse, ...]:
         return self.evidence.leaves if self.evidence else ()
 

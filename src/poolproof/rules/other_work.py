@@ -23,11 +23,11 @@ def _in_result(case: Case) -> Findings:
         )
     others = case.evidence.others if case.evidence else None
     if others is not None and others.seconds > 0:
-        yield from _processors(others, len(cpus) or 1)
+        yield from _processors(case, others, len(cpus) or 1)
         yield from _disks(case, others)
 
 
-def _processors(others: OtherWork, cpus: int) -> Findings:
+def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
     """Yield a finding if other processes used processors and tasks had to wait for one.
 
     The threads of the load may wait for each other. If others cause the delay, they use a processor meanwhile.
@@ -42,12 +42,13 @@ def _processors(others: OtherWork, cpus: int) -> Findings:
         return
     waited = ""
     if delayed is not None and (delays_load or waiting is None):
-        waited = f", and fio's threads were ready to run but waited for a processor {100 * delayed:.0f} % of the time"
+        share = f"{100 * delayed:.0f} % of the time"
+        waited = f", and {case.generator}'s threads were ready to run but waited for a processor {share}"
     elif waiting is not None:
         waited = f", and tasks waited for a processor {100 * min(waiting, 1):.0f} % of the time"
     yield suspects(
-        f"other programs used {used:.2g} of {cpus} processors while fio ran{waited}: latency is too high and the rate "
-        "may be too low",
+        f"other programs used {used:.2g} of {cpus} processors while {case.generator} ran{waited}: latency is too high "
+        "and the rate may be too low",
         weight=76,
     )
 
@@ -66,8 +67,9 @@ def _disks(case: Case, others: OtherWork) -> Findings:
         return
     yield suspects(
         f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
-        f"{format_rate(others.write_bytes / others.seconds)} while fio ran. If these are the same disks, this slows "
-        "fio down and can hide a cache: the counters of a disk do not show which program moved the bytes",
+        f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If these are the same disks, "
+        f"this slows {case.generator} down and can hide a cache: the counters of a disk do not show which program "
+        "moved the bytes",
         weight=74,
     )
 

@@ -16,8 +16,9 @@ def _in_result(case: Case) -> Findings:
     plausible = "; the ratio is within bounds even without the ramp"
     yield finding(
         "suspects" if hides else "notes",
-        f"the counters cover {format_duration(found.window_s)}, fio's results {format_duration(ran)}: the counters "
-        f"include the ramp of {format_duration(ramp)}, and fio's results do not" + (less if hides else plausible),
+        f"the counters cover {format_duration(found.window_s)}, {case.generator}'s results {format_duration(ran)}: "
+        f"the counters include the ramp of {format_duration(ramp)}, and {case.generator}'s results do not"
+        + (less if hides else plausible),
         weight=70,
     )
 

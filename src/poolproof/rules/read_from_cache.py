@@ -11,8 +11,8 @@ def _in_result(case: Case) -> Findings:
     if flow and flow.ratio < ALL_READ:
         yield finding(
             "notes" if flow.in_order else flow.effect,
-            f"fio read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or from blocks that "
-            "were never written",
+            f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: the rest came from RAM, or "
+            "from blocks that were never written",
             metrics=OF_READS,
         )
 

@@ -12,9 +12,9 @@ def _in_result(case: Case) -> Findings:
     if found and not found.in_order:
         yield finding(
             found.effect,
-            f"fio counted {format_count(found.ios)} random reads, but the disks did only {found.counted_text} "
-            f"({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where readahead or an earlier "
-            "read of the same record or page had put it",
+            f"{case.generator} counted {format_count(found.ios)} random reads, but the disks did only "
+            f"{found.counted_text} ({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where "
+            "readahead or an earlier read of the same record or page had put it",
             weight=65,
             metrics=OF_READS,
         )

@@ -51,14 +51,14 @@ def _in_result(case: Case) -> Findings:
     if ratio is not None and ratio > 2 and any(_is_partial(job, _unit(case)) and job.reads for job in case.jobs):
         name = "record" if is_zfs(case.target) else "page"
         yield notes(
-            f"fio read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, {ratio:.2g} times "
-            f"as much: each I/O read a whole {name}",
+            f"{case.generator} read {format_size(found.fio_read_bytes)} at random offsets; the disks read {read}, "
+            f"{ratio:.2g} times as much: each I/O read a whole {name}",
             weight=45,
         )
     elif _reads_to_change(case, found):
         yield notes(
-            f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: to change a part "
-            "of a record or page, the file system had to read it first",
+            f"{case.generator} only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {read}: to "
+            "change a part of a record or page, the file system had to read it first",
             weight=45,
         )
 

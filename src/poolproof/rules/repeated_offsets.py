@@ -28,8 +28,8 @@ def _in_result(case: Case) -> Findings:
     if flow and jobs and not any(job.direct for job in jobs):
         yield finding(
             flow.effect,
-            f"fio read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the disks read "
-            f"{flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
+            f"{case.generator} read {flow.moved} at the offsets that every run of this job uses (randrepeat=1); the "
+            f"disks read {flow.counted} ({flow.share}): an earlier run had left the rest in RAM",
             weight=70,
             metrics=OF_READS,
         )

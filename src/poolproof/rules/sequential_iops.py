@@ -37,8 +37,8 @@ def _in_result(case: Case) -> Findings:
     by_leaves = sum(leaf.read_ios + leaf.write_ios for leaf in case.leaves)
     if by_leaves and by_leaves < 0.5 * by_fio and len(_small(case)) == len(case.jobs):
         yield notes(
-            f"fio did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the kernel merged "
-            "them. The bandwidth is valid, the IOPS are not",
+            f"{case.generator} did {format_count(by_fio)} I/Os, the disks did {format_count(by_leaves)} requests: the "
+            "kernel merged them. The bandwidth is valid, the IOPS are not",
             weight=25,
         )
 

@@ -18,11 +18,12 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         return None
     why = "every write was synchronous" if job.writes_are_synchronous else "this release also syncs after other I/Os"
     return notes(
-        f"fio timed {format_count(syncs)} syncs, but only {format_count(due)} of them followed a write that was not "
-        f"yet synced ({why}): the others had nothing to write, so the percentiles of the syncs are too low"
+        f"{case.generator} timed {format_count(syncs)} syncs, but only {format_count(due)} of them followed a write "
+        f"that was not yet synced ({why}): the others had nothing to write, so the percentiles of the syncs are too "
+        "low"
         if not job.writes_are_synchronous
-        else f"fio timed {format_count(syncs)} syncs, but {why}: they had nothing to write, so their latency is not "
-        "that of a commit",
+        else f"{case.generator} timed {format_count(syncs)} syncs, but {why}: they had nothing to write, so their "
+        "latency is not that of a commit",
         weight=50,
     )
 

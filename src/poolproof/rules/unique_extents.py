@@ -26,8 +26,8 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     did, ram = ("read", "serve all but the first pass") if kind == "read" else ("wrote", "absorb repeated writes")
     yield finding(
         "notes" if trusted else "suspects",
-        f"fio {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is each block "
-        f"{moved / unique:.3g} times on average, and RAM can {ram}; no counters show what the disks did",
+        f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is "
+        f"each block {moved / unique:.3g} times on average, and RAM can {ram}; no counters show what the disks did",
         weight=65,
     )
 

@@ -108,7 +108,7 @@ def _in_result(case: Case) -> Findings:
         why = "direct=1 bypasses RAM, so the missing blocks were never on a disk: holes or unwritten extents"
     else:
         return
-    message = f"fio read {flow.moved}; the disks read {flow.counted_share}: {why}"
+    message = f"{case.generator} read {flow.moved}; the disks read {flow.counted_share}: {why}"
     yield finding(flow.effect, message, weight=95, metrics=OF_READS)
 
 

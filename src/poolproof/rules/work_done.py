@@ -3,7 +3,7 @@
 from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
-from poolproof.rules.fio_job import fio_job
+from poolproof.rules.fio_job import fio_job, is_fio_job
 from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, rule_id, suspects
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
@@ -28,10 +28,13 @@ def _in_result(case: Case) -> Findings:
     all_idle = bool(case.outcome.parts) and all(_is_idle(job) for job in case.outcome.parts)
     if errors:
         named = ", ".join(f"`{job.name}` ended with error {job.error} ({_meaning(job.error)})" for job in errors)
-        fix = "run fio by hand with the saved job.fio and read its error message"
-        yield fails(f"fio failed: job {named}", weight=80, fix=fix)
+        with_job = " with the saved job.fio" if all(map(is_fio_job, case.jobs)) else ""
+        fix = f"run {case.generator} by hand{with_job} and read its error message"
+        yield fails(f"{case.generator} failed: job {named}", weight=80, fix=fix)
     elif all_idle and (case.load.reads or case.load.writes):
-        yield fails("fio moved no data at all", weight=80, fix="check the job's filename, size and runtime")
+        yield fails(
+            f"{case.generator} moved no data at all", weight=80, fix="check the job's filename, size and runtime"
+        )
     else:
         yield from _time_done(case)
         yield from _bytes_done(case, case.outcome)
@@ -59,8 +62,8 @@ def _time_done(case: Case) -> Findings:
     endless = jobs and all(job.time_based and "steadystate" not in fio_job(job).options for job in jobs)
     if asked and endless and ran < 0.95 * asked:
         yield fails(
-            f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: something ended it "
-            "early",
+            f"{case.generator} should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: "
+            "something ended it early",
             weight=80,
             fix="look for a signal, a full target or a device that disappeared, then run the job again",
         )
@@ -84,7 +87,7 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     complete = complete and (case.quoted is None or not any(reported) or {job.name for job in case.jobs} <= reported)
     if asked and complete and moved is not None and moved < 0.95 * asked:
         yield suspects(
-            f"the jobs request {format_size(asked)} in total, but fio moved only {format_size(moved)}",
+            f"the jobs request {format_size(asked)} in total, but {case.generator} moved only {format_size(moved)}",
             weight=80,
             fix="look for errors in fio's output, and for a file smaller than size=",
         )

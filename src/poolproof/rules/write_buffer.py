@@ -21,8 +21,8 @@ def _in_result(case: Case) -> Findings:
         return
     rate = found.fio_write_bytes / (found.window_s + flush_s)
     yield suspects(
-        f"after fio had ended, {slowest.device} took {format_duration(flush_s)} to empty its own buffer, but got "
-        f"no more data. With that time included, the write rate is {format_rate(rate)}",
+        f"after {case.generator} had ended, {slowest.device} took {format_duration(flush_s)} to empty its own buffer, "
+        f"but got no more data. With that time included, the write rate is {format_rate(rate)}",
         weight=73,
         metrics=_RATES,
     )

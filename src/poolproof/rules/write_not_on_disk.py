@@ -13,8 +13,8 @@ def _in_result(case: Case) -> Findings:
         synced = at_end is not None and at_end.in_order and all(job.syncs for job in case.jobs if job.writes)
         yield finding(
             "suspects" if synced else flow.effect,
-            f"fio wrote {flow.moved}; when it ended, the disks had written {flow.counted_share}: the rest was not on a "
-            "disk yet",
+            f"{case.generator} wrote {flow.moved}; when it ended, the disks had written {flow.counted_share}: the "
+            "rest was not on a disk yet",
             metrics=OF_WRITES,
         )
 

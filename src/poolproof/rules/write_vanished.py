@@ -15,8 +15,8 @@ def _in_result(case: Case) -> Findings:
     so = ". The commits were durable in the log, but this is not the throughput of the pool" if logged else ""
     yield finding(
         flow.effect,
-        f"fio wrote {flow.moved}; after the final flush, {where} {flow.counted_share}: the rest was overwritten in "
-        f"RAM, compressed, deduplicated or never stored{so}",
+        f"{case.generator} wrote {flow.moved}; after the final flush, {where} {flow.counted_share}: the rest was "
+        f"overwritten in RAM, compressed, deduplicated or never stored{so}",
         metrics=("bandwidth", "write_bandwidth") if logged else OF_WRITES,
     )
 

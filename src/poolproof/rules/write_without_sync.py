@@ -35,8 +35,8 @@ def _in_result(case: Case) -> Findings:
     if flow and _unsynced(case):
         yield finding(
             flow.effect,
-            f"fio wrote {flow.moved} and never synced; when it ended, {flow.counted} had reached the disks "
-            f"({flow.share} of {flow.expected}): the result is the speed of copying into RAM",
+            f"{case.generator} wrote {flow.moved} and never synced; when it ended, {flow.counted} had reached the "
+            f"disks ({flow.share} of {flow.expected}): the result is the speed of copying into RAM",
             weight=90,
             fix=_FIX,
         )

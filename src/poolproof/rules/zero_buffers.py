@@ -34,7 +34,7 @@ def _in_result(case: Case) -> Findings:
     if flow and _writers(case):
         yield finding(
             flow.effect,
-            f"fio wrote {flow.moved} of zeros; the disks wrote {flow.counted_share}: zeros are not stored",
+            f"{case.generator} wrote {flow.moved} of zeros; the disks wrote {flow.counted_share}: zeros are not stored",
             weight=93,
         )
 

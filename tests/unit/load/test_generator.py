@@ -19,7 +19,8 @@ from poolproof.lab.recipe import Recipe
 from poolproof.load.fio.generator import GENERATOR
 from poolproof.load.generator import all_generators, described, generator_for
 from poolproof.load.model import Load, LoadPart
-from poolproof.rules.judge import lint
+from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case
 from tests.unit.command import Command
 from tests.unit.load.more.toy.generator import GENERATOR as TOY
@@ -150,6 +151,13 @@ def test_rules_state_fio_defaults_only_for_fio_jobs() -> None:
     messages = {found.rule: found.message for found in lint(Case(Load((job,))))}
     assert "bs is not set" in messages["sequential-iops"]
     assert "ioengine=psync" in messages["iodepth-with-sync-engine"]
+
+
+def test_messages_of_rules_name_the_generator() -> None:
+    idle = PartOutcome("x", write=Direction(io_bytes=0, ios=0))
+    for generator in ("toy", "fio"):
+        case = Case(Load((LoadPart("x", writes=True),), generator), Outcome("1", (idle,)))
+        assert f"{generator} moved no data at all" in [found.message for found in judge(case, "iops").findings]
 
 
 def _run_toy(tmp_path: Path, workload: str, *options: str, as_json: bool = True) -> process.Completed:
