@@ -9,10 +9,10 @@ from poolproof.files.folder import FileRefused, Folder, folder_of
 
 MIB = 1024**2
 LARGEST_BYTES = 256 * MIB
-"""The largest file that is read. The files of a trial and trials.jsonl are far smaller."""
+"""The maximum size of a file that is read. The files of a trial and trials.jsonl are far smaller."""
 
 LARGEST_RECORD_BYTES = 16 * MIB
-"""The largest run.json and campaign.yaml that are read."""
+"""The maximum size of a run.json or campaign.yaml that is read."""
 
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises if a text is not the expected JSON: it is damaged, not valid UTF-8, or nested too deeply."""

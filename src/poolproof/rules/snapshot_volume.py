@@ -28,7 +28,7 @@ RULE = Rule(
     "storage when it is first read. The first test measures that.",
     shows="Before the run: a disk's model is that of a cloud volume, the job reads a device or existing "
     "files, and no earlier job wrote them.",
-    error="Too low in the first run, often by a factor of 10 or more.",
+    error="Too low in the first run, sometimes by a factor of 10 or more.",
     fix="read or write the whole device once before the test (fio --rw=read --bs=1m --direct=1 --iodepth=32 on it), or "
     "create the file anew",
     sources=(

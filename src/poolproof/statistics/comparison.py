@@ -45,7 +45,7 @@ Shares = tuple[tuple[float, float], ...]
 """Variances of means, each with its degrees of freedom."""
 
 Logs = tuple[tuple[float, tuple[float, ...]], ...]
-"""The weight and the logarithms of the samples of each mean in a sum of means."""
+"""A sum of means: for each mean, its weight and the logarithms of its samples."""
 
 Word = Literal["faster", "slower", "same", "undecided"]
 WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")

@@ -16,7 +16,7 @@ _MEMORY = (
     (re.compile(r"/dev/ram\d+$"), "a RAM disk (brd)"),
     (re.compile(r"/dev/rd\d+$"), "a RAM disk (rapiddisk)"),
     (re.compile(r"/dev/zram\d+$"), "zram"),
-    (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it in RAM"),
+    (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
 )
 _PAST_THE_KERNEL = frozenset(
     {
