@@ -27,8 +27,8 @@ _KNOWN = frozenset(
 _LONGEST_NAME = 30
 _NOT_COMPRESSED = ("off", "none", "no", "0")
 _DISKS = re.compile(
-    r"^(?:(?P<count>\d{1,6})(?:\s*[x×*]\s*|\s*(?=[a-z])))?(?P<kind>[a-z][\w-]*)?"
-    r"(?:\s*[@:]?\s*(?P<rate>\d{1,12}(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
+    r"^(?:(?P<count>\d{1,6})\s*+(?:[x×*]\s*+|(?=[a-z])))?(?P<kind>[a-z][\w-]*)?"
+    r"(?:\s*+[@:]?\s*+(?P<rate>\d{1,12}(?:\.\d+)?)\s*(?P<unit>[kmgt]i?b)(?:/s|ps)?)?$"
 )
 _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,

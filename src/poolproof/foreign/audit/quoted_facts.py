@@ -7,8 +7,10 @@ count. A sentence with a negation, or about dropping caches, is left out.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
@@ -120,7 +122,8 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
     last = results[at].last_line + _LINES_BELOW
     if at + 1 < len(results):
         last = min(last, results[at + 1].line - 1)
-    return [(number, line) for number, line in numbered if first < number <= last]
+    begin = bisect_right(numbered, first, key=itemgetter(0))
+    return list(numbered[begin : bisect_right(numbered, last, begin, key=itemgetter(0))])
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:

@@ -1,5 +1,6 @@
 """Find every fio result in a text and judge it, using the surrounding text and the user's options."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -53,6 +54,11 @@ class _Surroundings:
     starts: tuple[int, ...] = ()
     machine: QuotedMachine = UNKNOWN
     callers: frozenset[int] = frozenset()
+
+    def next_start(self, line: int) -> float:
+        """Return the first line below `line` on which a result or a command begins; infinity if there is none."""
+        at = bisect_right(self.starts, line)
+        return self.starts[at] if at < len(self.starts) else float("inf")
 
 
 _ALONE = _Surroundings()
@@ -136,7 +142,7 @@ def judge_result(
     jobs = jobs_of(found.made, found.result)
     whole = whole or found
     statement = largest_above(surroundings.statements, whole.line) if context.devices is None else None
-    next_start = min((start for start in surroundings.starts if start > whole.last_line), default=float("inf"))
+    next_start = surroundings.next_start(whole.last_line)
     load = _foreign_load(foreign, found) if foreign else _named_files(load_of(jobs), found)
     found = replace(found, result=without_other_disks(found.result, load))
     block = block_of(whole, surroundings.blocks, next_start)
@@ -236,7 +242,8 @@ def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
     if line is None or found.made is None:
         return False
     last = line + found.made.text.count("\n")
-    between = any(last < start < found.line and start not in surroundings.callers for start in surroundings.starts)
+    first, end = bisect_right(surroundings.starts, last), bisect_left(surroundings.starts, found.line)
+    between = any(start not in surroundings.callers for start in surroundings.starts[first:end])
     return found.is_assumed or between or found.line - last > _ADJACENT_LINES
 
 

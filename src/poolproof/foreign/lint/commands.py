@@ -20,7 +20,7 @@ _FIO_VARIABLE = re.compile(r"\$\{?\w*fio\w*\}?", re.IGNORECASE)  # fio in a vari
 _FIO = re.compile(r"\bfio\b", re.IGNORECASE)
 _PRINTS = frozenset({"echo", "printf", "logger"})  # these print a command and do not run it
 _SUBSTITUTED = re.compile(r"\$\(|`")  # read_script has read these already
-_OPTIONS = re.compile(r"[A-Za-z_]\w*\+?=\s*-")
+_OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:

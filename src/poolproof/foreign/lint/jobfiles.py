@@ -11,7 +11,7 @@ _SECTION = re.compile(r"^\s*\[(?P<name>[^\n]*)\]")
 _PROMPT = re.compile(r"^\s*\[[^\]\n]*\]\$\s|^\s*\[[^\]\n]*[@~/ ][^\]\n]*\]#\s")  # [root@host ~]# fio …
 _UNCLOSED = re.compile(r"^\s*\[[^\s\[\]]+\s*$")  # not a test in a shell script: that has blanks
 _INCLUDE = re.compile(r"^\s*include\s+\S+\s*$")
-_OPTION = re.compile(r"^\s*(?P<text>[^#;\n]*[^#;\s])")
+_OPTION = re.compile(r"^\s*+(?P<text>[^#;\n]+)")
 _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
@@ -65,7 +65,8 @@ def _sections(text: str, start: int) -> Iterator[JobSection]:
             name, settings, insert_at = opened["name"], [], after
         elif name is not None and option is not None and not _INCLUDE.match(line):
             given = option["text"].partition("=")[0].strip()
-            begin, end = (start + place + at for at in option.span("text"))
+            begin = start + place + option.start("text")
+            end = begin + len(option["text"].rstrip())
             settings.append(WrittenOption(canonical(given), given, begin, end))
             insert_at = after
         place += len(line) + 1

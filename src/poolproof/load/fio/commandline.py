@@ -26,7 +26,7 @@ from poolproof.load.fio.option_names import (
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?(?:\.exe)?$")
 _NAMES = ALL_NAMES | PROGRAM_OPTIONS
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
-_JOINED = re.compile(r"(?P<number>\d+[a-z]*)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
+_JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
 _WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
 _SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")

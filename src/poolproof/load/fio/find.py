@@ -23,10 +23,10 @@ from poolproof.load.fio.terse import read_terse_line
 from poolproof.load.fio.text import find_runs
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
-_JOB_NAME = re.compile(r'\s*"jobname"\s*:')
-_DIRECTION = re.compile(r'\s*"(?:read|write)"\s*:\s*\{\s*$')
-_IO_BYTES = re.compile(r'\s*"io_bytes"\s*:')
-_OPTION_LINE = re.compile(r'\s*(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s*$')
+_JOB_NAME = re.compile(r'^\s*+"jobname"\s*:')
+_DIRECTION = re.compile(r'^\s*+"(?:read|write)"\s*:\s*\{\s*$')
+_IO_BYTES = re.compile(r'^\s*+"io_bytes"\s*:')
+_OPTION_LINE = re.compile(r'^\s*+(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s*$')
 _START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
 _GROWTH = 1.05  # of run time, from the first report to the last

@@ -36,7 +36,7 @@ _COMPLETE_ENDING = (",", "{", "[", "}", "]")
 _LONGEST_CUT_OFF = 4_000_000
 _MOST_DROPPED_LINES = 6
 _CLOSING = {"{": "}", "[": "]"}
-_FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:pre|code)\b)", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*+(?:```|~~~|</?(?:pre|code)\b)", re.MULTILINE)
 
 Number = int | float
 

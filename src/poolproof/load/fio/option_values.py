@@ -41,7 +41,7 @@ iodepth_batch_complete_min iodepth_low loops nrfiles numjobs openfiles percentag
 _SIZES = frozenset({"io_size", "offset", "offset_increment", "size"})
 _TIMES = frozenset({"ramp_time", "runtime", "startdelay"})
 _BOOLEANS = {"yes": "1", "true": "1", "on": "1", "no": "0", "false": "0", "off": "0"}
-_TWO_WORDS = re.compile(r"\s*[+-]?[\d.]+\s*\S*\s+\S")
+_TWO_WORDS = re.compile(r"^\s*+[+-]?[\d.]++\S*+\s++\S")
 _LONGEST = 60
 _SIMILAR = 0.6
 

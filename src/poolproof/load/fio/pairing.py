@@ -8,9 +8,10 @@ A command fits a result if nothing in the result contradicts the command. The ch
 the job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal
 
 from poolproof.load.fio.job import Job, Jobs
@@ -21,6 +22,7 @@ from poolproof.load.outcome import Outcome, PartOutcome
 
 Format = Literal["json", "terse", "text"]
 
+_LINE = attrgetter("line")
 _MOST_BELOW = 40  # lines between a result and a command below it
 _IDENTIFYING = frozenset({"filename", "directory", "size", "runtime"})
 _FEWEST_IOPS = 20  # below this, IOPS as an integer are too coarse
@@ -82,14 +84,15 @@ def _above(
 ) -> tuple[SourceCommand, bool] | None:
     """Return the nearest fitting command above the result, and whether the match is assumed; None if none fits."""
     result = results[at]
-    last = bisect_right([command.line for command in commands], result.line) - 1
+    last = bisect_right(commands, result.line, key=_LINE) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
     if nearest is None:
         return None
     # the commands around it, with no result in between
-    before = max((each.line for each in results if each.line < nearest.line), default=0)
-    after = min((each.line for each in results if each.line >= nearest.line), default=0)
-    block = [command for command in commands if before < command.line <= after]
+    below = bisect_left(results, nearest.line, key=_LINE)
+    before = results[below - 1].line if below else 0
+    after = results[below].line if below < len(results) else 0
+    block = commands[bisect_right(commands, before, key=_LINE) : bisect_right(commands, after, key=_LINE)]
     if all(_same_jobs(command, nearest) for command in block if _fits(result, command)):
         return nearest, False
     return _at_same_position(result, results, commands, block) or nearest, True
@@ -150,9 +153,10 @@ def _below(
     """
     if result.made is not None and result.made.origin == "printed options":
         return None, False
-    end = min((other.line for other in results if other.line > result.line), default=float("inf"))
+    following = bisect_right(results, result.line, key=_LINE)
+    end = results[following].line if following < len(results) else float("inf")
     last = min(end, result.last_line + _MOST_BELOW)
-    below = (command for command in commands if result.last_line < command.line <= last)
+    below = commands[bisect_right(commands, result.last_line, key=_LINE) : bisect_right(commands, last, key=_LINE)]
     made = next((command for command in below if _fits(result, command)), None)
     if made is None or (end != float("inf") and not results_first):
         return None, False

@@ -23,7 +23,7 @@ _FAILED = re.compile(r"^fio: failed parsing (?P<name>[\w-]+)=(?P<value>.*)$", re
 _BAD = re.compile(r"^Bad option <(?P<name>[\w-]+)(?:=.*)?>$", re.MULTILINE)
 _DROPPED = re.compile(r"^fio: job j(?P<place>\d+) dropped", re.MULTILINE)
 _IGNORED = re.compile(r"^(?P<name>[\w-]+): (?P<reason>(?:min|max) value out of range: .*)$", re.MULTILINE)
-_ACCEPTED_WORD = re.compile(r"^(?:\s*valid values)?\s*: (\S+)", re.MULTILINE)
+_ACCEPTED_WORD = re.compile(r"^(?:[^\S\n]*+valid values)?[^\S\n]*+: (\S+)", re.MULTILINE)
 _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 

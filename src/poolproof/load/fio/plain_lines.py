@@ -36,7 +36,7 @@ _TAG = re.compile(
 _QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
 _CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "\xa0": " "})
 _MARGIN = re.compile(
-    r"(?P<tagged>(?:\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*)?"
+    r"^(?:(?P<tagged>(?:\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*)?"
     r"(?:(?:-\s)?(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)\s*[|:-]?\s*)?"
     r"(?:\[(?:stdout|stderr|[A-Za-z][\w.-]{0,30}/[\w./:@-]{1,80})\]:?|(?:stdout|stderr) [FP])(?=\s|$))"
     r"|(?P<stamp>\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?=\s|$))"
@@ -44,10 +44,10 @@ _MARGIN = re.compile(
     r"|(?P<number>\s{0,7}\d{1,6}(?:\s?[:.)|])?(?=\s|$))"
     r"|(?P<container>\w[\w./-]* +\|(?=\s|$))"
     r"|(?P<speaker>[\w.@-]{1,30}>(?=\s|$))"
-    r"|(?P<sign>\s{0,3}(?:#+|//|[*|;-])(?=\s|$)|\+)"
+    r"|(?P<sign>\s{0,3}(?:#+|//|[*|;-])(?=\s|$)|\+))"
 )
 _FIO_RESULT = re.compile(
-    r"\s*(?:(?:read|write|trim|mixed)\s*:\s*(?:IOPS|io)=|(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="
+    r"^\s*+(?:(?:read|write|trim|mixed)\s*:\s*(?:IOPS|io)=|(?:READ|WRITE|TRIM|MIXED): (?:bw|io)="
     r"|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=|bw\s*\(\s*[kKMG]i?B\s*/s\): min=|Run status group \d"
     r'|"fio version"|[2-5];fio-|\S.*: \((?:groupid|g)=\s*\d+'
     r"|IOPS \(Read/Write\)|Random Read/Write IOPS:|Block Size\s*\||JobName:|\d{1,18} \S+ [(\uff08].*/s$|Timing \w+ "
@@ -57,7 +57,7 @@ _FIO_RESULT = re.compile(
 _LISTED = re.compile(r'^\s*"((?:[^"\\]|\\.)*)",?\s*$')
 _FEWEST_NUMBERED, _FEWEST_LISTED = 2, 3
 _INCOMPLETE = re.compile(
-    r"^\s*(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
+    r"^\s*+(?:.*: \(g=\s*\d+\): rw=(?!.*iodepth=\d)|(?:read|write|trim|mixed)\s*: IOPS=(?!.*msec\))"
     r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
     r"|bw\s*\(\s*[kKMG]i?B\s*/s\s*\): min=(?!.*stdev=))"
 )

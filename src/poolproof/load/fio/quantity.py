@@ -20,16 +20,16 @@ from typing import TypeVar
 
 Value = TypeVar("Value")
 
-_DECIMAL = re.compile(r"\s*([+-]?\d+)")
-_HEX = re.compile(r"\s*([+-]?(?:0[xX])?[0-9a-fA-F]+)")
-_SUFFIX = re.compile(r"[+-]*\d*((?:[a-z]|%).*)", re.DOTALL)
+_DECIMAL = re.compile(r"^\s*+([+-]?\d+)")
+_HEX = re.compile(r"^\s*+([+-]?(?:0[xX])?[0-9a-fA-F]+)")
+_SUFFIX = re.compile(r"^[+-]*+\d*+((?:[a-z]|%).*)", re.DOTALL)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SEPARATORS = re.compile(r"[:\-,/]")
 _TIMES_US = {"s": 10**6, "m": 60 * 10**6, "h": 3600 * 10**6, "d": 86400 * 10**6}
 _TOO_LARGE = 1 << 63
 _cached = lru_cache(maxsize=4096)  # cached, because thousands of results have the same few values
 
-_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
+_TOKEN = re.compile(r"(?<!\s)\s*+(?:(\d+(?:\.\d+)?|\.\d+)([a-z]*)|([-+*/^%()])([a-z]*))", re.IGNORECASE)
 _LONGEST_EXPRESSION = 200
 _MOST_NESTED = 30
 _PRECEDENCE = (("+", "-"), ("*", "/", "%"), ("^",))

@@ -35,7 +35,7 @@ _TOTALS = (
     r'|          "(mean|N)" : .*)$'
 )
 _TOTALS_HERE = re.compile(_TOTALS.replace('[^"]', r'[^"\n]'), re.MULTILINE)  # grep matches line by line
-_LINE = re.compile(r'(\d+):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
+_LINE = re.compile(r'^(\d++):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 
 
 @dataclass

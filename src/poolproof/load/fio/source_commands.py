@@ -27,7 +27,7 @@ _INLINE = re.compile(r"`([^`]*\bfio[^`]*)`")
 _DASHES = re.compile(r"(?<=\s)[—–−]{1,2}(?=[a-z])")  # forums turn `--` into these
 _SECTION = re.compile(r"^\s*\[[^\[\]]+\]\s*(?:[;#].*)?$")
 _SETTING = re.compile(r"^\s*([a-z][\w-]*)\s*(?:=.*)?$")
-_QUOTED_LIST = re.compile(r"""(?<![\w.])\[?\s*(["'])fio\1\s*(?:,\s*f?(["'])[^"'\n]{0,500}\2\s*){1,60}""")
+_QUOTED_LIST = re.compile(r"""(?<![\w.])(?:\[\s*+)?(["'])fio\1\s*(?:,\s*f?(["'])[^"'\n]{0,500}\2\s*){1,60}""")
 _QUOTED_ITEM = re.compile(r"""f?(["'])([^"'\n]{0,500})\1""")
 _LIST_ITEM = re.compile(r"""^\s*-\s+(["']?)(?P<word>fio|--?[a-z][^"'\n]{0,500}|[\w./-]{1,200})\1\s*,?$""")
 _TYPICAL = frozenset({"rw", "readwrite", "ioengine", "bs", "blocksize", "filename", "directory", "size", "iodepth"})

@@ -15,14 +15,14 @@ from poolproof.load.outcome import Direction, DiskUtilization, Latency, Outcome,
 _KIB = 1024
 _US = 1000
 _LARGEST = 1e24
-_TOO_LONG = re.compile(r"(?:[\d.]+%=)?-?\d{25}")
+_TOO_LONG = re.compile(r"^(?:[\d.]++%=)?+-?\d{25}")
 _BEFORE_PERCENTILES = 12
 _AFTER_PERCENTILES = 32
 _SHORT, _LONG = 41, 47
 _CPU_FIELDS, _DEPTH_FIELDS, _LATENCY_FIELDS = 5, 7, 22
 _MOST_DIRECTIONS = 4
 _DISK_FIELDS = 9
-_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%=(\d+)$")
+_PERCENTILE = re.compile(r"^(\d++(?:\.\d++)?)%=(\d+)$")
 _START = re.compile(r"^[2-5];")
 _AROUND = " \t\r\n`'\""  # code marks and quotes of a post
 

@@ -43,7 +43,7 @@ _LATENCY = re.compile(
     r"max=\s*(?P<max>[^,\s]+)\s*,\s*avg=\s*(?P<avg>[^,\s]+)\s*,\s*stdev=\s*(?P<stdev>\d+\.\d\d)"
 )
 _PERCENTILE_HEAD = re.compile(r"^\s*(?P<kind>slat|clat|lat|sync) percentiles \((?P<unit>nsec|usec|msec|sec)\):")
-_PERCENTILES = re.compile(r"(\d+\.\d+)th=\[\s*(\d+)\s*\]")
+_PERCENTILES = re.compile(r"(?<!\d)(\d{1,3}\.\d{1,9})th=\[\s{0,30}(\d{1,20})\s{0,30}\]")
 _SAMPLED_RATE = re.compile(
     r"^\s*bw\s*\(\s*(?P<unit>[kKMGT]?i?(?:B|bit|b))\s*/s\s*\)\s*: min=\s*(?P<min>[^,\s]+), max=\s*(?P<max>[^,\s]+), "
     r"per=[^,]*, avg=\s*(?P<avg>[\d.]+), stdev=\s*(?P<stdev>\d+\.\d\d)(?:, samples=\s*(?P<samples>\d+))?"
@@ -75,14 +75,14 @@ _SHARE = re.compile(r"(?P<least>>=)?(?P<bound>\d{1,6})=\s*(?P<percent>\d{1,3}\.\
 _UTILISATION = re.compile(r"\butil=\s*(\d+(?:\.\d+)?)%")
 _VERSION = re.compile(r"^\s*(?:<[^>\s]+>\s*)?(fio[- ]v?\d+\.\d+[\w.-]*)\s*$")
 _FILLER = re.compile(
-    r"^\s*(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
+    r"^\s*+(?:lat \((?:nsec|usec|msec|sec)\)\s*: .*=|submit\s*:|complete\s*:|latency\s*:|fsync/fdatasync/"
     r"|Disk stats|Starting \d|Jobs: |\.\.\.$|[(\[]\s*\.\.\.\s*[)\]]|Description\s*:|errors\s*:|zone resets|ss\s*:|```"
     r"|.*: Laying out IO file|[\"{}\]])"
 )
 _AT_THE_CUT = re.compile(r"(?<=fio-)[\w.-]*$|(?<=samples=)\d*$|(?<=iodepth=)\d*$")
 _UNIT_NS = {"nsec": 1.0, "usec": 1e3, "msec": 1e6, "sec": 1e9}
-_NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)$")
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(bit|[Bb])$|\s*(0)$")
+_NUMBER = re.compile(r"^\s*+(-?\d++(?:\.\d++)?)\s*+([kKMGTPE]?)$")
+_AMOUNT = re.compile(r"^\s*+(?:(\d++(?:\.\d++)?)\s*+([kKMGTPE]?)(i?)(bit|[Bb])|(0))$")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 _LARGEST = 1e24  # larger than any value that fio can count
 _SECTOR = 512

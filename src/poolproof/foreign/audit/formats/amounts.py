@@ -8,7 +8,7 @@ from poolproof.units import parse_size
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _LARGEST = 1e24
 _AMOUNT = re.compile(r"^(?P<number>\d[\d.,]*)\s*(?P<unit>[kKMGTPmgtp]?)(?P<binary>i?)[Bb]?(?:ytes)?$")
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|s)")
+_SECONDS = re.compile(r"(?<!\d)(\d{1,18}(?:\.\d{1,18})?)(h|ms|m|us|s)")
 _IN_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 

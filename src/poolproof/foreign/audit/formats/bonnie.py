@@ -23,7 +23,9 @@ _CELLS = re.compile(r"^\s*(?:\d+(?:\.\d+)?[kKmMgG]?|\++)(?:\s+(?:\d+(?:\.\d+)?[k
 _COLUMN = "%CP"
 _MOST_WRAPPED = 3
 _NEAR_LINES = 4
-_VALUE = re.compile(r"(?P<rate>\d+(?:\.\d+)?[kKmMgG]?|\++)\s+(?P<cpu>\d{1,3}|\++)(?=\s|$)")
+_VALUE = re.compile(
+    r"(?<![\d+])(?P<rate>\d{1,15}(?:\.\d{1,9})?[kKmMgG]?|\+{1,9})\s{1,60}(?P<cpu>\d{1,3}|\+{1,9})(?=\s|$)"
+)
 _CSV = re.compile(r"^\s*(?:(?P<format>[12]\.\d+\w?),(?P<program>[12]\.\d+\w?),)?(?P<rest>[^\s,][^,]*,.*)$")
 _NAMES = ("per char output", "block output", "rewrite", "per char input", "block input", "seeks")
 _WITHOUT_CHARS = (1, 2, 4, 5)

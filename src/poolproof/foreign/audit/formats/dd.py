@@ -23,7 +23,7 @@ _BSD = re.compile(
     r" \(\d+(?:\.\d+)? bytes/sec"
 )
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
-_COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?dd\s+(?P<words>(?:\S+=\S+\s*)+.*)$")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _DROPPED = re.compile(r"drop_caches|zpool export|umount|reboot")
 _NEAR = 15

@@ -29,7 +29,7 @@ _CELLS = re.compile(
     r"^\s*\|\s*(?P<order>SEQ|RND)\s?(?P<block>\d{1,5})\s?(?P<unit>[KM])(?:i?B)?[\s(]*Q=?\s*(?P<depth>\d{1,4})[,\s]*"
     r"T=?\s*(?P<threads>\d{1,3})\b[^|]*\|(?P<cells>[^|]*\|[^|]*)(?:\||$)"
 )
-_CELL = re.compile(r"\s*(?P<rate>\d[\d.,]*)\s*(?P<unit>[MG]B/s)?\s*$")
+_CELL = re.compile(r"^\s*+(?P<rate>\d[\d.,]*+)\s*+(?P<unit>[MG]B/s)?\s*+$")
 _TABLE_HEAD = re.compile(
     r"^\s*\|.*(?:MB/s|\b(?:read|write|lese|schreib|leitura|escrita|lectura|lecture)|чтени|запис|读|写)", re.I
 )

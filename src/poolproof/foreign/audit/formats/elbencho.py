@@ -14,7 +14,8 @@ from poolproof.load.model import LoadPart
 _COMMAND = re.compile(r"\belbencho[\"']?\s+(?P<words>.*-.*)$")
 _HEADER = re.compile(r"\bOPERATION\s+RESULT TYPE\s+FIRST DONE\s+LAST DONE")
 _ROW = re.compile(
-    r"^\s*(?P<operation>[A-Z]{2,12})?\s+(?P<name>[A-Z][\w ./%]*?)\s*:\s+(?P<first>\S+)\s+(?P<last>\S+)\s*$"
+    r"^\s*+(?:(?P<operation>[A-Z]{2,12})\s++|(?<=\s))(?P<name>[A-Z][\w ./%]{0,40}?)\s{0,40}:"
+    r"\s++(?P<first>\S++)\s++(?P<last>\S++)\s*+$"
 )
 _LATENCY = re.compile(r"^\s*IO latency\s*:\s*\[.*\bavg=(?P<mean>\S+?)\s")
 _END = re.compile(r"^\s*---\s*$")

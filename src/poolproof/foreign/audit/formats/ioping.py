@@ -22,7 +22,7 @@ _DONE = re.compile(
     r"(?: (?P<kind>read|written))?, )?(?P<iops>\d[\d.]{0,12}(?: [kMG])?) iops, (?P<rate>\d[\d.]{0,12} (?:[KMGT]iB|B))/s"
 )
 _TIMES = re.compile(r"^\s*min/avg/max/mdev = (?:\S+ (?P<unit>ns|us|ms|s) / )(?P<mean>[\d.]{1,12} (?:ns|us|ms|s)) /")
-_COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+)")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+)")
 _FLAGS = re.compile(r"(?<!\S)-(?P<letters>[A-Za-z]+)")
 _SIZES = re.compile(r"(?<!\S)-[A-Za-z]*(?P<letter>[sS])\s?(?P<size>\d+[kKmMgG]?)(?!\S)")
 _REQUEST = re.compile(r"^\s*(?:(?:\d+(?:\.\d+)? )?[KMGT]?i?B|\d+ bytes) (?:from|to|<<<|>>>) .*: request=\d+")

@@ -15,7 +15,9 @@ from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
 _STARTS = re.compile(r"^\s*Iozone: Performance Test of File I/O")
-_COMMAND = re.compile(r"(?:Command line used:|(?:^|[$#>`]\s*)(?:sudo )?)\s*(?P<text>(?:\S*/)?iozone3?\s+-.*)$")
+_COMMAND = re.compile(
+    r"(?:Command line used:|^|[$#>`])\s*+(?:sudo\s)?\s*+(?P<text>(?:[\w./-]{0,100}/)?iozone3?\s+-.*)$"
+)
 _HEAD = re.compile(r"^\s*(?P<size>kB|KB)\s+reclen\s+write\s+rewrite\b.*$")
 _ROW = re.compile(r"^\s*(?P<size>\d{1,12})\s+(?P<block>\d{1,9})(?P<cells>(?:\s+\d{1,12})+)\s*$")
 _WORD = re.compile(r"\S+")

@@ -17,9 +17,9 @@ _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
 _SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
 _SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
-_PAIR = re.compile(r"(?P<read>\d[\d,.]*) / (?P<write>\d[\d,.]*)(?![\d,.]*%)")
+_PAIR = re.compile(r"(?<![\d,.])(?P<read>\d[\d,.]{0,30}) / (?P<write>\d[\d,.]{0,30}+)(?![\d,.%])")
 _SINGLE_ROW = re.compile(r"^\s*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE)
-_SINGLE = re.compile(r"(?P<value>\d[\d,.]*)(?= \((?:sys/usr )?cpu\b)")
+_SINGLE = re.compile(r"(?<![\d,.])(?P<value>\d[\d,.]{0,30})(?= \((?:sys/usr )?cpu\b)")
 _NAMES = {"IOPS": "IOPS", "Bandwidth in KiB/sec": "bandwidth", "Latency in ns": "latency"}
 _MISSING = ("block size, depth and direct of kbench's jobs, bytes and run time",)
 

@@ -21,7 +21,7 @@ _ROWS = {
     "iops": re.compile(r"^\s*Average IOPS:\s+(?P<value>\d[\d.]{0,15})"),
     "latency": re.compile(r"^\s*Average Latency(?:\(s\))?:\s+(?P<value>\d[\d.e-]{0,15})"),
 }
-_COMMAND = re.compile(r"(?<![\w/.-])(?:\S*/)?rados\s+(?:-\S+\s+\S+\s+)*bench\s.*$")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))rados\s+(?:-\S+\s+\S+\s+){0,20}bench\s.*$")
 _CONCURRENT = re.compile(r"Maintaining (?P<count>\d{1,6}) concurrent ")
 _THREADS = re.compile(r"(?<!\S)(?:-t\s?|--concurrent-ios[= ])(?P<count>\d{1,6})")
 _ORDER = re.compile(r"\b(?P<order>write|seq|rand)\b")

@@ -33,7 +33,7 @@ _OPERATIONS = re.compile(r"^\s*(?P<kind>reads|writes)/s:\s+(?P<rate>[\d.]+)")
 _THROUGHPUT = re.compile(r"^\s*(?P<kind>read|written), MiB/s:\s+(?P<rate>[\d.]+)")
 _NEWEST = re.compile(r"^\s*(?P<kind>read|write):\s+IOPS=(?P<iops>[\d.]+)\s+(?P<rate>[\d.]+) MiB/s")
 _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
-_START = re.compile(r"^\s*(?:\$|#|>)?\s*sysbench\b|Running the test with following options")
+_START = re.compile(r"^\s*+(?:\$|#|>)?\s*+sysbench\b|Running the test with following options")
 _COMMAND = re.compile(r"\bsysbench\s+(?P<words>(?:\S+\s+){0,40}?)run\b")
 _OPTION = re.compile(r"--(?P<name>file-[a-z-]+|(?:num-)?threads)[= ](?P<value>[\w.]+)")
 _OPTIONS = {

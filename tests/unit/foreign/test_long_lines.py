@@ -1,0 +1,89 @@
+"""Long lines: every regular expression that reads other people's texts takes linear time."""
+
+import importlib
+import pkgutil
+import re
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+
+import pytest
+
+import poolproof.foreign
+import poolproof.load.fio
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.texts import audit_text
+
+LENGTH = 20_000
+RUNS = [unit * (LENGTH // len(unit)) for unit in (*"a9 \n.-#/", "0x")]
+LONGEST_S = 0.1  # a pattern of quadratic time takes 0.3 s to 3 s
+SLOW_S = 0.06
+
+
+class TooSlow(Exception):
+    """A pattern took longer than LONGEST_S."""
+
+
+def patterns() -> dict[str, re.Pattern[str]]:
+    """Return every pattern of text at module level in `foreign` and `load.fio`, by its full name."""
+    found: dict[str, re.Pattern[str]] = {}
+    for package in (poolproof.foreign, poolproof.load.fio):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            found.update(_patterns_in(importlib.import_module(module.name)))
+    return found
+
+
+def _patterns_in(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
+    for name, value in vars(module).items():
+        for at, pattern in enumerate(_flat(value)):
+            yield f"{module.__name__}.{name}[{at}]", pattern
+
+
+def _flat(value: object) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from _flat(tuple(value.values()))
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for each in value:
+            yield from _flat(each)
+
+
+def seconds_of(pattern: re.Pattern[str], text: str) -> float:
+    """Return the CPU seconds that matching and searching the text take; LONGEST_S or more if the search was stopped."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    start = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)
+    try:
+        pattern.match(text)
+        pattern.search(text)
+    except TooSlow:
+        return LONGEST_S + time.process_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.process_time() - start
+
+
+def test_every_pattern_reads_a_line_of_20000_characters_in_linear_time() -> None:
+    unique = {(pattern.pattern, pattern.flags): (name, pattern) for name, pattern in patterns().items()}
+    assert len(unique) > 250
+    slow = [
+        f"{name} on {run[:4]!r}"
+        for name, pattern in unique.values()
+        for run in RUNS
+        if seconds_of(pattern, run) > SLOW_S and min(seconds_of(pattern, run) for _ in range(2)) > SLOW_S
+    ]
+    assert not slow
+
+
+@pytest.mark.parametrize("unit", ["a", "9", " ", "\t", "#", "/", "0x", "1."])
+def test_audit_skips_long_lines(unit: str) -> None:
+    line = "write: IOPS=5000, BW=19.5MiB/s (20.5MB/s)(1172MiB/60001msec); 0 zone resets"
+    audited = audit_text("post", f"fio-3.33\n{unit * 5000}\n  {line}\n", Context())
+    assert len(audited) == 1
