@@ -1,24 +1,23 @@
 """Disks whose I/O the kernel does not count."""
 
 from poolproof.rules.flow import uncounted
-from poolproof.rules.model import Case, Finding, Findings, Rule, fio_issue, linux_source, notes
+from poolproof.rules.model import Case, Findings, Rule, fio_issue, leaves_unproven, linux_source, notes
 
 
 def _in_job(case: Case) -> Findings:
     if switched_off := case.target.not_counted if case.target else ():
-        yield _finding(switched_off, "queue/iostats is 0")
+        yield notes(_message(switched_off, "queue/iostats is 0"), weight=75)
 
 
 def _in_result(case: Case) -> Findings:
     if names := uncounted(case):
         off = set(case.target.not_counted if case.target else ()) >= set(names)
-        yield _finding(names, "queue/iostats is 0" if off else "the counters have been 0 since the disk appeared")
+        why = "queue/iostats is 0" if off else "the counters have been 0 since the disk appeared"
+        yield leaves_unproven(_message(names, why), weight=75)
 
 
-def _finding(names: tuple[str, ...], why: str) -> Finding:
-    return notes(
-        f"the I/O of {', '.join(names)} is not counted, because {why}: nothing can prove the result", weight=75
-    )
+def _message(names: tuple[str, ...], why: str) -> str:
+    return f"the I/O of {', '.join(names)} is not counted, because {why}: nothing can prove the result"
 
 
 RULE = Rule(

@@ -71,7 +71,7 @@ def random_reads(case: Case) -> Coverage | None:
 
 
 def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: int) -> Iterator[Coverage]:
-    requests = _requests(case, "read")
+    requests = counted_requests(case, "read")
     if requests is not None:
         yield Coverage(ios, ios, requests, format_number_of(requests, "request"))
     record, moved = _record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
@@ -105,7 +105,7 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
             yield part, case.job_named(part.job.name)
 
 
-def _requests(case: Case, kind: Kind) -> int | None:
+def counted_requests(case: Case, kind: Kind) -> int | None:
     """Return the requests of the leaf devices in one direction, with the merged ones and without flushes.
 
     None if they were not counted: the leaf devices moved bytes, but without a request.
@@ -141,7 +141,7 @@ def reads_reach_disks(case: Case) -> bool:
         return True
     if not bytes_prove(case, "read"):
         return False
-    random, requests = random_reads(case), _requests(case, "read")
+    random, requests = random_reads(case), counted_requests(case, "read")
     if random is not None and not random.is_proof:
         return False
     if requests is None:
@@ -160,19 +160,23 @@ def writes_reach_disks(case: Case) -> bool:
         return True
     if not bytes_prove(case, "write", of_commits=True):
         return False
-    requests, needed = _requests(case, "write"), 0.0
+    requests, needed = counted_requests(case, "write"), write_requests_needed(case)
+    if requests is None:
+        return all(job is not None and goes_past_ram(job, case.target) is True for _, job in _of(case, "write"))
+    return needed is not None and requests >= REQUESTS_OF_EACH * needed
+
+
+def write_requests_needed(case: Case) -> float | None:
+    """Return the requests that the writes need on all disks together; None if the job of a result is unknown."""
+    needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
-            return False
-        past_ram, is_committed = goes_past_ram(job, case.target) is True, job.commits_each_write
-        if requests is None and not past_ram:
-            return False
-        record = _record_bytes(case)
+            return None
         if not (record and job.block_bytes % record == 0 and job.max_block_bytes % record == 0):
-            commits_together = is_committed and not past_ram
+            commits_together = job.commits_each_write and goes_past_ram(job, case.target) is not True
             ios = (part.figures.ios or 0) / (case.load.clones if commits_together else 1)
             needed += ios * _copies(case, of_commits=commits_together)
-    return requests is None or requests >= REQUESTS_OF_EACH * needed
+    return needed
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:

@@ -1,6 +1,6 @@
 """Derives a verdict for each metric from the findings of all rules. docs/verdicts.md explains how."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from poolproof.metrics import MetricId
@@ -29,9 +29,21 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
     """Apply every rule to one result and return the verdict on a metric, by default the one that people quote."""
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
-    verdict = _verdict(case, metric or default_metric(case), findings)
-    others = {other: _verdict(case, other, findings) for other in measured_metrics(case)}
-    return Judgement(verdict, findings, {other: found for other, found in others.items() if found != verdict})
+    metric = metric or default_metric(case)
+    verdicts = {each: _verdict(case, each, findings) for each in (*measured_metrics(case), metric)}
+    verdict = verdicts[metric]
+    others = {other: found for other, found in verdicts.items() if found != verdict}
+    return Judgement(verdict, tuple(_needed(findings, verdicts)), others)
+
+
+def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
+    """Yield the findings. Those that say why a metric is unproven name only metrics that nothing else decides."""
+    unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
+    for finding in findings:
+        if finding.effect != "leaves-unproven" or not finding.metrics:
+            yield finding
+        elif left := tuple(metric for metric in finding.metrics if metric in unproven):
+            yield replace(finding, metrics=left)
 
 
 def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdict:

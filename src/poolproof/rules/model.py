@@ -12,11 +12,12 @@ from poolproof.metrics import MetricId
 from poolproof.rules.quoted import Quoted
 from poolproof.verdicts import Verdict
 
-Effect = Literal["fails", "refutes", "suspects", "notes"]
+Effect = Literal["fails", "refutes", "suspects", "leaves-unproven", "notes"]
 VERDICTS: Mapping[Effect, Verdict | None] = {
     "fails": "failed",
     "refutes": "refuted",
     "suspects": "suspect",
+    "leaves-unproven": "unproven",
     "notes": None,
 }
 """The verdict that a finding of each effect causes, strongest effect first; None for a note."""
@@ -69,6 +70,7 @@ def finding(
 fails = partial(finding, "fails")
 refutes = partial(finding, "refutes")
 suspects = partial(finding, "suspects")
+leaves_unproven = partial(finding, "leaves-unproven")
 notes = partial(finding, "notes")
 
 

@@ -16,8 +16,10 @@ from poolproof.rules.proof import measured_metrics, proves_metric
 from tests.unit.rules.examples import EXAMPLES
 from tests.unit.rules.making import EXT4, GIB, account, counted, direction, jobs, leaf, said
 
-_STRENGTH = {"fails": 0, "refutes": 1, "suspects": 2, "notes": 3}
-_VERDICTS = {"fails": "failed", "refutes": "refuted", "suspects": "suspect"}
+_STRENGTH = {
+    effect: number for number, effect in enumerate(("fails", "refutes", "suspects", "leaves-unproven", "notes"))
+}
+_VERDICTS = {"fails": "failed", "refutes": "refuted", "suspects": "suspect", "leaves-unproven": "unproven"}
 _CASES = [each for examples in EXAMPLES.values() for example in examples for each in (example.case, example.near_miss)]
 
 _OPTIONS: dict[str, st.SearchStrategy[str]] = {

@@ -313,3 +313,18 @@ def test_reads_and_writes_of_a_mixed_job_have_percentiles_and_verdicts_of_their_
     outcome = Outcome("fio-3.33", (PartOutcome("a", read=reads), PartOutcome("b", write=writes)))
     found = _verdicts(Case(load, outcome, evidence, EXT4), "read_p99", "p99", "write_p99")
     assert found == ("sound", *(("sound", "sound") if direct else ("suspect", "refuted")))
+
+
+@pytest.mark.parametrize(
+    ("options", "requests", "metric", "missing"),
+    [
+        ("rw=randread bs=4k size=64m", 15_000, "iops", "15000 requests, 92 % of what these reads need"),
+        ("rw=read bs=4k size=64m", 512, "p99", "fio counted 16.4k reads, and the disks 512 requests"),
+        ("rw=read bs=4k size=64m", 512, "bandwidth", ""),
+    ],
+)
+def test_an_unproven_metric_says_what_is_missing(options: str, requests: int, metric: str, missing: str) -> None:
+    judgement = judge(_read(options, 16_384, 4096, requests, 64 * MIB), metric)
+    found = [finding for finding in judgement.findings if finding.is_about(metric) and finding.rule == "missing-proof"]
+    assert [missing in finding.message and bool(finding.fix) for finding in found] == [True] * bool(missing)
+    assert judgement.verdict == ("unproven" if missing else "sound")

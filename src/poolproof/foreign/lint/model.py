@@ -11,7 +11,13 @@ from poolproof.rules.model import Effect
 Severity = Literal["error", "warning", "note"]
 Form = Literal["job file", "command"]
 
-SEVERITIES: Mapping[Effect, Severity] = {"fails": "error", "refutes": "error", "suspects": "warning", "notes": "note"}
+SEVERITIES: Mapping[Effect, Severity] = {
+    "fails": "error",
+    "refutes": "error",
+    "suspects": "warning",
+    "leaves-unproven": "note",
+    "notes": "note",
+}
 """What each severity means for a job.
 
 `error`: the job fails, or its result is certainly wrong. `warning`: the result is probably misleading. `note`: the

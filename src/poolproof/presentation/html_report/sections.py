@@ -22,10 +22,10 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rule
-from poolproof.rules.model import Effect, Finding
+from poolproof.rules.model import VERDICTS, Finding
 from poolproof.units import format_size
 
-_EFFECTS: tuple[Effect, ...] = ("fails", "refutes", "suspects", "notes")
+_EFFECTS = tuple(VERDICTS)
 _MOST_FIXES = 3
 _MOST_JOBS = 100
 Texts = tuple[str, ...]

@@ -15,7 +15,13 @@ from poolproof.verdicts import WORST_FIRST
 
 _LONGEST_COMMAND = 400
 _COLOURS = {"green": "32", "yellow": "33", "red": "31", "bright_black": "90"}
-_EFFECTS = {"fails": "fails", "refutes": "refutes", "suspects": "doubt", "notes": "note"}
+_EFFECTS = {
+    "fails": "fails",
+    "refutes": "refutes",
+    "suspects": "doubt",
+    "leaves-unproven": "unproven",
+    "notes": "note",
+}
 
 
 def audited_lines(audited: Audited, width: int, *, colour: bool = False) -> Iterator[str]:

@@ -263,11 +263,16 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line that lists metrics with worse verdicts than the campaign's own metrics, if findings caused them."""
+    """Yield a line that lists metrics with worse verdicts than the campaign's own metrics.
+
+    Metrics that are only unproven are left out: almost every load through the page cache has some.
+    """
     worse: set[MetricId] = set()
     for cell in cells:
         for other in cell.distinct_verdicts:
-            if other.reasons and WORST_FIRST.index(other.verdict) < WORST_FIRST.index(cell.verdict):
+            if WORST_FIRST.index(other.verdict) < WORST_FIRST.index(
+                min(cell.verdict, "unproven", key=WORST_FIRST.index)
+            ):
                 worse |= {*other.metrics} - cell.claimed
     if worse:
         titles = ", ".join(metric.title for metric in METRICS if metric.id in worse)

@@ -24,7 +24,7 @@ from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
-from poolproof.rules.model import Finding
+from poolproof.rules.model import VERDICTS, Finding
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, difference
 from poolproof.statistics.intervals import Interval, mean_interval
@@ -34,7 +34,7 @@ from poolproof.verdicts import Verdict, counts, worst
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
 """Adds the variance between runs to the mean of a cell's metric, as far as earlier runs show it."""
 
-_EFFECTS = ("fails", "refutes", "suspects", "notes")
+_EFFECTS = tuple(VERDICTS)
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,25 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         Example(lint_of(_RANDOM_READ, replace(EXT4, not_counted=("sda",))), "notes", lint_of(_RANDOM_READ)),
         Example(
             with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1", counted=False)),
-            "notes",
+            "leaves-unproven",
             with_leaves(read_of(_RANDOM_READ, GIB, 0), leaf("nvme0n1")),
+        ),
+    ),
+    "missing-proof": (
+        Example(
+            with_requests(read_of("rw=randread bs=4k size=1g", GIB, GIB), 240_000),
+            "leaves-unproven",
+            with_requests(read_of("rw=randread bs=4k size=1g", GIB, GIB), 250_000),
+        ),
+        Example(
+            with_requests(read_of("rw=read bs=4k size=1g", GIB, GIB), 4096),
+            "leaves-unproven",
+            with_requests(read_of("rw=read bs=4k size=1g direct=1", GIB, GIB), 4096, 258_048),
+        ),
+        Example(
+            write_of("rw=randwrite bs=256 size=1g direct=1", GIB, GIB, GIB, bs=256),
+            "leaves-unproven",
+            write_of("rw=randwrite bs=512 size=1g direct=1", GIB, GIB, GIB, bs=512),
         ),
     ),
     "default-buffer-compressible": (

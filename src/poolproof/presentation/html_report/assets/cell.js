@@ -40,7 +40,7 @@ P.cellFindings = (cell) => {
   const found = cell.x.map((number) => P.data.findings[number]);
   const notes = found.filter(([, effect]) => effect === "notes");
   const block = (what) => ([rule, effect, message, fix]) => P.make("div", { class: `finding e-${effect}` },
-    P.make("p", {}, P.make("code", {}, rule), ` ${effect} ${what}: `, ...P.coded(message)),
+    P.make("p", {}, P.make("code", {}, rule), ` ${effect === "leaves-unproven" ? `leaves ${what} unproven` : `${effect} ${what}`}: `, ...P.coded(message)),
     P.quiet("fix: ", ...P.coded(fix)));
   P.byId("cell-findings").replaceChildren(
     ...found.filter((each) => !notes.includes(each)).map(block("it")),

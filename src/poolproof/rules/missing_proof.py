@@ -1,0 +1,109 @@
+"""Metrics that the counters neither prove nor contradict."""
+
+from collections.abc import Iterator
+
+from poolproof.metrics import MetricId, metric_of
+from poolproof.rules.commits import commits
+from poolproof.rules.coverage import (
+    counted_requests,
+    random_reads,
+    reads_reach_disks,
+    write_requests_needed,
+    writes_reach_disks,
+)
+from poolproof.rules.flow import account
+from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
+from poolproof.rules.proof import measured_metrics, proves_metric
+from poolproof.rules.reported import Kind, parts
+from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
+from poolproof.units import format_count, format_number_of
+
+_DIRECT = "use direct=1 if the file system honours it"
+_COMBINED = f"use the bandwidth, which the bytes prove, or {_DIRECT}"
+
+
+def _in_result(case: Case) -> Findings:
+    if account(case) is None or case.outcome is None:
+        return
+    reasons: dict[tuple[str, str], list[MetricId]] = {}
+    for metric in measured_metrics(case):
+        if not proves_metric(case, metric):
+            reasons.setdefault(_reason(case, metric), []).append(metric)
+    for (message, fix), metrics in reasons.items():
+        yield leaves_unproven(message, weight=20, fix=fix, metrics=tuple(metrics))
+
+
+def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
+    """Return why nothing proves a metric, and what to do."""
+    of = metric_of(metric).of
+    if of == "syncs":
+        return _reason_of_syncs(case)
+    if of == "trim":
+        return "nothing counts what the disks do for a trim", "use trims only as part of another load"
+    return next(_reasons_of_ios(case, of), ("the counters do not cover all of its data", RULE.fix))
+
+
+def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
+    if of != "write" and not reads_reach_disks(case):
+        found = random_reads(case)
+        if found is not None and not found.is_proof:
+            yield (
+                f"fio counted {format_count(found.ios)} random reads, and the disks did {found.counted_text}, "
+                f"{100 * found.ratio:.2g} % of what these reads need: {percent(REQUESTS_OF_EACH)} would be proof",
+                f"use a larger file, so that fewer reads repeat a block; {_DIRECT}; on ZFS, set recordsize to bs, or "
+                "primarycache=metadata",
+            )
+        yield _too_few_requests(case, "read")
+    if of != "read" and not writes_reach_disks(case):
+        yield _too_few_requests(case, "write")
+
+
+def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
+    requests = counted_requests(case, kind)
+    if requests is None:
+        return f"the disks' {kind} requests were not counted, and the {kind}s may end in RAM", _DIRECT
+    ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
+    needed = write_requests_needed(case) if kind == "write" else ios
+    needs = f" of the {format_count(needed)} that these need" if needed and needed > ios else ""
+    return (
+        f"fio counted {format_count(ios)} {kind}s, and the disks {format_number_of(requests, 'request')}{needs}: the "
+        "page cache and ZFS combine I/Os before they are counted, so the IOPS and latencies may be those of RAM",
+        _COMBINED,
+    )
+
+
+def _reason_of_syncs(case: Case) -> tuple[str, str]:
+    found = commits(case)
+    if found is None:
+        why = "it is unknown whether the disks have a volatile write cache, so flushes cannot prove the syncs"
+        return why, "run poolproof where it can read queue/write_cache of every disk"
+    if found.durable is None:
+        names = [leaf.device for leaf in case.leaves if leaf.flush_ios is None]
+        why = f"the kernel does not count the flushes of {', '.join(names)} (before Linux 5.5, and for partitions)"
+        return why, "use whole disks and Linux 5.5 or later"
+    if found.ratio is None or found.ratio < FLUSHED:
+        return (
+            f"{format_number_of(found.syncs, 'sync')} had data to write, and {format_count(found.durable)} flushes "
+            "reached the disks",
+            "run longer, and write before each sync",
+        )
+    return "the disks wrote less than the syncs had to store", "use a larger file, so that no block is replaced in RAM"
+
+
+RULE = Rule(
+    title="Nothing proves the metric",
+    wrong="The counters do not contradict the result, but they do not prove it either. The bytes may be those of a few "
+    "large requests, while RAM served the rest.",
+    shows="In the counters: the requests, records or flushes are too few to cover each I/O, and not few enough to make "
+    "the result suspect.",
+    error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",
+    fix=f"{_DIRECT}, or compare the bandwidth",
+    sources=(
+        linux_source("6.12", "block/blk-merge.c", "blk_account_io_merge_bio"),
+        linux_source("5.5", "block/genhd.c", "part_stat_show (the first release with a flush field)"),
+        zfs_source("2.1.11", "module/zfs/vdev_queue.c", "vdev_queue_aggregate"),
+    ),
+    in_result=_in_result,
+    cleared_by_byte_count=False,
+    commands="fio --rw=read --bs=4k --size=256m",
+)
