@@ -1,8 +1,8 @@
 """Simulate comparisons of two runs between which nothing changed: `python -m benchmarks.between_runs [COMPARISONS]`.
 
 A run has 24 or 4 cells with three trials each, which vary by 3 %. The results of a cell also vary between runs, by 5 %.
-Both deviations differ from cell to cell (σ 0.3 of the logarithm). Two runs are compared, with a number of earlier runs
-of the first one at hand.
+Both deviations differ from cell to cell: σ is the standard deviation of their logarithms. Two runs are compared, with a
+number of earlier runs of the first one at hand.
 
 Printed for each number of earlier runs: the share of comparisons in which at least one cell is called faster or slower
 although nothing changed, the share of 95 % intervals that contain the truth, and the share of cells with a planted
@@ -19,7 +19,8 @@ from poolproof.statistics.comparison import LogMean, decide, difference, log_mea
 from poolproof.statistics.shared_variance import fit_prior
 
 CELLS, TRIALS = 24, 3
-_SEED, _NOISE, _BETWEEN, _SIGMA, _PLANTED = 7, 0.03, 0.05, 0.3, 0.5
+_SEED, _NOISE, _BETWEEN, _PLANTED = 7, 0.03, 0.05, 0.5
+_SETTINGS = ((CELLS, 0.3), (4, 0.3), (4, 0.5))
 _COUNTS = (0, 1, 2, 3, 6, 12)
 
 
@@ -32,13 +33,13 @@ class Found:
     power: float
 
 
-def simulate(earlier: int, comparisons: int, cells: int = CELLS) -> Found:
+def simulate(earlier: int, comparisons: int, cells: int = CELLS, sigma: float = 0.3) -> Found:
     """Return the shares over this number of simulated comparisons."""
     rng = random.Random(_SEED)
     false = covered = found = 0
     for _ in range(comparisons):
         noises, betweens = (
-            [typical * math.exp(rng.gauss(0, _SIGMA)) for _ in range(cells)] for typical in (_NOISE, _BETWEEN)
+            [typical * math.exp(rng.gauss(0, sigma)) for _ in range(cells)] for typical in (_NOISE, _BETWEEN)
         )
         newer, older, *others = (_run(rng, noises, betweens) for _ in range(2 + earlier))
         known = between_runs({cell: [run[cell] for run in (older, *others)] for cell in range(cells)})
@@ -64,13 +65,13 @@ def _run(rng: random.Random, noises: list[float], betweens: list[float]) -> list
 def main() -> None:
     """Print the table of docs/compare.md."""
     comparisons = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("| cells | earlier runs | false winner | coverage | 50 % found |")
-    print("|---|---|---|---|---|")
-    for cells in (CELLS, 4):
+    print("| cells | σ | earlier runs | false winner | coverage | 50 % found |")
+    print("|---|---|---|---|---|---|")
+    for cells, sigma in _SETTINGS:
         for count in _COUNTS:
-            found = simulate(count, comparisons, cells)
+            found = simulate(count, comparisons, cells, sigma)
             shares = f"{100 * found.false:.1f}% | {100 * found.coverage:.1f}% | {100 * found.power:.0f}%"
-            print(f"| {cells} | {count} | {shares} |", flush=True)
+            print(f"| {cells} | {sigma:g} | {count} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

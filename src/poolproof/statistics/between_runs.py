@@ -3,8 +3,21 @@
 The trials of a run share what differs between runs (the day, the build, the place on a disk), so they can't show it.
 Each run gives one sample per cell, its mean logarithm. These samples vary by the variance between runs plus the error
 inside each run. The variance of the samples is estimated like the variance between trials: with a prior from all cells
-if there are at least eight, otherwise from all cells together, or from the cell alone if it varies significantly more.
-The error inside the runs is then subtracted, because intervals and tests include it anyway.
+if there are at least eight cells. The error inside the runs is then subtracted, because intervals and tests include it
+anyway.
+
+Fewer cells can't show how much their variances differ. The variance of the other cells together, s0², then counts like
+a sample variance of d0 degrees of freedom, and the cell's own, s² with d degrees, is added to it:
+
+    variance = (d0 s0² + d s²) / (d0 + d), with d0 + d degrees of freedom
+    trigamma(d0 / 2) = trigamma(n / 2) + U²
+
+The left side is the variance of the logarithm of a sample variance with d0 degrees of freedom. It has two causes: the n
+degrees of freedom of the other cells, and the difference between the cells: U is the assumed standard deviation of the
+logarithm of a cell's variance, 0.7. With U = 0, as if all cells varied alike, a cell that varies more than the others
+would be given too narrow an interval. A cell that varies significantly more uses its own variance alone. The result is
+the distribution of the true variance that follows from such a sample variance, so intervals and tests need no further
+rule for few degrees of freedom.
 """
 
 import math
@@ -12,8 +25,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from poolproof.statistics.comparison import Difference, LogMean, ratio_of, welch_freedom
-from poolproof.statistics.distributions import f_upper_tail
+from poolproof.statistics.comparison import Difference, LogMean, ratio_of
+from poolproof.statistics.distributions import f_upper_tail, trigamma, trigamma_inverse
 from poolproof.statistics.shared_variance import (
     CERTAIN,
     Points,
@@ -27,8 +40,13 @@ from poolproof.statistics.shared_variance import (
 LEAST_FREEDOM = 3
 """The fewest degrees of freedom for which a variance between runs is used without a prior."""
 _SIGNIFICANCE = 0.01
+_UNEQUAL = 0.7
+"""U, for cells whose deviations typically differ by a factor of 1.4 from each other's mean (σ 0.35)."""
 
 Key = TypeVar("Key", bound=Hashable)
+
+_NODES, _TAIL = 24, 9.0
+"""The number of nodes of a distribution. Variances with less than e^−9 of the largest weight are left out."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +54,39 @@ class _Spread:
     """The sample variance of a cell's runs, its degrees of freedom, and the mean variance inside the runs."""
 
     variance: float
-    freedom: int
+    freedom: float
     inside: float
+
+    def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
+        """Return both together, weighted by their degrees of freedom; with a sign of −1, this without the other."""
+        one, two = self.freedom, sign * other.freedom
+        if one + two <= 0:
+            return _NONE
+        variance = (one * self.variance + two * other.variance) / (one + two)
+        inside = (one * self.inside + two * other.inside) / (one + two)
+        return _Spread(max(0.0, variance), one + two, max(0.0, inside))
+
+    @property
+    def of_another(self) -> "_Spread":
+        """Return the same for a cell whose variance may differ from these: it has fewer degrees of freedom."""
+        scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
+        return replace(self, freedom=2 * trigamma_inverse(scatter))
+
+    @property
+    def distribution(self) -> Points:
+        """Return the distribution of the true variance, a scaled inverse chi-square distribution."""
+        if not self.variance:
+            return CERTAIN
+        half = self.freedom / 2
+        lowest, highest = -math.log1p(_TAIL / half), _TAIL / half + math.sqrt(2 * _TAIL / half)
+        step = (highest - lowest) / (_NODES - 1)
+        logs = [lowest + step * at for at in range(_NODES)]
+        weights = [math.exp(half * (1 - log - math.exp(-log))) for log in logs]
+        total = math.fsum(weights)
+        return tuple((self.variance * math.exp(log), weight / total) for log, weight in zip(logs, weights, strict=True))
+
+
+_NONE = _Spread(0.0, 0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -57,11 +106,7 @@ class BetweenRuns(Generic[Key]):
         """Return the mean of one run with the variance between runs added; unchanged if either variance is unknown."""
         if mean.parts is None:
             return mean
-        known, estimated, freedom = self._between(key, inside_of(mean))
-        parts = mean.parts
-        if estimated:
-            parts = (*parts, (estimated, freedom / 2))  # the means of other cells have the same estimate
-        return replace(mean, known=summed(mean.known, known), parts=parts)
+        return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
         """Return the difference of a cell between two runs with twice the variance between runs added.
@@ -70,28 +115,25 @@ class BetweenRuns(Generic[Key]):
         """
         if apart.error is None:
             return apart
-        known, estimated, freedom = self._between(key, 0.0)
-        error, least = apart.error, apart.freedom
-        if estimated:
-            shares = ((error**2, least),) if error else ()
-            error, least = math.sqrt(error**2 + 2 * estimated), welch_freedom(shares, ((2 * estimated, freedom),))
-        return replace(apart, known=summed(apart.known, scaled(known, 2)), error=error, freedom=least)
+        return replace(apart, known=summed(apart.known, scaled(self._between(key, 0.0), 2)))
 
-    def _between(self, key: Key, inside: float) -> tuple[Points, float, float]:
-        """Return the variance between runs: its distribution or, without a prior, an estimate and its freedom.
+    def _between(self, key: Key, inside: float) -> Points:
+        """Return the distribution of the variance between runs.
 
         `inside` is subtracted for a cell that no other run has.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):
             totals = self._prior.posterior(own.variance, own.freedom)
-            return tuple((max(0.0, total - own.inside), weight) for total, weight in totals), 0.0, 1.0
-        spread = self._pooled
-        if own.freedom >= LEAST_FREEDOM and (spread is None or _exceeds(own, spread)):
-            spread = own
-        if spread is None:
-            return CERTAIN, 0.0, 1.0
-        return CERTAIN, max(0.0, spread.variance - spread.inside), float(max(1, spread.freedom))
+            return tuple((max(0.0, total - own.inside), weight) for total, weight in totals)
+        if self._pooled is None:
+            return CERTAIN
+        spread, others = own, self._pooled.with_other(own, -1)
+        if others.freedom:
+            others = others.of_another
+            if own.freedom < LEAST_FREEDOM or not _exceeds(own, others):
+                spread = others.with_other(own)
+        return tuple((max(0.0, total - spread.inside), weight) for total, weight in spread.distribution)
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
@@ -114,7 +156,7 @@ def inside_of(mean: LogMean) -> float:
 
 
 def _exceeds(own: _Spread, pooled: _Spread) -> bool:
-    """True if the variance of a cell is significantly larger than that of all cells together (an F-test at 1 %)."""
+    """True if the variance of a cell is significantly larger than that of the other cells (an F-test at 1 %)."""
     ratio = own.variance / pooled.variance if pooled.variance else math.inf
     return f_upper_tail(ratio, own.freedom, pooled.freedom) < _SIGNIFICANCE
 

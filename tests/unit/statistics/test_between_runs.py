@@ -7,6 +7,7 @@ from benchmarks.between_runs import simulate
 
 from poolproof.statistics.between_runs import between_runs
 from poolproof.statistics.comparison import LogMean, difference
+from poolproof.statistics.shared_variance import MeanError, Points
 
 
 def mean(log: float, inside: float = 1e-4) -> LogMean:
@@ -22,22 +23,35 @@ def test_without_earlier_runs_most_comparisons_have_a_false_winner_and_with_them
     assert found.power > 0.8
 
 
+def half_width(found: Points) -> float:
+    """Return half of the 95 % interval of a value with this variance."""
+    return MeanError(found).reach(0.025)
+
+
+def test_a_cell_that_varies_more_than_three_others_has_a_wider_interval_than_they_have() -> None:
+    """Before, each cell had the variance of all cells together: 9 % of such comparisons had a false winner."""
+    samples = {cell: [mean(size * (at % 2), 0.0) for at in range(6)] for cell, size in enumerate((0.1, 0.1, 0.1, 0.2))}
+    found = between_runs(samples)
+    widths = [half_width(found.widened(cell, mean(0.0, 0.0)).known) for cell in samples]
+    assert widths[0] == pytest.approx(widths[2]) and widths[3] > 1.25 * widths[0]
+
+
 def test_the_error_inside_the_runs_is_not_counted_twice() -> None:
-    """Runs that differ by no more than their own errors add little; runs that differ by more add the rest."""
-    alike = between_runs({cell: [mean(0.0, 0.01), mean(0.14, 0.01)] for cell in range(4)})
-    assert alike.is_known and alike.widened(0, mean(0.0, 0.01)) == mean(0.0, 0.01)
-    apart = between_runs({cell: [mean(0.0), mean(0.2)] for cell in range(4)})
-    ((variance, freedom),) = apart.widened(0, mean(0.0)).parts or ()
-    assert variance == pytest.approx(0.02 - 1e-4) and freedom == 2.0
+    """Runs that differ by no more than their own errors add less than those errors show; others add the rest."""
+    alike, apart, exact = (
+        between_runs({cell: [mean(0.0, inside), mean(far, inside)] for cell in range(4)})
+        for far, inside in ((0.14, 0.01), (0.4, 0.01), (0.4, 0.0))
+    )
+    widths = [half_width(each.widened(0, mean(0.0, 0.0)).known) for each in (alike, apart, exact)]
+    assert alike.is_known and widths[0] < widths[1] < widths[2] < 1.1 * widths[1]
 
 
 def test_a_comparison_adds_the_variance_twice() -> None:
-    apart = between_runs({cell: [mean(0.0, 0.0), mean(0.2, 0.0)] for cell in range(4)})
-    found = apart.between_two(0, difference(mean(0.0), mean(0.1)))
-    assert found.error == pytest.approx(math.sqrt(2 * 0.02)) and found.freedom == 4
-    many = between_runs({cell: [mean(0.0, 0.0), mean(0.2, 0.0)] for cell in range(24)})
-    known = many.between_two(0, difference(mean(0.0), mean(0.1))).known
-    assert sum(variance * weight for variance, weight in known) > 2e-4 + 2 * 0.02
+    for cells in (4, 24):
+        found = between_runs({cell: [mean(0.0, 0.0), mean(0.2, 0.0)] for cell in range(cells)})
+        apart = found.between_two(0, difference(mean(0.0, 0.0), mean(0.1, 0.0)))
+        one = half_width(found.widened(0, mean(0.0, 0.0)).known)
+        assert half_width(apart.known) == pytest.approx(math.sqrt(2) * one, rel=1e-3) and apart.error == 0.0
 
 
 def test_too_few_samples_say_nothing() -> None:
@@ -52,8 +66,8 @@ def test_a_cell_that_varies_much_more_than_the_others_uses_its_own_variance() ->
     samples = {cell: [mean(0.01 * (at % 2)) for at in range(5)] for cell in range(4)}
     samples[9] = [mean(0.5 * (at % 2)) for at in range(5)]
     found = between_runs(samples)
-    parts = {cell: found.widened(cell, mean(0.0)).parts or ((0.0, 0.0),) for cell in (0, 9)}
-    assert parts[9][0][0] == pytest.approx(0.075, rel=0.01) and parts[9][0][1] == 2.0
+    widths = {cell: half_width(found.widened(cell, mean(0.0)).known) for cell in (0, 9)}
+    assert widths[9] == pytest.approx(2.776 * math.sqrt(0.075), rel=0.01) and widths[0] < 0.3
 
 
 @pytest.mark.parametrize("far", [800.0, -800.0, 1400.0])
