@@ -1,13 +1,17 @@
-"""Measure the same campaign twice, many times, and count wrong words: `python -m benchmarks.court [PAIRS] [FOLDER]`.
+"""Measure the same campaign twice, many times, and count wrong words and intervals: `python -m benchmarks.court`.
+
+    python -m benchmarks.court [--lab] [PAIRS] [FOLDER]
 
 Each pair consists of two runs of benchmarks/campaigns/court.yaml, one after the other, and `poolproof compare` of these
-runs: nothing changed between them, so each `faster` and each `slower` is false. Every second pair is measured with
-`until` instead of a fixed time. A difference is planted in each pair: the speeds of the second run are divided by 1.2,
-and the cells that are then called slower are counted.
+runs: nothing changed between them, so each `faster` and each `slower` is false. With `--lab`, the campaign is
+court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are converted into each other in place. Every
+second pair is measured with `until` instead of a fixed time. A difference is planted in each pair: the speeds of the second
+run are divided by 1.2, and the cells that are then called slower are counted.
 
-Needs root. The runs are kept in FOLDER (court-runs). Runs that are complete there are not measured again, so an
-interrupted court can be continued, and more pairs can be added later. A pair takes about five minutes on an idle
-machine.
+Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
+so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
+again, so an interrupted court can be continued, and more pairs can be added later. A pair takes about five minutes on
+an idle machine, and longer in a lab.
 """
 
 import math
@@ -23,13 +27,26 @@ from poolproof.results.compare.comparison import ComparedCell, Side, compare
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT, decide
 
-CAMPAIGN = Path(__file__).parent / "campaigns" / "court.yaml"
+CAMPAIGNS = Path(__file__).parent / "campaigns"
 KINDS = {"fixed": (), "until": ("--until", "10%", "--min", "1s", "--max", "2s", "--trials", "2..3")}
 """The options of `poolproof run` for each kind of pair."""
 
 PLANTED = 0.2
-_PAIRS, _FOLDER = 40, Path("court-runs")
-_LIMIT_S = 1800.0
+_PAIRS = 40
+
+
+@dataclass(frozen=True)
+class Court:
+    """Where the pairs are measured: the campaign, the options of `poolproof run`, and the longest time of a run."""
+
+    campaign: Path
+    folder: Path
+    options: tuple[str, ...]
+    limit_s: float
+
+
+HERE = Court(CAMPAIGNS / "court.yaml", Path("court-runs"), (), 1800.0)
+LAB = Court(CAMPAIGNS / "court-zfs.yaml", Path("court-lab-runs"), ("--lab",), 7200.0)
 
 
 @dataclass(frozen=True)
@@ -50,11 +67,13 @@ class Judged:
     found: int
 
 
-def judge(kind: str, a: LoadedRun, b: LoadedRun) -> Judged:
-    """Compare two runs of the same campaign.
+def judge(kind: str, a: LoadedRun, b: LoadedRun, *, alone: bool = False) -> Judged:
+    """Compare two runs of the same campaign; with `alone`, without the earlier runs in their folder.
 
     Raises: RunError: no cell has a valid result in both.
     """
+    if alone:
+        a, b = (replace(run, record=replace(run.record, facts={**run.record.facts, "machine": ""})) for run in (a, b))
     cells = compare(Side(a), Side(b), effect=LEAST_EFFECT).cells
     differences = [cell.difference for cell in cells]
     planted = decide([replace(each, log=each.log - math.log1p(PLANTED)) for each in differences], LEAST_EFFECT)
@@ -87,25 +106,25 @@ def pairs_in(folder: Path, count: int) -> Iterator[tuple[str, Path, Path]]:
         yield kind, folder / f"{number:03}-{kind}-a", folder / f"{number:03}-{kind}-b"
 
 
-def measured(folder: Path, count: int) -> Iterator[tuple[str, LoadedRun, LoadedRun]]:
+def measured(court: Court, folder: Path, count: int) -> Iterator[tuple[str, LoadedRun, LoadedRun]]:
     """Yield the runs of each pair, and measure what is missing. A pair with a failed run is reported and left out."""
     for kind, *paths in pairs_in(folder, count):
-        found = [_measured(path, KINDS[kind]) for path in paths]
+        found = [_measured(court, path, KINDS[kind]) for path in paths]
         runs = [run for run in found if run is not None]
         if len(runs) == len(paths):
             yield kind, runs[0], runs[1]
 
 
-def _measured(path: Path, options: Sequence[str]) -> LoadedRun | None:
+def _measured(court: Court, path: Path, options: Sequence[str]) -> LoadedRun | None:
     """Return a finished run; measure it first, or the rest of it. None, with a message, if that fails."""
     known = load_run(path, lenient=True) if path.exists() else None
     if known is None:
-        words = ("run", str(CAMPAIGN), "--out", str(path), "--plain", *options)
+        words = ("run", str(court.campaign), "--out", str(path), "--plain", *court.options, *options)
     elif known.done < known.wanted:
         words = ("resume", str(path), "--plain")
     else:
         return known
-    poolproof(words, _LIMIT_S, keep=True)
+    poolproof(words, court.limit_s, keep=True)
     try:
         run = load_run(path)
     except PoolproofError as error:
@@ -136,20 +155,25 @@ def rows(found: Sequence[Judged]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure the pairs that are missing, then print a line for each false word, and the table."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else _PAIRS
-    folder = Path(sys.argv[2]) if len(sys.argv) > 2 else _FOLDER
+    """Measure the pairs that are missing, then print a line for each false word, and the tables."""
+    court = LAB if "--lab" in sys.argv else HERE
+    words = [word for word in sys.argv[1:] if word != "--lab"]
+    count = int(words[0]) if words else _PAIRS
+    folder = Path(words[1]) if len(words) > 1 else court.folder
     folder.mkdir(parents=True, exist_ok=True)
-    found = []
-    for kind, a, b in measured(folder, count):
+    with_earlier, alone = [], []
+    for kind, a, b in measured(court, folder, count):
         try:
-            found.append(judge(kind, a, b))
+            with_earlier.append(judge(kind, a, b))
+            alone.append(judge(kind, a, b, alone=True))
         except RunError as error:
             print(f"{a.path.name}: {error.message}", file=sys.stderr)
-    for number, each in enumerate(found):
-        for text in each.false:
-            print(f"pair {number}, {each.kind}: {text}")
-    print("\n".join(rows(found)))
+    for title, found in (("without earlier runs", alone), ("with the earlier runs of the folder", with_earlier)):
+        print(f"\n{title}:\n")
+        for number, each in enumerate(found):
+            for text in each.false:
+                print(f"pair {number}, {each.kind}: {text}")
+        print("\n".join(rows(found)))
 
 
 if __name__ == "__main__":

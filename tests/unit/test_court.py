@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
-from benchmarks.court import CAMPAIGN, KINDS, judge, pairs_in, rows
+from benchmarks.court import HERE, KINDS, LAB, judge, pairs_in, rows
 
 from poolproof.campaign.yaml import read_campaign
+from poolproof.layers.families import families
+from poolproof.layers.tree import resolve
 from tests.unit.results.compare.making import made
+from tests.unit.results.compare.test_earlier_runs import run as across_runs
 
 LAYOUTS, SPREAD = ("one", "pair", "union"), (1.0, 1.02, 0.99)
 
@@ -27,7 +30,18 @@ def test_a_false_word_and_an_interval_without_0_are_counted(tmp_path: Path) -> N
     assert list(rows([found]))[-1].startswith("| 1 all | 6 | 1 (100%) | 1 (16.7%) | 1 (16.7%) |")
 
 
-def test_kinds_alternate_and_the_campaign_has_six_layouts_and_four_workloads(tmp_path: Path) -> None:
+def test_a_pair_is_judged_with_and_without_earlier_runs(tmp_path: Path) -> None:
+    for day, factor in ((1, 1.1), (2, 0.9), (3, 1.08)):
+        across_runs(tmp_path, day, factor)
+    a, b = across_runs(tmp_path, 8, 0.95), across_runs(tmp_path, 9, 1.05)
+    assert judge("fixed", a, b).false == () and len(judge("fixed", a, b, alone=True).false) == 4
+
+
+def test_kinds_alternate_and_the_campaigns_have_six_layouts_and_four_workloads(tmp_path: Path) -> None:
     assert [kind for kind, _a, _b in pairs_in(tmp_path, 4)] == [*KINDS, *KINDS]
-    campaign = read_campaign(CAMPAIGN)
-    assert (len(campaign.layouts), len(campaign.workloads)) == (6, 4)
+    for court in (HERE, LAB):
+        campaign = read_campaign(court.campaign)
+        assert (len(campaign.layouts), len(campaign.workloads)) == (6, 4)
+    names = {device.name for device in campaign.devices}
+    nodes = {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
+    assert sorted(map(len, families(nodes, list(nodes)))) == [1, 1, 4]
