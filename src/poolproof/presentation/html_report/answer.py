@@ -204,7 +204,7 @@ def _why_no_interval(ranking: Ranking) -> str:
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
     alone = any(each.entry.score.parts is None for each in ranking.best)
-    return " (a single trial has no interval)" if alone else ""
+    return f" (a single {'build' if ranking.run.by_build else 'trial'} has no interval)" if alone else ""
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:

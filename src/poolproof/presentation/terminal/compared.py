@@ -203,10 +203,12 @@ def _notes(comparison: Comparison) -> Iterator[Text]:
     sides = [(cell.key, name, side) for cell in cells for name, side in (("A", cell.a), ("B", cell.b))]
     yield from remark_lines((f"{key} in {name}", side.remarks) for key, name, side in sides)
     yield from changing_lines({str(cell.key): dict.fromkeys((*cell.a.changing, *cell.b.changing)) for cell in cells})
-    alone = [cell.key for cell in cells if cell.difference.error is None and not _untested(cell)]
-    if alone:
-        why = "no interval, because A or B has a single trial"
-        yield Text(f"{why}: {_places(alone)}; measure with --trials 3 or more")
+    for by_build, what, more in ((False, "trial", "--trials 3"), (True, "build", "`builds: 3`")):
+        open_cells = (cell for cell in cells if cell.difference.error is None and not _untested(cell))
+        alone = [cell.key for cell in open_cells if (cell.a.cell.by_build or cell.b.cell.by_build) is by_build]
+        if alone:
+            why = f"no interval, because A or B has a single {what}"
+            yield Text(f"{why}: {_places(alone)}; measure with {more} or more")
     marks = marks_text(side for cell in cells for side in (cell.a, cell.b))
     if marks:
         yield Text(f"{marks}: see poolproof show RUN")

@@ -187,7 +187,7 @@ def _ties(ranking: Ranking) -> Iterator[Text]:
     names = []
     for pair in ties[:_MOST_TIES]:
         word = word_text(pair.decision.word, ranking.effect)
-        why = "a single trial has no interval" if pair.difference.error is None else word
+        why = f"a single {units_of(ranking.run)[:-1]} has no interval" if pair.difference.error is None else word
         names.append(f"{pair.better} and {pair.worse} ({why})")
     more = f"; and {len(ties) - _MOST_TIES} more, see --json" if len(ties) > _MOST_TIES else ""
     if ties:

@@ -124,7 +124,11 @@ def test_a_single_build_that_is_left_has_no_interval(tmp_path: Path) -> None:
     run = two(tmp_path / "r", one=[APART[0], [FAILED] * 2, [FAILED] * 2, [FAILED] * 2])
     figure = run.cell("one", "w0").figure
     assert figure is not None and figure.half_width is None, "its trials do not show how much builds differ"
-    assert compare(Side(run, "one"), Side(run, "two"), effect=0.02).cells[0].decision.word == "undecided"
+    found = compare(Side(run, "one"), Side(run, "two"), effect=0.02)
+    assert found.cells[0].decision.word == "undecided"
+    assert "A or B has a single build: w0; measure with `builds: 3` or more" in shown(print_comparison, found)
+    ranking = shown(print_ranking, rank(run, Goal({"w0": 1.0}), metric=None, effect=0.02))
+    assert "(a single build has no interval)" in ranking
 
 
 def test_the_first_round_of_a_run_is_shown_as_one_build(tmp_path: Path) -> None:
