@@ -5,8 +5,8 @@
 Each pair consists of two runs of benchmarks/campaigns/court.yaml, one after the other, and `poolproof compare` of these
 runs: nothing changed between them, so each `faster` and each `slower` is false. With `--lab`, the campaign is
 court-zfs.yaml, and each run has a new lab: ZFS layouts, four of which are converted into each other in place. Every
-second pair is measured with `until` instead of a fixed time. A difference is planted in each pair: the speeds of the second
-run are divided by 1.2, and the cells that are then called slower are counted.
+second pair is measured with `until` instead of a fixed time. A difference is planted in each pair: the speeds of the
+second run are divided by 1.2, and the cells that are then called slower are counted.
 
 Needs root. The runs are kept in FOLDER (court-runs or court-lab-runs). `compare` uses the earlier runs in that folder,
 so each pair is also judged without them, as the first pair of a user is. Runs that are complete there are not measured
