@@ -53,11 +53,13 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    The caller sets `begun_at_s` to the time on the host's clock at which the generator starts. `statuses` contains the
+    The caller sets `begun_at_s` to the time at which the generator starts, by the clock that dates the counters, and
+    `clock_ahead_s` to the seconds by which the host's time of day is then ahead of that clock. `statuses` contains the
     statuses that have been read so far. The list stays empty if the generator only reports at the end of a run.
     """
 
     begun_at_s: float
+    clock_ahead_s: float
     statuses: list[Status]
 
     def read_on(self) -> None:

@@ -125,9 +125,13 @@ class FioWatch:
         if self._thread is not None:
             self._thread.join(_JOIN_S)
 
-    def begins(self, at_s: float) -> None:
-        """Start watching, because fio is about to start. `at_s`: the current time on the host's clock."""
-        self.report.begun_at_s = at_s
+    def begins(self, at_s: float, clock_ahead_s: float = 0.0) -> None:
+        """Start watching, because fio is about to start.
+
+        `at_s`: the current time by the clock that dates the counters. `clock_ahead_s`: by how much the host's time of
+        day is ahead of it.
+        """
+        self.report.begun_at_s, self.report.clock_ahead_s = at_s, clock_ahead_s
         self._over_at_s = at_s + self._most_s
         self._begun = time.monotonic()
         if self._ending is not None:

@@ -20,7 +20,8 @@ from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.facts.conditions import read_conditions
-from poolproof.hosts.base import HostUnreachable
+from poolproof.hosts.base import HostUnreachable, host_named
+from poolproof.hosts.clock import clock_ahead_s
 from poolproof.hosts.local import now_s
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
 from poolproof.layers.tree import expected
@@ -50,7 +51,7 @@ SAMPLE_S = 0.1
 """Seconds between two counter samples during a trial."""
 
 _SERIES_FROM_S = 1.0
-_CLOCK_SET_S = 30.0
+_CLOCK_ERROR_S = 0.05
 _IDLE_SHARE = 0.02
 _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
@@ -66,7 +67,8 @@ class _Measured:
     `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
     `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. Reading these
     two may have failed. `host`: memory and processors before fio, after fio, and after the drain. `counters`: the
-    growth of other counters from before fio until after the drain.
+    growth of other counters from before fio until after the drain. `clock_ahead_s`: by how much the time of day was
+    ahead of the clock of the samples when fio had ended.
     """
 
     fio: FioRun
@@ -80,6 +82,7 @@ class _Measured:
     host: tuple[HostReading, HostReading, HostReading]
     counters: Mapping[str, Values]
     around: "Surroundings"
+    clock_ahead_s: float
 
 
 @dataclass(frozen=True)
@@ -204,13 +207,19 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     most_s = None if health_checks_of(context.layout.tree) else load.planned_s
     watch = FioWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
 
+    is_dated = status_s is not None or load.ramp_s > 0
+
+    def clock_now_s() -> float:
+        return clock_ahead_s(host, host_named(host, sampler.files[0].host if sampler.files else "")) if is_dated else 0
+
     delays = RunDelays(lambda: generator.run_delays(host, scratch))
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
-        watch.begins(start[0].at_s)
+        watch.begins(start[0].at_s, ahead_s)
         delays.begins()
 
+    ahead_s = clock_now_s()
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
     stats = [file.path for file in sampler.files if file.host == ""]
@@ -223,7 +232,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
         others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
-        conditions = read_conditions(host, stats)
+        conditions, ended_ahead_s = read_conditions(host, stats), clock_now_s()
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
@@ -243,7 +252,18 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     throttling = throttling_between(conditions_start, conditions)
     around = Surroundings(replace(others, delay_share=delays.share), throttling, conditions.texts)
     return _Measured(
-        fio, window, tuple(sampler.readings), seconds, zfs, places, busy, vdevs, readings, counters, around
+        fio,
+        window,
+        tuple(sampler.readings),
+        seconds,
+        zfs,
+        places,
+        busy,
+        vdevs,
+        readings,
+        counters,
+        around,
+        ended_ahead_s,
     )
 
 
@@ -325,15 +345,19 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
     if load.ramp_s == 0 or result.timestamp_ms is None or not measured.samples:
         return measured.window
     ran_ms = max((job.job_runtime_ms or 0 for job in result.parts), default=0)
-    starts_at = _ended_at_s(measured, result.timestamp_ms / 1000) - ran_ms / 1000
+    starts_at = _ended_at_s(measured, result.timestamp_ms / 1000, ran_ms / 1000) - ran_ms / 1000
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 
 
-def _ended_at_s(measured: _Measured, reported_s: float) -> float:
-    """Return the time of fio's last report on the samples' clock, even if the host's clock was set meanwhile."""
-    if measured.fio.statuses:
-        return measured.fio.statuses[-1].at_s
-    return reported_s if abs(measured.window.end.at_s - reported_s) < _CLOCK_SET_S else measured.window.end.at_s
+def _ended_at_s(measured: _Measured, reported_s: float, ran_s: float) -> float:
+    """Return the time of fio's last report on the samples' clock, whenever the host's time of day was set.
+
+    The report is the last thing that fio does. If its time is not between the start and the end of fio, the clock was
+    set again after the report, and the end of fio is the closest time that is known.
+    """
+    window, at_s = measured.window, reported_s - measured.clock_ahead_s
+    possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S
+    return at_s if possible else window.end.at_s
 
 
 def _save(context: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:

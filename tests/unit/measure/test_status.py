@@ -114,6 +114,17 @@ def test_a_clock_that_is_set_moves_no_report(tmp_path: Path, whole: FioReport, j
     assert again.statuses == report.statuses
 
 
+@pytest.mark.parametrize("step_s", [-3.0, 5.0, 300.0])
+def test_a_clock_that_was_set_before_fio_started_moves_no_report(whole: FioReport, step_s: float) -> None:
+    """fio dates its reports by a time of day that is not the one that poolproof read when it started."""
+    report = FioReport(HOST, whole.path, BEGUN_S - step_s, step_s)
+    report.read_on()
+    for found, expected in zip(report.statuses, whole.statuses, strict=True):
+        assert found.at_s == pytest.approx(expected.at_s - step_s)
+    counting = after_ramp(report.statuses, RAMP_S, report.begun_at_s)
+    assert [status.ran_s for status in counting][:2] == [0.201, 0.4]
+
+
 def test_the_clock_restarts_after_the_ramp(whole: FioReport) -> None:
     counting = after_ramp(whole.statuses, RAMP_S, BEGUN_S)
     assert [status.ran_s for status in counting] == [0.201, 0.4, 0.6, 0.801, 1.001, 1.202, 1.24]

@@ -42,6 +42,7 @@ class SilentReport:
     """The report of a program that reports nothing while it runs."""
 
     begun_at_s: float = 0.0
+    clock_ahead_s: float = 0.0
     statuses: list[Status] = field(default_factory=list)
 
     def read_on(self) -> None:

@@ -1,0 +1,50 @@
+"""How far a host's time of day is ahead of the clock that dates its counters.
+
+Counters are dated by a clock that nobody can set: the monotonic clock here, the uptime on a remote host. It showed the
+time of day only when poolproof first read it. A load generator dates its reports by the time of day, which NTP or an
+administrator may have set since then.
+"""
+
+import re
+
+from poolproof.errors import CommandError
+from poolproof.hosts.base import Host
+
+_LIMIT_S = 60.0
+_TRIES = 3
+_QUICK_S = 0.01
+_ERROR_S = 0.02  # /proc/uptime has a resolution of 10 ms
+_READ = ("/proc/uptime",)
+_DATE = re.compile(r"(\d+)(\.\d+)?")
+
+
+def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
+    """Return by how many seconds the time of day on `host` is ahead of the times of what `dating` reads.
+
+    `dating`: the host whose clock dates the counters, by default `host` itself. 0 if the two are so close that the
+    difference may be an error of this reading, or if the host has no `date`. Without `%N` (some versions of busybox),
+    a second is within the error.
+
+    Raises a HostUnreachable if the connection to a host broke.
+    """
+    dating = dating or host
+    found = [_reading(host, dating)]
+    while len(found) < _TRIES and found[-1] is not None and found[-1][1] > _QUICK_S + _ERROR_S:
+        found.append(_reading(host, dating))
+    error_s, ahead_s = min(((each[1], each[0]) for each in found if each is not None), default=(0.0, 0.0))
+    return ahead_s if abs(ahead_s) > error_s else 0.0
+
+
+def _reading(host: Host, dating: Host) -> tuple[float, float] | None:
+    """Return the difference and its error, in seconds; None without `date`."""
+    before_s = dating.read_files(_READ).at_s
+    try:
+        date = _DATE.match(host.run(["date", "+%s.%N"], timeout_s=_LIMIT_S).stdout)
+    except CommandError:
+        return None
+    after_s = dating.read_files(_READ).at_s
+    if date is None:
+        return None
+    rounded_s = 0.0 if date[2] else 0.5
+    ahead_s = float(date[0]) + rounded_s - (before_s + after_s) / 2
+    return ahead_s, (after_s - before_s) / 2 + rounded_s + _ERROR_S
