@@ -151,15 +151,18 @@ def deferred_writes(case: Case) -> Flow | None:
     """Compare what the leaf devices had written when fio ended with all that they wrote for it, less background.
 
     With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
-    None if each write had left RAM when it returned: what follows are only the file system's own structures. None too
-    if fio wrote nothing or no leaf was counted. Data that ZFS committed to its intent log is not deferred, although its
-    transaction group writes it again.
+    None if each write had left RAM when it returned, or if all data was synced when fio ended: what follows are only
+    the file system's own structures. ZFS, however, may then have its data only in the intent log. None too if fio wrote
+    nothing or no leaf was counted. Data that ZFS committed to its intent log is not deferred, although its transaction
+    group writes it again.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
     if found is None or not found.fio_write_bytes:
         return None
     if all(job.commits_each_write or goes_past_ram(job, case.target) is True for job in writers):
+        return None
+    if _ends_durable(case) and case.zfs is None:
         return None
     background = found.idle_write_bytes_per_s * found.drain_s
     log = _log_bytes(case, found) if _ends_durable(case) else 0.0

@@ -168,6 +168,15 @@ def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
     assert _verdicts(case, "iops") == ("sound",)
 
 
+def test_metadata_after_a_final_sync_is_not_late() -> None:
+    """btrfs, randrw with 99 % reads: 208 KiB by fio, 276 KiB at the end, 732 KiB once the trees were written."""
+    btrfs = Target("btrfs", ram_bytes=8 * GIB, record_bytes=128 * KIB)
+    for options, is_late in {"end_fsync=1": False, "": True}.items():
+        case = _write(f"rw=randwrite bs=4k size=48m {options}", 52, 4096, 276 * KIB, 732 * KIB, btrfs)
+        rules = {finding.rule for finding in judge(case, "bandwidth").findings if finding.effect != "notes"}
+        assert bool(rules & {"write-not-on-disk", "write-without-sync"}) == is_late
+
+
 def test_metadata_after_direct_writes_is_not_late() -> None:
     case = _write("rw=randwrite bs=4k size=64g direct=1", 16_384, 4096, 64 * MIB, 160 * MIB, replace(EXT4))
     assert _verdicts(case, "iops", "bandwidth", "p99") == ("sound",) * 3
