@@ -15,6 +15,7 @@ from operator import itemgetter
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult
+from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.rules.quoted import Quoted
@@ -51,7 +52,6 @@ _COMMAND = re.compile(
     r"(?:^|\s)-{1,2}[a-z_]+[= ]|^\s*[a-z_]+\s*=\s*\S+\s*$|: \(g=\d+\): rw=|\bioengine=", re.IGNORECASE
 )
 _ONE_AT_A_TIME = re.compile(r"capped|ignor\w*|no effect|synchronous|effective\w*", re.IGNORECASE)
-_DROPPED = re.compile(r"drop_caches|zpool export|\bumount\b|\breboot")
 _TABLE = re.compile(r"^\s*\||\s\d{1,3}%\s+/|^\S+ on \S+ type |^\s*(?:tmpfs|devtmpfs|none|shm)\s")
 _HARD = re.compile(
     r"\b(?:(?:5400|5900|7200|10k|10,?000|15k|15,?000)\s?rpm|hdds?|hard (?:disks?|drives?)"
@@ -85,7 +85,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     is_macos = _MACOS.search(text) is not None
     around = [_around(numbered, results, at) for at in range(len(results))]
     sizes = [_laid_out(lines) for lines in around]
-    dropped = [any(_DROPPED.search(line) for _, line in lines) for lines in around]
+    dropped = [any(drops_caches(line) for _, line in lines) for lines in around]
     files = earlier_jobs(results, [size is not None for size in sizes], dropped)
     disks = _find_named_disks(numbered, [(result.line, result.last_line) for result in results])
     hard = [_nearest_above(disks, result.line) for result in results]

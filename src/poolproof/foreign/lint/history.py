@@ -1,17 +1,14 @@
 """What ran before a fio call in the same text: its loads, and whether the caches were dropped since."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.prepared_files import PreparedFile
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load, LoadPart
 
-_DROPS = re.compile(r"drop_caches|\bumount\b|\bzpool\s+export\b|\bremount\b|\breboot\b")
-_ONLY_CLEAN = re.compile(r"drop_caches")
-_SYNCS = re.compile(r"(?<![\w=/-])sync(?![\w=-])")
 _MOST_LOADS = 64
 
 
@@ -37,9 +34,9 @@ class History:
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
         lines = list(enumerate(text.splitlines(), 1))
-        self._drops = [number for number, line in lines if _DROPS.search(line)]
-        self._only_clean = {number for number, line in lines if _ONLY_CLEAN.search(line)}
-        self._syncs = [number for number, line in lines if _SYNCS.search(line.partition("#")[0])]
+        self._drops = [number for number, line in lines if drops_caches(line)]
+        self._only_clean = {number for number, line in lines if drops_clean_pages(line)}
+        self._syncs = [number for number, line in lines if syncs(line)]
         self._loads: list[Load] = []
         self._last_write = 0
         self._is_dirty = False

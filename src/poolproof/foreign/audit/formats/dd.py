@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from poolproof.foreign.audit.formats.amounts import decimal, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.dropped_caches import drops_caches
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
 
@@ -25,7 +26,6 @@ _BSD = re.compile(
 _RECORDS = re.compile(r"^\s*[^\W\d_]{0,8}\d+\+\d+ ")
 _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
-_DROPPED = re.compile(r"drop_caches|zpool export|umount|reboot")
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
@@ -54,7 +54,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     has_ended = False
     written: dict[str, str] = {}
     for at, (line_number, line) in enumerate(numbered):
-        if _DROPPED.search(line):
+        if drops_caches(line):
             written.clear()
         if found := _command(line_number, line):
             command, has_ended = found, False

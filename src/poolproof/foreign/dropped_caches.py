@@ -1,0 +1,43 @@
+"""Find the lines of a text on which somebody drops the caches, for lint and audit.
+
+drop_caches counts in every form in which it is written: a redirection, tee, sysctl, or a sentence about it. The value 2
+does not count, because it frees dentries and inodes but no file data. Reading the file, and a sentence such as
+"I did not use drop_caches", do not count either.
+"""
+
+import re
+
+_FREES_CLEAN_PAGES = re.compile(r"\bdrop_caches\b")
+_FREES_ONLY_SLAB = re.compile(
+    r"\b(?:echo|printf)\s+(?:-\w+\s+)?[\"']?2(?:\\n)?[\"']?\s*(?:>|\|)[^;&]{0,80}drop_caches"
+    r"|<<<\s*[\"']?2\b|\bdrop_caches\s?=\s?2\b"
+)
+_ONLY_READS = re.compile(
+    r"\b(?:cat|ls|stat|grep)\s+(?:-\S+\s+)?\S{0,40}drop_caches|\bsysctl\s+(?:-n\s+)?vm\.drop_caches(?!\s?=)"
+)
+_NEGATED = re.compile(
+    r"\b(?:no|not|never|without|cannot|forg[eo]t|instead of)\b[^.;]{0,60}drop_caches|n't\b[^.;]{0,60}drop_caches",
+    re.IGNORECASE,
+)
+_EMPTIES = re.compile(
+    r"\bumount\b|\bzpool\s+export\b|(?<!-o )(?<!-o)(?<![,\w])remount(?:ed|ing)?\b|\breboot(?:ed|ing)?\b"
+    r"|\bsudo\s+purge\b"
+)
+_SYNCS = re.compile(r"(?<![\w=/-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
+
+
+def drops_caches(line: str) -> bool:
+    """True if the line drops the cached data of files, or a sentence in it says that somebody did."""
+    return _EMPTIES.search(line) is not None or drops_clean_pages(line)
+
+
+def drops_clean_pages(line: str) -> bool:
+    """True if the line uses drop_caches, which leaves dirty pages in RAM."""
+    if _FREES_CLEAN_PAGES.search(line) is None:
+        return False
+    return not any(pattern.search(line) for pattern in (_FREES_ONLY_SLAB, _ONLY_READS, _NEGATED))
+
+
+def syncs(line: str) -> bool:
+    """True if the line runs sync; a comment at its end does not count."""
+    return _SYNCS.search(line.strip().partition(" #")[0]) is not None
