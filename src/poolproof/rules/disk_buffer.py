@@ -1,65 +1,99 @@
-"""Random reads of data that fits in the buffer of a rotational disk."""
+"""Random I/O on data that fits in the buffer of a rotational disk."""
+
+from functools import partial
 
 from poolproof.load.merge import direction_of
-from poolproof.rules.model import Case, Findings, Rule, notes, suspects
+from poolproof.load.model import LoadPart
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects
+from poolproof.rules.path import goes_past_ram
+from poolproof.rules.proof import OF_READS, OF_WRITES
+from poolproof.rules.reported import Kind
 from poolproof.units import format_count, format_number_of, format_size
 
 _SURELY = 16 << 20
 _MAYBE = 256 << 20
 _SEEKS, _SEEKS_DEEP = 300, 450
+_KINDS: tuple[Kind, ...] = ("read", "write")
 
 
 def _in_job(case: Case) -> Findings:
-    if (found := _covered(case)) is None or case.outcome is not None:
+    if case.outcome is not None:
         return  # a result shows in its rate what the buffer did
-    size, disks = found
-    if size <= _SURELY * disks:
-        yield suspects(_message(size, disks), weight=84)
-    elif size <= _MAYBE * disks and any(job.time_based for job in case.jobs if job.reads and job.is_random):
-        yield notes(_message(size, disks), weight=40)
+    for kind in _KINDS:
+        if (size := _covered(case, kind)) is not None:
+            is_repeated = any(job.time_based for job in case.jobs if _can_hit(case, job, kind))
+            if size <= _SURELY or is_repeated:
+                found = partial(suspects, weight=84) if size <= _SURELY else partial(notes, weight=40)
+                yield found(_message(case, kind), metrics=_METRICS[kind])
 
 
 def _in_result(case: Case) -> Findings:
-    """If seeks allow the rate, the result is not doubted, because the buffer then served few reads."""
-    found = _covered(case)
-    if found is None or case.outcome is None or found[0] > _MAYBE * found[1]:
-        return
-    size, disks = found
-    rate = (direction.iops if (direction := direction_of(case.outcome, "read")) else None) or 0.0
-    if rate > _SEEKS_DEEP * disks or (size <= _SURELY * disks and rate > _SEEKS * disks):
-        yield suspects(
-            f"{_message(size, disks)}. {format_count(rate)} reads/s are more than seeks allow: "
-            f"{format_count(_SEEKS * disks)}",
-            weight=84,
-        )
+    """If seeks allow the rate, the result is not doubted, because the buffer then served few I/Os."""
+    for kind in _KINDS:
+        size, disks = _covered(case, kind), case.target.disks if case.target else None
+        if size is None or not disks or case.outcome is None:
+            continue
+        rate = (found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0
+        if rate > (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks:
+            yield suspects(
+                f"{_message(case, kind)}. {format_count(rate)} {kind}s/s are more than seeks allow: "
+                f"{format_count(_SEEKS * disks)}",
+                weight=84,
+                metrics=_METRICS[kind],
+            )
 
 
-def _covered(case: Case) -> tuple[int, int] | None:
-    """Return the bytes that cold random reads cover, and the number of rotational disks; None if unknown."""
+def _covered(case: Case, kind: Kind) -> float | None:
+    """Return the bytes per rotational disk that random I/O of one kind covers.
+
+    None if that is unknown, or if the buffer of a disk cannot hold it.
+    """
     target, size = case.target, case.load.unique_bytes
-    if target is None or not target.rotational or not target.disks or not case.cold or size is None:
+    if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
         return None
-    return (size, target.disks) if any(job.reads and job.is_random for job in case.jobs) else None
+    return size / target.disks if any(_can_hit(case, job, kind) for job in case.jobs) else None
 
 
-def _message(size: int, disks: int) -> str:
-    return (
-        f"the random reads cover only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: the buffer "
-        "of a disk can hold that, and the kernel counts its hits as requests to the disk"
-    )
+def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
+    """True if the buffer of a disk can serve random I/Os of the job.
 
+    A read has to be cold. A write has to reach the disk by itself, and to be acknowledged before it is on the medium:
+    a sync every few writes, or a disk without a write cache, rules that out.
+    """
+    if not job.is_random:
+        return False
+    if kind == "read":
+        return job.reads and case.cold
+    is_through = case.target is not None and case.target.write_through is True
+    syncs_often = job.commits_each_write or job.sync_every is not None
+    return job.writes and goes_past_ram(job, case.target) is True and not syncs_often and not is_through
+
+
+def _message(case: Case, kind: Kind) -> str:
+    size, disks = case.load.unique_bytes or 0, (case.target.disks if case.target else None) or 1
+    where = f"the random {kind}s cover only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
+    if kind == "read":
+        return where + "the buffer of a disk can hold that, and the kernel counts its hits as requests to the disk"
+    return where + "the write cache of a disk can hold that, and replaces blocks there before it writes them"
+
+
+_METRICS = {"read": OF_READS, "write": OF_WRITES}
 
 RULE = Rule(
-    title="Reads from the disk's own buffer",
-    wrong="A hard disk has 16 to 512 MiB of RAM and reads whole tracks into it. Random reads of a small area need no "
-    "seek after the first pass. The kernel counts them like any other request.",
-    shows="Before a run: random reads of at most 16 MiB per rotational disk are suspect; up to 256 MiB, a time_based "
-    "job gets a note. In a result: such reads at more than 300/s per disk (450/s if they cover more than 16 MiB): more "
-    "than seeks allow.",
+    title="I/O in the disk's own buffer",
+    wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into it, and acknowledges writes as soon as "
+    "they are there. Random I/O on a small area then needs no seek. The kernel counts it like any other request.",
+    shows="Before a run: random reads, or direct random writes that are not synced every few writes, of at most 16 MiB "
+    "per rotational disk are suspect; up to 256 MiB, a time_based job gets a note. In a result: such I/O at more than "
+    "300/s per disk (450/s if it covers more than 16 MiB): more than seeks allow.",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
-    "one.",
+    "one; 4,223 random writes/s in a file of 64 KiB.",
     fix="use a size of at least 1 GiB per disk, or more than the buffer that the data sheet states",
-    sources=("data sheets of hard disks (buffer size)", "docs/emulated-disks.md"),
+    sources=(
+        "data sheets of hard disks (buffer size)",
+        linux_source("6.12", "block/blk-settings.c", "blk_queue_write_cache"),
+        "docs/emulated-disks.md",
+    ),
     in_job=_in_job,
     options=("size",),
     in_result=_in_result,

@@ -77,6 +77,13 @@ def _quota(stopped_s: float) -> Case:
     return _amid(case, throttling=Throttling(processors=0.2, cpu_periods=9, cpu_s=stopped_s))
 
 
+def _small_writes(size: str = "64k", rate: int = 4223, options: str = "", *, write_through: bool = False) -> Case:
+    """Return direct random writes on one hard disk, with this rate in IOPS."""
+    target = replace(EXT4, rotational=True, disks=1, write_through=write_through)
+    asked = f"rw=randwrite bs=4k size={size} filename=f direct=1 {options}"
+    return uncounted(asked, target, write=direction(rate * 4096 * 10, 10.0))
+
+
 EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "branch-placement": (
         Example(
@@ -127,6 +134,16 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 replace(EXT4, rotational=False, disks=1),
                 read=direction(350 * 4096 * 10, 10.0),
             ),
+        ),
+        Example(_small_writes(), "suspects", _small_writes(options="fdatasync=8")),
+        Example(_small_writes(), "suspects", _small_writes(rate=290)),
+        Example(_small_writes("128m", rate=460), "suspects", _small_writes("128m", rate=440)),
+        Example(_small_writes("256m", rate=460), "suspects", _small_writes("257m", rate=460)),
+        Example(_small_writes(), "suspects", _small_writes(write_through=True)),
+        Example(
+            lint_of("rw=randwrite bs=4k size=16m direct=1", replace(EXT4, rotational=True, disks=1)),
+            "suspects",
+            lint_of("rw=randwrite bs=4k size=16m direct=0", replace(EXT4, rotational=True, disks=1)),
         ),
     ),
     "other-work": (
