@@ -65,3 +65,21 @@ def test_audit_doubts_a_read_after_a_command_that_drops_no_file_data(between: st
     dropped = audit_text("post", text.replace(between, "sync; echo 1 > /proc/sys/vm/drop_caches"), Context())[-1]
     assert any("wrote this file" in finding.message for finding in kept.findings)
     assert not any("wrote this file" in finding.message for finding in dropped.findings)
+
+
+@pytest.mark.parametrize(
+    ("write", "between", "is_doubted"),
+    [
+        ("", "echo 3 > /proc/sys/vm/drop_caches", True),
+        ("", "# sysctl -w vm.drop_caches=3", True),
+        ("", "sync\n$ echo 3 | sudo tee /proc/sys/vm/drop_caches", False),
+        (" conv=fdatasync", "sysctl -w vm.drop_caches=3", False),
+        ("", "umount /mnt; mount /mnt", False),
+        ("", "I dropped the caches with drop_caches before I read it.", False),
+    ],
+)
+def test_drop_caches_without_a_sync_leaves_a_new_file_in_ram(write: str, between: str, is_doubted: bool) -> None:
+    text = DD.format(between=between).replace("count=1024", f"count=1024{write}")
+    messages = [finding.message for finding in audit_text("post", text, Context())[-1].findings]
+    assert any("its dirty pages stayed in RAM" in message for message in messages) == is_doubted
+    assert any("wrote this file" in message for message in messages) == is_doubted

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from poolproof.foreign.audit.formats.amounts import decimal, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
-from poolproof.foreign.dropped_caches import drops_caches
+from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
 
@@ -28,6 +28,7 @@ _COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))dd\s++(?P<words>\S+=\S.*)$")
 _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\"|'[^']*'|[^\s;|&`)]+)")
 _NEAR = 15
 _PROGRESS_NEAR = 3
+_SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
 _ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
 
 
@@ -49,13 +50,41 @@ class _Command:
         return bool(set(self.words.get(option, "").split(",")) & set(flags))
 
 
+class _Cached:
+    """The files that the text has written through the page cache, and that nothing has removed from it since.
+
+    drop_caches frees only clean pages, so a command that uses it without a sync leaves a new file in RAM. A sentence
+    about drop_caches does not show the order of its commands, and counts as if there had been a sync.
+    """
+
+    def __init__(self) -> None:
+        self._why: dict[str, str] = {}
+        self._dirty: set[str] = set()
+
+    def write(self, command: _Command) -> None:
+        self._why[command.target] = f"dd on line {command.line} wrote this file through the page cache"
+        if not (command.has("conv", "fsync", "fdatasync") or command.has("oflag", "sync", "dsync")):
+            self._dirty.add(command.target)
+
+    def see(self, line: str) -> None:
+        """Note what a line of the text does to the page cache."""
+        if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
+            self._dirty.clear()
+        if drops_caches(line):
+            left = "; the caches were dropped without a sync, so its dirty pages stayed in RAM"
+            self._why = {path: why.partition(";")[0] + left for path, why in self._why.items() if path in self._dirty}
+
+    def why(self, path: str) -> str:
+        """Return why a file is in RAM; empty if nothing shows that it is."""
+        return self._why.get(path, "")
+
+
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     command: _Command | None = None
     has_ended = False
-    written: dict[str, str] = {}
+    cached = _Cached()
     for at, (line_number, line) in enumerate(numbered):
-        if drops_caches(line):
-            written.clear()
+        cached.see(line)
         if found := _command(line_number, line):
             command, has_ended = found, False
         match = _GNU.match(line) or _BSD.match(line)
@@ -64,11 +93,11 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if match is None or _is_progress(numbered, at):
             continue
         near = command if command is not None and line_number - command.line <= _NEAR else None
-        result = _result(line_number, match, near, written.get(near.source, "") if near else "")
+        result = _result(line_number, match, near, cached.why(near.source) if near else "")
         if result is not None:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
-            written[near.target] = f"dd on line {near.line} wrote this file through the page cache"
+            cached.write(near)
         has_ended = True
 
 
