@@ -18,13 +18,15 @@ from poolproof.units import format_size
 class Flow:
     """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
 
-    `least` is the lowest ratio of counted to expected bytes that is within bounds.
+    `least` is the lowest ratio of counted to expected bytes that is within bounds. With `of_all_work`, the disks were
+    expected to have written by then all that they wrote until the final flush.
     """
 
     moved_bytes: int
     expected_bytes: float
     counted_bytes: float
     least: float
+    of_all_work: bool = False
 
     @property
     def ratio(self) -> float:
@@ -53,6 +55,8 @@ class Flow:
 
         Contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
         """
+        if self.of_all_work:
+            return f"the {format_size(self.expected_bytes)} that they wrote until the final flush"
         if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
         return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"
@@ -167,7 +171,9 @@ def deferred_writes(case: Case) -> Flow | None:
     background = found.idle_write_bytes_per_s * found.drain_s
     log = _log_bytes(case, found) if _ends_durable(case) else 0.0
     work = max(found.leaf_drained_write_bytes - log - background, found.leaf_write_bytes - log)
-    return Flow(found.fio_write_bytes, work, _durable_at_end(case, found), WRITTEN_IN_TIME) if work > 0 else None
+    if work <= 0:
+        return None
+    return Flow(found.fio_write_bytes, work, _durable_at_end(case, found), WRITTEN_IN_TIME, of_all_work=True)
 
 
 def late_writes(case: Case) -> Flow | None:
