@@ -29,7 +29,7 @@ _PAST_THE_KERNEL = frozenset(
 def memory_of(load: Load) -> str | None:
     """Return what holds all files of the load, if it is not a disk; None otherwise, or if a path is unknown."""
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
-        return "no device (fio's engine null moves no data), at most"
+        return "no disk (fio's engine null moves no data) and at most"
     paths = {extent.file for part in load.parts for extent in part.extents}
     found = {next((name for pattern, name in _MEMORY if pattern.match(path)), None) for path in paths}
     return found.pop() if len(found) == 1 else None
