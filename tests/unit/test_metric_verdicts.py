@@ -12,6 +12,9 @@ from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import audited_object
 from poolproof.foreign.audit.runs import audit_run
 from poolproof.presentation.export.columns import csv_text
+from poolproof.presentation.export.gnuplot import dat_files
+from poolproof.presentation.export.influx import influx_text
+from poolproof.presentation.export.openmetrics import openmetrics_text
 from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.cells import cell_rows, finding_key, shown_findings
 from poolproof.presentation.html_report.page import page
@@ -135,3 +138,25 @@ def test_an_audit_gives_the_verdicts_of_other_metrics(run: LoadedRun) -> None:
     assert audited_object(audited)["verdicts"] == verdicts
     ((metric, verdict),) = verdicts.items()
     assert f"  {'IOPS' if metric == 'iops' else metric}: {verdict}" in list(audited_lines(audited, 100))
+
+
+def test_exports_name_the_valid_results_with_another_verdict(tmp_path: Path) -> None:
+    path = make_run(tmp_path / "run", {("one", "reads"): (100, 101), ("pair", "reads"): (50, 51)})
+    lines = [json.loads(line) for line in (path / "trials.jsonl").read_text().splitlines()]
+    lines[0] |= {"verdict": "sound", "verdicts": {"p99": "unproven", "read_bandwidth": "suspect"}}
+    (path / "trials.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    table = table_of(load_run(path))
+    one, pair = csv.DictReader(io.StringIO(csv_text(table)))
+    assert (one["verdict"], one["other_verdicts"]) == ("sound", "read_bandwidth_bytes_per_s=suspect p99_ns=unproven")
+    assert one["p99_ns"] and not pair["other_verdicts"]
+    of_one, of_pair = influx_text(table).splitlines()
+    assert 'other_verdicts="read_bandwidth_bytes_per_s=suspect p99_ns=unproven"' in of_one
+    assert "other_verdicts" not in of_pair
+    samples = [line for line in openmetrics_text(table).splitlines() if 'layout="one"' in line]
+    latency = [line for line in samples if line.startswith("poolproof_completion_latency_seconds{")]
+    assert {line.partition('verdict="')[2].partition('"')[0] for line in latency if 'percentile="99"' in line} >= {
+        "unproven"
+    }
+    assert any("poolproof_io_rate" in line and 'verdict="sound"' in line for line in samples)
+    (data,) = [text for name, text in dat_files(table).items() if name.suffix == ".dat"]
+    assert "read-bw_MiB/s suspect" in data

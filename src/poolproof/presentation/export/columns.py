@@ -23,7 +23,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TEXT = {
     *("run", "campaign", "layout", "workload", "metric", "verdict", "emulated"),
-    *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks", "too_few"),
+    *("limit_bound", "rules", "why", "mend", "measured_at", "state", "remarks", "too_few", "other_verdicts"),
 }
 _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
@@ -59,6 +59,7 @@ def columns_of(table: ExportTable) -> dict[str, Column]:
         "why": lambda row: row.reasons[0].message if row.reasons else None,
         "mend": lambda row: row.reasons[0].fix if row.reasons else None,
         "too_few": lambda row: " ".join(metric_of(metric).column for metric in row.cell.too_few) or None,
+        "other_verdicts": lambda row: " ".join(f"{name}={found}" for name, found in row.other_verdicts.items()) or None,
         "remarks": lambda row: "; ".join(row.remarks) or None,
         "measured_at": lambda row: row.measured_at or None,
         "state": lambda row: row.cell.state,

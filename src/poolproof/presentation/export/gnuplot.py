@@ -123,7 +123,8 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    If a result was rejected, did not converge, or is from emulated disks, a comment line above its row says so.
+    If a result was rejected, did not converge, is from emulated disks, or has another verdict than the row, a comment
+    line above its row says so.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]
@@ -144,6 +145,9 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
         yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
     if row.cell.emulated:
         yield f"# emulated: {_one_line(row.cell.layout)} {block_size}: {emulation_note(row.cell.emulated)}"
+    others = [f"{name} {row.other_verdicts[column]}" for name, column, _ in _FIGURES if column in row.other_verdicts]
+    if others:
+        yield f"# other verdicts: {_one_line(row.cell.layout)} {block_size}: {', '.join(others)}"
     intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
     fields = [_text(row.cell.layout), block_size]
     fields += [_UNKNOWN if interval is None else _number(interval.mean * scale) for interval, scale in intervals]

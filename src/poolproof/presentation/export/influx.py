@@ -34,7 +34,8 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
             tags = table.labels(row) | {"verdict": row.own.verdict if is_own else worst(others)}
             tags |= {"emulated": " ".join(row.cell.emulated)}
             written = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
-            values = _values(intervals) | _too_few(row, intervals) | (_facts(row) if is_own else {})
+            values = _values(intervals) | _too_few(row, intervals) | _other_verdicts(row, intervals, tags["verdict"])
+            values |= _facts(row) if is_own else {}
             fields = ",".join(f"{key}={value}" for key, value in values.items())
             yield f"{name}{written} {fields} {_time_ns(row, table)}"
 
@@ -52,6 +53,13 @@ def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str
     """Return the field that names the percentiles with too few events among these results, if there are any."""
     columns = [column for metric in row.cell.too_few if (column := metric_of(metric).column) in intervals]
     return {"too_few": _string(" ".join(columns))} if columns else {}
+
+
+def _other_verdicts(row: ExportRow, intervals: Mapping[str, Interval], verdict: str) -> dict[str, str]:
+    """Return the field with the verdicts of these results that differ from the tag, if there are any."""
+    found = {name: row.other_verdicts.get(name, row.own.verdict) for name in intervals}
+    others = [f"{name}={each}" for name, each in found.items() if each != verdict]
+    return {"other_verdicts": _string(" ".join(others))} if others else {}
 
 
 def _facts(row: ExportRow) -> dict[str, str]:

@@ -76,7 +76,8 @@ def _samples(
             value = getattr(figures.get(metric.column), bound, None)
             if value is not None:
                 few = {"too_few_events": "true"} if metric.id in row.cell.too_few else {}
-                yield row, {**_labels(metric), **few}, value * metric.unit.scale
+                verdict = {"verdict": row.other_verdicts.get(metric.column, row.own.verdict)}
+                yield row, {**verdict, **_labels(metric), **few}, value * metric.unit.scale
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:

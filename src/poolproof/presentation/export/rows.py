@@ -19,6 +19,7 @@ from poolproof.results.runs.summary import Cell, CellResult
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
 
 _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 
@@ -50,6 +51,14 @@ class ExportRow:
     def own(self) -> CellResult:
         """Return the result of the metric that the workload is compared by, with its verdict."""
         return self.cell.result()
+
+    @cached_property
+    def other_verdicts(self) -> Mapping[str, Verdict]:
+        """Return the verdict of each result whose verdict differs from that of the workload's metric, by column."""
+        others = (
+            (metric_of(metric).column, each.verdict) for each in self.cell.other_verdicts for metric in each.metrics
+        )
+        return dict(others)
 
     @property
     def counts(self) -> bool:
