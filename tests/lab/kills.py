@@ -125,9 +125,8 @@ def _main() -> int:
     killed = [each for each in found if each.cleaned_s]
     bad = [each for each in found if each.why or each.lost]
     longest = max((each.cleaned_s for each in killed), default=0.0)
-    print(
-        f"OpenZFS {series}, seed {seed}: {len(killed)} killed, {len(bad)} not survived, longest clean {longest:.1f} s"
-    )
+    survived = f"{len(killed)} killed, {len(killed) - len(bad)} survived"
+    print(f"OpenZFS {series}, seed {seed}: {survived}, longest cleanup {longest:.1f} s")
     print(
         json.dumps({"layers": Counter(each.layer for each in killed), "phases": Counter(each.phase for each in killed)})
     )

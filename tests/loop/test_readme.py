@@ -35,7 +35,7 @@ def test_its_dry_run_prints_the_commands_and_changes_nothing(testbed: Testbed, c
     assert answer.code == 0, answer.err
     assert "mkfs.btrfs" in answer.out
     assert "undo: losetup --detach" in answer.out
-    assert "in each trial of log: fio" in answer.out and "fdatasync=1" in answer.out
+    assert "each trial of log runs fio" in answer.out and "fdatasync=1" in answer.out
     assert not list(testbed.work.iterdir())
 
 

@@ -78,7 +78,7 @@ def check_image(image: Image, campaign: Campaign, hint: str) -> None:
     poor = {name: packages for name, needed in wanted.items() if (packages := lacking(image, needed))}
     if poor:
         rows = "; ".join(f"{word} needs {', '.join(packages)}" for word, packages in poor.items())
-        raise HostError(f"the lab's image {image.folder.name} lacks packages of the campaign: {rows}", hint)
+        raise HostError(f"the lab's image {image.folder.name} lacks packages that the campaign needs: {rows}", hint)
 
 
 def _layers() -> Iterator[Layer[Any]]:

@@ -273,7 +273,7 @@ def _check_word(reading: StageReader, argument: Word | Option) -> None:
     """Reject a second data profile and any unknown word. The message suggests the nearest profile or mount option."""
     if isinstance(argument, Word) and argument.text in _PROFILES:
         raise reading.mistake(
-            argument, "the data profile comes first: btrfs raid1 a b; for metadata write metadata=raid1"
+            argument, "the data profile comes first: btrfs raid1 a b; for the metadata profile, write metadata=raid1"
         )
     if isinstance(argument, Word) and argument.text not in _WORDS.names():
         what = "profile, device or mount option of btrfs"

@@ -222,7 +222,7 @@ def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument
     for (first, _), (second, place) in itertools.pairwise(vdevs):
         # a single disk can only be combined with single disks
         if (first.kind == "disk") != (second.kind == "disk") or first.survives != second.survives:
-            message = f"zpool refuses {second} together with {first} in one pool"
+            message = f"zpool does not accept {first} and {second} in the same pool"
             raise reading.mistake(place, f"{message}; write `-f` to force it, as for zpool")
 
 

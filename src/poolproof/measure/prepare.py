@@ -207,9 +207,9 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
     """Drop the test files from RAM. Returns how many bytes of each file remain cached; None if unknown.
 
     The layout is closed and reopened. Files that are still cached, such as the user's existing files, are dropped one
-    by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and OpenZFS 2.1 reads a
-    file that was ever mapped page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With primarycache=metadata, that
-    makes 16k reads read four times as much.
+    by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and once a
+    file has been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With
+    primarycache=metadata, 16k reads then read four times as much.
 
     Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or if a cache does
     not become empty.

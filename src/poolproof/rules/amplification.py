@@ -28,8 +28,8 @@ RULE = Rule(
     wrong="The result is correct: it is what the application gets. But the disks did more work than the result shows.",
     shows="In the counters: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times the "
     "expected bytes.",
-    error="Too low for the disks. Measured: small synchronous writes move 2 to 3 times as many bytes (page rounding, "
-    "journal).",
+    error="Lower than the disks can deliver. Measured: small synchronous writes move 2 to 3 times as many bytes (page "
+    "rounding, journal).",
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
     "change nothing",
     sources=(

@@ -73,9 +73,9 @@ RULE = Rule(
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
     "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after each "
     "thinktime_blocks of them, and most of the rate then follows from the pauses.",
-    shows="In a result: rate or rate_iops is set, and 90 % of it was reached; or the pauses of thinktime add up to at "
-    "least 10 % of the time. Only the verdict of rates changes. Such "
-    "a rate is not compared or ranked. In other people's results, this is reported as a note.",
+    shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of "
+    "thinktime add up to at least 10 % of the time. Only the verdict of rates changes. Such a rate "
+    "is not compared or ranked. In other people's results, this is reported as a note.",
     error="Too low: it is the limit. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
     "speed",

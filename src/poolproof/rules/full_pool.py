@@ -28,7 +28,7 @@ RULE = Rule(
     wrong="A copy-on-write file system writes to free space. If little is left, or only small pieces, writes become "
     "random, and large blocks are split.",
     shows="Before the run: writes to a pool whose CAP is at least 85 % or whose FRAG is at least 50 % (`zpool list`).",
-    error="Too low for the disks; correct for this pool.",
+    error="Lower than the disks can deliver; correct for this pool.",
     fix="free space or add a vdev, and report CAP and FRAG with the result",
     sources=(
         zfs_source("2.3.0", "module/zfs/metaslab.c", "metaslab_weight, metaslab_should_allocate"),

@@ -48,8 +48,9 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
         found = random_reads(case)
         if found is not None and not found.is_proof:
             yield (
-                f"fio counted {format_count(found.ios)} random reads, and the disks did {found.counted_text}, "
-                f"{100 * found.ratio:.2g} % of what these reads need: {percent(REQUESTS_OF_EACH)} would be proof",
+                f"{case.generator} counted {format_count(found.ios)} random reads, and the disks did "
+                f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: "
+                f"{percent(REQUESTS_OF_EACH)} would be proof",
                 f"use a larger file, so that fewer reads repeat a block; {_DIRECT}; on ZFS, set recordsize to bs, or "
                 "primarycache=metadata",
             )
@@ -66,8 +67,9 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     needed = write_requests_needed(case) if kind == "write" else ios
     needs = f" of the {format_count(needed)} that these need" if needed and needed > ios else ""
     return (
-        f"fio counted {format_count(ios)} {kind}s, and the disks {format_number_of(requests, 'request')}{needs}: the "
-        "page cache and ZFS combine I/Os before they are counted, so the IOPS and latencies may be those of RAM",
+        f"{case.generator} counted {format_count(ios)} {kind}s, and the disks "
+        f"{format_number_of(requests, 'request')}{needs}: the page cache and ZFS combine I/Os "
+        "before they are counted, so the IOPS and latencies may be those of RAM",
         _COMBINED,
     )
 

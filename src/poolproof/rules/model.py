@@ -230,32 +230,32 @@ class Rule:
 
 
 def fio_source(release: str, file: str, function: str) -> str:
-    """Return a function of fio as a source. `release` is the release whose code was read."""
+    """Return a source that cites a function in fio. `release` is the release whose code was read."""
     return f"fio {release} {file}, {function}"
 
 
 def zfs_source(release: str, file: str, function: str) -> str:
-    """Return a function of OpenZFS as a source. `release` is the release whose code was read."""
+    """Return a source that cites a function in OpenZFS. `release` is the release whose code was read."""
     return f"OpenZFS {release} {file}, {function}"
 
 
 def linux_source(release: str, file: str, function: str) -> str:
-    """Return a function of the Linux kernel as a source. `release` is the release whose code was read."""
+    """Return a source that cites a function in the Linux kernel. `release` is the release whose code was read."""
     return f"Linux {release} {file}, {function}"
 
 
 def fio_doc(options: str) -> str:
-    """Return fio's manual as a source, with the names of the options in parentheses."""
+    """Return a source that cites fio's manual, with the names of the options in parentheses."""
     return f"https://fio.readthedocs.io/en/latest/fio_doc.html ({options})"
 
 
 def fio_issue(number: int) -> str:
-    """Return the URL of a GitHub issue of fio, to cite as a source."""
+    """Return a source that cites a GitHub issue of fio by its URL."""
     return f"https://github.com/axboe/fio/issues/{number}"
 
 
 def zfs_issue(number: int) -> str:
-    """Return the URL of a GitHub issue of OpenZFS, to cite as a source."""
+    """Return a source that cites a GitHub issue of OpenZFS by its URL."""
     return f"https://github.com/openzfs/zfs/issues/{number}"
 
 

@@ -33,7 +33,7 @@ RULE = Rule(
     "the disk, and a sequential read of it needs seeks.",
     shows="In a job file or script: a sequential read on ZFS or btrfs of a file that an earlier job wrote at random.",
     error="Too low, compared with a file written from start to end.",
-    fix="read first and overwrite afterwards, or write the file anew from start to end before the read",
+    fix="read first and overwrite afterwards, or rewrite the file from start to end before the read",
     sources=(
         zfs_source("2.3.0", "module/zfs/dmu_tx.c", "dmu_tx_hold_write"),
         zfs_source("2.3.0", "module/zfs/zio.c", "zio_dva_allocate"),

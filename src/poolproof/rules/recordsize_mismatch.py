@@ -82,8 +82,8 @@ RULE = Rule(
     shows="In a job: random blocks that are not multiples of the ZFS record or, for buffered I/O on other file "
     "systems, of a page. In the counters: with such a job, the disks read more than twice what fio read, or a "
     "write-only job causes reads of more than 5 % of its bytes.",
-    error="Too low for the disks, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 11,436 reads for "
-    "16 MiB written.",
+    error="Lower than the disks can deliver, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: "
+    "11,436 reads for 16 MiB written.",
     fix=_FIX,
     sources=(
         zfs_source("2.3.0", "module/zfs/dbuf.c", "dmu_buf_will_dirty (reads the record before a partial write)"),

@@ -27,7 +27,7 @@ RULE = Rule(
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
     error="Too high: the disk's memory is faster than its medium, and the result can be too high by that factor.",
-    fix="write the file anew (cp --reflink=never), or let poolproof fill it",
+    fix="rewrite the file (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),
     in_result=_in_result,
     needs="Run on btrfs or xfs.",

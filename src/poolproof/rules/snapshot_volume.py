@@ -30,7 +30,7 @@ RULE = Rule(
     "files, and no earlier job wrote them.",
     error="Too low in the first run, sometimes by a factor of 10 or more.",
     fix="read or write the whole device once before the test (fio --rw=read --bs=1m --direct=1 --iodepth=32 on it), or "
-    "create the file anew",
+    "recreate the file",
     sources=(
         "Amazon EBS User Guide, Initialize Amazon EBS volumes",
         linux_source("6.12", "drivers/nvme/host/sysfs.c", "model_show"),

@@ -133,9 +133,9 @@ RULE = Rule(
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
     "read.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
-    "wrote at random with norandommap (if it starts over: in fewer than three passes at 500 MB/s), or with a runtime "
-    "that ends it before it has written the file at 500 MB/s; or a read of what truncate, fallocate or "
-    "blkdiscard left without data. In the counters: too few reads, although direct=1 bypassed RAM.",
+    "left incomplete. It wrote at random with norandommap (if it starts over: fewer than three passes at 500 MB/s), or "
+    "its runtime was too short to write the file at 500 MB/s. Also a read of what truncate, fallocate or blkdiscard "
+    "left without data. In the counters: too few reads, although direct=1 bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

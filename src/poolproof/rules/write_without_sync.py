@@ -24,7 +24,7 @@ def _in_job(case: Case) -> Findings:
             else "never syncs"
         )
         yield suspects(
-            f"{case.who(jobs)} writes ({why}) and {syncs}: fio stops its clock while data is still in RAM",
+            f"{case.who(jobs)} writes ({why}) and {syncs}: {case.generator} stops its clock while data is still in RAM",
             weight=75,
             fix=_FIX,
         )

@@ -223,7 +223,8 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
     for each in tested:
         if each.to_leader is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
-            yield f"A repeat with as many trials would show {range_text(each.to_leader.repeated)} for {names} (95%)."
+            shown = range_text(each.to_leader.repeated)
+            yield f"A repeat with the same number of trials would show {shown} for {names} (95%)."
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:

@@ -131,7 +131,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: Key, build: int, listener: Listener) -> None:
-        """Report that a trial begins. If the layout or its build has changed, first report that the layout begins."""
+        """Report that a trial begins. If the layout or its build has changed, first report the new layout."""
         layout, workload, number = key
         if key == self._running and build == self._build:
             return

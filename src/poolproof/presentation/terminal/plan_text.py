@@ -44,7 +44,7 @@ def plan_text(
     for each in jobs:
         lines += [
             "",
-            f"# in each trial of {each.workload}: {each.generator} in that `directory`",
+            f"# each trial of {each.workload} runs {each.generator} in that `directory`",
             each.job.rstrip(),
         ]
     return "\n".join(lines)

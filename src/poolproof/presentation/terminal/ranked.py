@@ -164,8 +164,8 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     shown = [f"{name} {range_text(interval)}" for name, interval in known[:_MOST_TIES]]
     more = f"; and {len(known) - _MOST_TIES} more" if len(known) > _MOST_TIES else ""
     if shown:
-        text = f"\nA repeat with as many trials would show, relative to {leader} (95%): {'; '.join(shown)}{more}"
-        yield Text(text, style=QUIET)
+        text = f"\nA repeat with the same number of trials would show, relative to {leader} (95%): "
+        yield Text(f"{text}{'; '.join(shown)}{more}", style=QUIET)
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:

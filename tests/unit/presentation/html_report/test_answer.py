@@ -30,7 +30,7 @@ def test_the_best_is_the_rankings_best_with_its_result(tmp_path: Path) -> None:
 
 def test_the_answer_says_what_it_holds_for_and_what_a_repeat_would_show(tmp_path: Path) -> None:
     rest = _answer(tmp_path).rest
-    (repeat,) = [line for line in rest if line.startswith("A repeat with as many trials would show ")]
+    (repeat,) = [line for line in rest if line.startswith("A repeat with the same number of trials would show ")]
     assert repeat.endswith(" for pair vs bare-a (95%).")
     assert any(line.startswith("This applies to this machine, these builds of the layouts and 20") for line in rest)
 

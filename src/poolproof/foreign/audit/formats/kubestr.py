@@ -14,7 +14,7 @@ _JOB = re.compile(r"^\s*JobName:\s*(?P<name>\S.*?)\s*$")
 _OPTIONS = re.compile(r"^\s*(?:\w+=\S*\s*)+$")
 _DIRECTION = re.compile(r"^\s*(?P<name>read|write):\s*$")
 _RATE = re.compile(r"^\s*IOPS=(?P<iops>\d[\d.]*)\s+BW\(KiB/s\)=(?P<bw>\d[\d.]*)")
-_MISSING = ("the size of the volume's backing cache, bytes and run time: kubestr prints only rates",)
+_MISSING = ("the size of the cache behind the volume, the bytes moved and the run time: kubestr prints only rates",)
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
