@@ -183,7 +183,9 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
     shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
     more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""
     if tested:
-        yield Text(f"\nA repeat with as many {units} would show (95%): {'; '.join(shown)}{more}", style=QUIET)
+        yield Text(
+            f"\nA repeat with the same number of {units} would show (95%): {'; '.join(shown)}{more}", style=QUIET
+        )
         yield Text(holds, style=QUIET)
 
 

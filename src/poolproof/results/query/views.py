@@ -225,27 +225,32 @@ def doubts() -> str:
 
 
 def _cells() -> str:
-    """Return SQL that combines trials into cells, as `results/runs/summary.py` does.
+    """Return SQL that combines trials into builds and builds into cells, as `results/runs/summary.py` does.
 
     A cell has the worst verdict of its trials, and values of failed trials are left out. So is a build with a failed
-    trial, if another build of the cell has none.
+    trial, if another build of the cell has none. The mean of a cell is the mean of its builds' means: each build counts
+    once, however many of its trials have a value.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
-    worst = f"{order}[min(coalesce(list_position({order}, {_verdict_of()}), 1))]"
     groups = ", ".join(CELL_NAMES)
     sums = [field.name for field in dataclasses.fields(AccountSum)]
-    inner = [groups, f"{worst} as verdict", "count(*) as trials", "arg_min(metric, number) as metric"]
-    inner += ["max(begun_at) as begun_at", "count(distinct build) as builds"]
-    inner += [f"{_summed(name)} as {name}" for name in sums]
+    of_builds = [groups, "build", "min(number) as first_number", "count(*) as trials", "max(begun_at) as begun_at"]
+    of_builds += ["arg_min(metric, number) as metric"]
+    of_builds += [f"min(coalesce(list_position({order}, {_verdict_of()}), 1)) as worst"]
+    of_builds += [f"{_summed(name)} as {name}" for name in sums]
+    of_cells = [groups, "count(*) as builds", "sum(trials)::BIGINT as trials", "max(begun_at) as begun_at"]
+    of_cells += ["arg_min(metric, first_number) as metric", f"{order}[min(worst)] as verdict"]
+    of_cells += [f"{_summed_builds(name)} as {name}" for name in sums]
     outer = ["run, layout, workload, metric, verdict", f"{_counts('verdict')} as counts"]
     outer += [f"{KNOWN_SETTLED} as settled", "trials"]
     rejected = []
     for metric in METRICS:
         name, value = metric.column, f"figures.{metric.field}"
-        inner += [
+        of_builds += [
             f"avg({value}) filter (where verdict <> 'failed' and {value} >= 0) as {name}",
             f"bool_and({_counts(_verdict_of(metric.id))}) as {name}_counts",
         ]
+        of_cells += [f"avg({name}) as {name}", f"bool_and({name}_counts) as {name}_counts"]
         outer += [
             f"case when {name}_counts then {name} end as {name}",
             f"known_{name}_low as {name}_low",
@@ -263,7 +268,8 @@ def _cells() -> str:
     failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
     marked = f"select *, {failed} as build_failed from placed_trials"
     kept = f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
-    found = f"select {', '.join(inner)} from ({kept}) group by {groups}"
+    builds = f"select {', '.join(of_builds)} from ({kept}) group by {groups}, build"
+    found = f"select {', '.join(of_cells)} from ({builds}) group by {groups}"
     return f"select {', '.join(outer)} from ({found}) left join {KNOWN_CELLS} using ({groups})"
 
 
@@ -273,3 +279,10 @@ def _summed(field: str) -> str:
         return f"arg_min(account.write_factor, number) {_MEASURED}"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field
     return f"(sum(account.{source}) {_MEASURED})::BIGINT"
+
+
+def _summed_builds(field: str) -> str:
+    """Return SQL that combines a field of `AccountSum` over the builds of a cell."""
+    if field == "write_factor":
+        return "arg_min(write_factor, first_number) filter (where write_factor is not null)"
+    return f"sum({field})::BIGINT"

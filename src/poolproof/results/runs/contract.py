@@ -163,8 +163,9 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    values = cell.values(metric)
-    return sum(values) / len(values) if values else None
+    """Return the mean that every output shows: of the trials or, with several builds, of the builds' means."""
+    interval = cell.interval(metric)
+    return None if interval is None else interval.mean
 
 
 def _interval_object(interval: Interval | None) -> dict[str, float | None] | None:
