@@ -99,12 +99,17 @@ class Metric:
     @property
     def events_needed(self) -> int:
         """The number of I/Os or syncs that a trial needs, so that ten are beyond the percentile; 0 for a rate."""
-        return 0 if self.percent is None else math.ceil(round(LEAST_BEYOND / (1 - self.percent / 100), 6))
+        return 0 if self.percent is None else events_needed(self.percent)
 
     @property
     def axis_title(self) -> str:
         """The title of a chart axis: the metric and which direction is better."""
         return f"{self.title} ({'higher' if self.more_is_better else 'lower'} is better)"
+
+
+def events_needed(percent: float) -> int:
+    """Return the number of events of which ten are beyond a percentile: 1,000 for p99."""
+    return math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
 
 
 def _rate(metric: MetricId, title: str, unit: Unit, of: Of, field: str = "") -> Metric:

@@ -2,24 +2,24 @@
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency, PartOutcome
+from poolproof.metrics import events_needed
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Finding, Findings, Rule, fio_source, notes
 from poolproof.rules.reported import each_job, each_part, each_sync_has_data
 
-_FOR_P99 = 1000
-_TEN_ABOVE = 1000.0  # at least ten samples above percentile p: ios × (100 − p) / 100 ≥ 10
+_FOR_P99 = events_needed(99)
 
 
 def _in_job(case: Case) -> Findings:
     for job in case.jobs if case.outcome is None else ():
         ios, asked = _ios(job), _highest_percentile(job)
-        if ios is None or asked is None or ios * (100 - asked) >= _TEN_ABOVE:
+        if ios is None or asked is None or ios >= events_needed(asked):
             continue
         yield notes(
             f"{case.who([job])} requests percentile {asked:g} of {ios} I/Os: only about "
             f"{ios * (100 - asked) / 100:.2g} I/Os are slower, but at least ten are needed",
             weight=20,
-            fix=f"run at least {round(_TEN_ABOVE / (100 - asked)):,} I/Os, or request a lower percentile",
+            fix=f"run at least {events_needed(asked):,} I/Os, or request a lower percentile",
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
-from poolproof.metrics import MetricId
+from poolproof.metrics import METRICS, MetricId
 from poolproof.results.runs.contract import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
@@ -135,5 +135,6 @@ def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
 def _latency(latency: Latency | None) -> dict[str, float | None] | None:
     if latency is None:
         return None
-    percentiles = {name: percentile(latency, at) for name, at in (("p50", 50.0), ("p99", 99.0), ("p999", 99.9))}
+    known = {row.id: row.percent for row in METRICS if row.of == "requests" and row.percent is not None}
+    percentiles = {name: percentile(latency, at) for name, at in known.items()}
     return {"mean": latency.mean_ns, **percentiles}

@@ -8,6 +8,7 @@ from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
 from poolproof.load.asked import asked_of
 from poolproof.load.outcome import Direction, Latency
+from poolproof.metrics import METRICS
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 from poolproof.rules.judge import judge
@@ -79,6 +80,7 @@ def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
 
 
 def _recorded_metrics(trial: Trial) -> AuditedMetrics:
+    """Return the metrics that are saved in the trial, for a trial whose files are missing."""
     figures = trial.figures
     if figures is None:
         return AuditedMetrics({})
@@ -86,8 +88,18 @@ def _recorded_metrics(trial: Trial) -> AuditedMetrics:
         "read": (figures.read_bandwidth_bytes, figures.read_iops),
         "write": (figures.write_bandwidth_bytes, figures.write_iops),
     }
-    directions = {
-        name: Direction(bandwidth_bytes=bandwidth, iops=iops) for name, (bandwidth, iops) in rates.items() if bandwidth
-    }
-    sync = Latency(percentiles_ns={99.0: figures.sync_p99_ns}) if figures.sync_p99_ns else None
-    return AuditedMetrics(directions, sync)
+    moved = [name for name, (bandwidth, _) in rates.items() if bandwidth]
+    directions = {}
+    for name in moved:
+        # the percentiles of all I/Os are those of the only direction; older runs have no others
+        clat = _recorded_latency(trial, name) or (_recorded_latency(trial, "requests") if len(moved) == 1 else None)
+        bandwidth, iops = rates[name]
+        directions[name] = Direction(bandwidth_bytes=bandwidth, iops=iops, clat=clat)
+    return AuditedMetrics(directions, _recorded_latency(trial, "syncs"))
+
+
+def _recorded_latency(trial: Trial, of: str) -> Latency | None:
+    """Return the percentiles of one kind of event; None if the trial has none."""
+    found = {row.percent: trial.value(row.id) for row in METRICS if row.of == of and row.percent is not None}
+    known = {percent: value for percent, value in found.items() if value is not None}
+    return Latency(percentiles_ns=known) if known else None

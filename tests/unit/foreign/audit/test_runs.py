@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.foreign.audit.context import Context, read_context
@@ -12,7 +13,7 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial, trial_evidence
+from poolproof.results.runs.model import Trial, TrialMetrics, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.verdicts import Verdict
@@ -93,3 +94,17 @@ def test_a_trial_that_saved_too_little_keeps_its_recorded_verdict(tmp_path: Path
     assert [each.verdict for each in (nothing, no_target, no_report)] == ["suspect", "sound", "failed"]
     assert "did not save" in nothing.known[0] and "did not save" in no_target.known[0]
     assert not no_report.has_changed
+
+
+def test_a_trial_without_files_has_its_recorded_metrics(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "r", CAMPAIGN, RECORD)
+    both = TrialMetrics(300.0, 3e6, read_iops=200.0, write_iops=100.0, read_bandwidth_bytes=2e6, sync_p99_ns=9e6)
+    latencies: dict[str, Any] = {"p99_ns": 5e6, "read_p99_ns": 4e6, "write_p99_ns": 6e6}
+    both = replace(both, write_bandwidth_bytes=1e6, **latencies)
+    reads = TrialMetrics(200.0, 2e6, read_iops=200.0, read_bandwidth_bytes=2e6, p99_ns=5e6)
+    for number, figures in enumerate((both, reads), start=1):
+        run.append(Trial("one", "reads", number, "sound", (), "iops", figures))
+    mixed, single = (audited_object(each)["figures"] for each in audit_run(run.path, Context()))
+    assert [mixed[name]["latency_ns"]["p99"] for name in ("read", "write")] == [4e6, 6e6]
+    assert mixed["sync"]["p99"] == 9e6
+    assert single["read"]["latency_ns"]["p99"] == 5e6, "the percentiles of all I/Os are those of the only direction"
