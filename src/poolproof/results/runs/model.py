@@ -78,7 +78,8 @@ class CellKey(NamedTuple):
     state: str = HEALTHY
 
     def __str__(self) -> str:
-        return f"{self.workload} on {self.layout}" if self.layout else self.workload
+        place = f"{self.workload} on {self.layout}" if self.layout else self.workload
+        return place if self.state == HEALTHY else f"{place} ({self.state})"
 
 
 @dataclass(frozen=True)

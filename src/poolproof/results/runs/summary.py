@@ -301,17 +301,22 @@ def speeds_to_baseline(
 ) -> Mapping[CellKey, Interval]:
     """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
 
-    For latencies, the ratio is inverted, so more is always better. The intervals use the other cells, as in
-    `poolproof compare`. Cells of the baseline are left out, and so are cells whose result, or that of the baseline, is
-    refuted, failed, not steady or 0, or a percentile with too few events. `widened` adds the variance between runs.
+    The baseline is that of the cell's state or, if it was not measured in this state, the healthy one. For latencies,
+    the ratio is inverted, so more is always better. The intervals use the other cells, as in `poolproof compare`. Cells
+    of the baseline are left out, and so are cells whose result, or that of the baseline, is refuted, failed, not steady
+    or 0, or a percentile with too few events. `widened` adds the variance between runs.
     """
-    bases = {cell.workload: cell for cell in cells if cell.layout == baseline}
+    bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())
     priors = {metric: metric_prior(cells, metric) for metric in metrics}
     found = {}
     for cell in cells:
-        base = bases.get(cell.workload)
-        if base is None or base is cell or not all(each.counts and not each.unsteady for each in (cell, base)):
+        base = bases.get((cell.workload, cell.state)) or bases.get((cell.workload, HEALTHY))
+        if (
+            base is None
+            or cell.layout == baseline
+            or not all(each.counts and not each.unsteady for each in (cell, base))
+        ):
             continue
         if cell.few_events() is not None or base.few_events() is not None:
             continue

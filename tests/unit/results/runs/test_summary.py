@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.flags import campaign_from_flags
+from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.groups import TrialGroup, groups_of
@@ -85,6 +86,19 @@ def test_a_refuted_figure_is_compared_with_nothing() -> None:
     valid = [replace(each, verdict="sound") for each in trials]
     (speed,) = speeds_to_baseline(cells_of(valid, CAMPAIGN), "plain").values()
     assert speed.mean == pytest.approx(900 / 101.5, rel=0.01)
+
+
+def test_a_state_is_compared_with_the_baseline_in_the_same_state_or_with_the_healthy_one() -> None:
+    def measured(layout: str, iops: float, state: str) -> list[Trial]:
+        return [replace(trial(layout, "reads", number, iops + number), state=state) for number in (1, 2, 3)]
+
+    pair = [*measured("pair", 1000.0, HEALTHY), *measured("pair", 500.0, "degraded")]
+    healthy = measured("plain", 100.0, HEALTHY)
+    both = [*healthy, *measured("plain", 50.0, "degraded")]
+    for plain, expected in ((healthy, {HEALTHY: 10, "degraded": 5}), (both, {HEALTHY: 10, "degraded": 10})):
+        speeds = speeds_to_baseline(cells_of([*pair, *plain], CAMPAIGN), "plain")
+        assert {key.state: round(speed.mean) for key, speed in speeds.items()} == expected
+        assert [str(key) for key in speeds] == ["reads on pair", "reads on pair (degraded)"]
 
 
 def test_the_object_for_machines_has_the_keys_that_were_promised(tmp_path: Path) -> None:
