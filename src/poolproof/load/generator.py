@@ -23,9 +23,9 @@ class Status:
     """Totals of all parts since the generator's clock started.
 
     `at_s` is the time of the report in seconds since 1970, and `ran_s` is the runtime of the longest part. `latency_ns`
-    is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls. If the generator does
-    not separate directions, all I/O counts as reads. `start` and `end` are the byte offsets of the complete report in
-    the generator's output.
+    is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls, and `sync_ns` is their
+    total latency. If the generator does not separate directions, all I/O counts as reads. `start` and `end` are the
+    byte offsets of the complete report in the generator's output.
     """
 
     at_s: float
@@ -37,6 +37,7 @@ class Status:
     latency_samples: int = 0
     latency_ns: float = 0.0
     syncs: int = 0
+    sync_ns: float = 0.0
     start: int = 0
     end: int = 0
 

@@ -159,6 +159,7 @@ def _status(totals: Mapping[str, float], start: int, end: int) -> Status:
         latency_samples=int(total("clat_ns N", "read", "write", "mixed")),
         latency_ns=total("clat_ns sum", "read", "write", "mixed"),
         syncs=int(total("lat_ns N", "sync")),
+        sync_ns=total("lat_ns sum", "sync"),
         start=start,
         end=end,
     )
