@@ -18,7 +18,7 @@ _COLOURS = {"green": "32", "yellow": "33", "red": "31", "bright_black": "90"}
 _EFFECTS = {
     "fails": "fails",
     "refutes": "refutes",
-    "suspects": "doubt",
+    "suspects": "suspects",
     "leaves-unproven": "unproven",
     "notes": "note",
 }
