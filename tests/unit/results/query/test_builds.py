@@ -18,7 +18,7 @@ def test_queries_and_the_list_of_runs_know_builds(tmp_path: Path) -> None:
         text = "select layout, verdict, trials, builds, iops from cells where run = 'r' order by layout"
         found = session.ask(text).rows
         assert [row[:4] for row in found] == [("one", "sound", 6, 3), ("two", "sound", 8, 4)]
-        assert [row[4] for row in found] == [cell.figure.mean for cell in run.cells if cell.figure]
+        assert [row[4] for row in found] == pytest.approx([cell.figure.mean for cell in run.cells if cell.figure])
         trials = session.ask("select build, count(*) from trials where run = 'r' group by build order by build").rows
         assert trials == [(1, 4), (2, 4), (3, 4), (4, 4)]
         assert {each.run.name: each.state for each in listed_runs(session)} == {"r": "finished", "begun": "stopped"}
