@@ -177,7 +177,7 @@ class UndoDaemon(Undo, frozen=True, tag="daemon"):
     """End the process whose PID is in `pidfile`, with its process group, if its command line contains `marker`.
 
     `marker` is a path that only this daemon of this run has in its command line. If the pid file has no PID, the
-    process is found by `marker`, but only among the programs that a device or layer names in its `daemons`.
+    process is found by `marker`, but only among the programs that a device, a layer or `Owned` names in its `daemons`.
     """
 
     pidfile: OwnFile

@@ -61,7 +61,7 @@ ALLOWED = {
     "presentation/html_report/page.py",  # refuted cells come first
     "presentation/html_report/cells.py",  # a refuted value is in brackets, a failed one has no value
     "presentation/terminal/limited.py",
-    "rules/judge.py",  # why a metric is unproven is said only if it is
+    "rules/judge.py",  # the reason for `unproven` is kept only for metrics that are unproven
     "presentation/terminal/table.py",
 }
 """Modules that treat one verdict specially for reasons other than whether a result counts."""

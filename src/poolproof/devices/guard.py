@@ -2,6 +2,7 @@
 
 from poolproof.errors import GuardError
 from poolproof.facts.block import BlockFacts
+from poolproof.steps import path_on
 
 _SWAP = "[SWAP]"
 
@@ -14,19 +15,27 @@ _USES = {
 }
 
 
-def check_disk(disk: BlockFacts, permitted: frozenset[str]) -> None:
+def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
     """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
 
-    A disk that is in use or not empty is always refused. Raises a GuardError with the reason and the command to type
-    next.
+    `host` is the name of the host that has the disk; empty for the main host. The identities of a disk of another host
+    are prefixed with its name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always refused.
+
+    Raises a GuardError with the reason and the command to type next.
     """
+    where = f"on {host}: " if host else ""
     refused = refusal(disk)
     if refused is not None:
-        raise refused
-    if not permitted.intersection(disk.identities):
+        raise GuardError(f"{where}{refused.message}", refused.hint)
+    if not disk.identities:
         raise GuardError(
-            f"{_label(disk)} would be overwritten, which is not permitted",
-            f"poolproof run … --wipe {disk.identity}",
+            f"{where}{_label(disk)} has no by-id name, serial number or WWN, so --wipe cannot name it",
+            "use another disk, or give this one a serial number",
+        )
+    if not permitted.intersection(path_on(host, identity) for identity in disk.identities):
+        raise GuardError(
+            f"{where}{_label(disk)} would be overwritten, which is not permitted",
+            f"poolproof run … --wipe {path_on(host, disk.identity)}",
         )
 
 

@@ -138,13 +138,17 @@ class Sampler:
     more: Sequence[CounterFile] = ()
     readings: list[CounterReading] = field(default_factory=list)
 
+    @property
+    def dating_host(self) -> Host:
+        """The host whose clock dates the samples: that of the first file."""
+        return host_named(self.run_host, self.files[0].host if self.files else "")
+
     def __post_init__(self) -> None:
         self.files = counter_files(self.leaves, self.more)
         self._stop = threading.Event()
         self._stream: AbstractContextManager[Iterator[Tick]] = contextlib.nullcontext(self._ticks())
         if len({file.host for file in self.files}) <= 1:
-            host = host_named(self.run_host, self.files[0].host if self.files else "")
-            self._stream = host.stream([file.path for file in self.files], self.interval_s)
+            self._stream = self.dating_host.stream([file.path for file in self.files], self.interval_s)
 
     def __enter__(self) -> "Sampler":
         ticks = self._stream.__enter__()

@@ -6,6 +6,7 @@ administrator may have set since then.
 """
 
 import re
+from dataclasses import dataclass
 
 from poolproof.errors import CommandError
 from poolproof.hosts.base import Host
@@ -23,20 +24,29 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
     `dating`: the host whose clock dates the counters, by default `host` itself. 0 if the two are so close that the
     difference may be an error of this reading, or if the host has no `date`. Without `%N` (some versions of busybox),
-    a second is within the error.
+    half a second is within the error.
 
     Raises a HostUnreachable if the connection to a host broke.
     """
     dating = dating or host
     found = [_reading(host, dating)]
-    while len(found) < _TRIES and found[-1] is not None and found[-1][1] > _QUICK_S + _ERROR_S:
+    while len(found) < _TRIES and found[-1] is not None and found[-1].took_s > 2 * _QUICK_S:
         found.append(_reading(host, dating))
-    error_s, ahead_s = min(((each[1], each[0]) for each in found if each is not None), default=(0.0, 0.0))
-    return ahead_s if abs(ahead_s) > error_s else 0.0
+    best = min((each for each in found if each is not None), key=lambda each: each.error_s, default=None)
+    return best.ahead_s if best is not None and abs(best.ahead_s) > best.error_s else 0.0
 
 
-def _reading(host: Host, dating: Host) -> tuple[float, float] | None:
-    """Return the difference and its error, in seconds; None without `date`."""
+@dataclass(frozen=True)
+class _Reading:
+    """A difference of two clocks, how far it may be wrong, and how long it took to read both. In seconds."""
+
+    ahead_s: float
+    error_s: float
+    took_s: float
+
+
+def _reading(host: Host, dating: Host) -> _Reading | None:
+    """Read both clocks once. None without `date`."""
     before_s = dating.read_files(_READ).at_s
     try:
         date = _DATE.match(host.run(["date", "+%s.%N"], timeout_s=_LIMIT_S).stdout)
@@ -47,4 +57,5 @@ def _reading(host: Host, dating: Host) -> tuple[float, float] | None:
         return None
     rounded_s = 0.0 if date[2] else 0.5
     ahead_s = float(date[0]) + rounded_s - (before_s + after_s) / 2
-    return ahead_s, (after_s - before_s) / 2 + rounded_s + _ERROR_S
+    took_s = after_s - before_s
+    return _Reading(ahead_s, took_s / 2 + rounded_s + _ERROR_S, took_s)

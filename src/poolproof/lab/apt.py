@@ -113,6 +113,7 @@ class PrivateApt:
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder
+        self._components = tuple(dict.fromkeys(each for source in sources for each in source.components))
         self.archives = folder / "archives"
         for path in (folder / "lists", self.archives / "partial", folder / "none"):
             path.mkdir(parents=True, exist_ok=True)
@@ -126,7 +127,8 @@ class PrivateApt:
         if done.returncode != 0:
             raise HostError(
                 f"apt could not fetch the package lists for the lab's image: {_first_errors(done.stderr)}",
-                "check that the mirrors in /etc/apt are reachable and have these components: apt-get update",
+                "check that the mirrors in /etc/apt are reachable and have backports and the components "
+                f"{', '.join(self._components)}: apt-get update",
             )
 
     def offers(self, package: str) -> tuple[Offer, ...]:

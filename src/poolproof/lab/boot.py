@@ -92,7 +92,7 @@ def check_acceleration(text: str) -> Acceleration:
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration
-    raise UsageError(f"--accel {text}: there is no such accelerator", f"use one of: {', '.join(ACCELERATIONS)}")
+    raise UsageError(f"--accel {text}: unknown accelerator", f"use one of: {', '.join(ACCELERATIONS)}")
 
 
 def boot(target: Boot, acceleration: Acceleration, tell: Callable[[str], None]) -> tuple[Accelerator, int]:

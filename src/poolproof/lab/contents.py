@@ -4,9 +4,10 @@ All of this is read from them whenever it is needed, so a new layer or generator
 """
 
 import contextlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
+
+import msgspec
 
 from poolproof.campaign.model import Campaign
 from poolproof.errors import CampaignError, HostError
@@ -21,14 +22,14 @@ ABOUT = "about.json"
 """The file in an image's folder that contains its recipe and its packages."""
 
 
-def packages_of(layer: Layer[Any]) -> tuple[str, ...]:
+def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
     """Return the Debian packages that the image needs for the layer."""
     return (*layer.packages, *layer.image_packages, *(layer.module_packages if layer.dkms_modules else ()))
 
 
 def layer_packages() -> tuple[str, ...]:
     """Return the Debian packages that the image needs for all layers, without duplicates."""
-    return tuple(dict.fromkeys(package for layer in _layers() for package in packages_of(layer)))
+    return tuple(dict.fromkeys(package for layer in _layers() for package in _packages_of(layer)))
 
 
 def generator_packages() -> tuple[str, ...]:
@@ -51,14 +52,14 @@ def components() -> tuple[str, ...]:
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 
-def lacking(image: Image, packages: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return the packages (default: those of all layers and load generators) that the image does not contain.
+def lacking(image: Image) -> tuple[str, ...]:
+    """Return the packages of layers and load generators that the image does not contain.
 
     The result is empty if the image does not say what it contains: images built before November 2026 do not.
     """
     known = _packages_in(image)
-    wanted = (*layer_packages(), *generator_packages()) if packages is None else packages
-    return () if known is None else tuple(dict.fromkeys(package for package in wanted if package not in known))
+    wanted = dict.fromkeys((*layer_packages(), *generator_packages()))
+    return () if known is None else tuple(package for package in wanted if package not in known)
 
 
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
@@ -73,9 +74,10 @@ def check_image(image: Image, campaign: Campaign, hint: str) -> None:
         with contextlib.suppress(CampaignError):  # reported with its position when the layout is planned
             used |= dict.fromkeys(node.layer for node in layer_nodes(resolve(layout.expression, devices)))
     generators = (each for workload in campaign.workloads for each in workload.generators)
-    wanted = {layer.word: packages_of(layer) for layer in used}
+    wanted = {layer.word: _packages_of(layer) for layer in used}
     wanted |= {name: known[name].packages for name in generators if name in known}
-    poor = {name: packages for name, needed in wanted.items() if (packages := lacking(image, needed))}
+    missing = lacking(image)
+    poor = {name: found for name, needed in wanted.items() if (found := [each for each in needed if each in missing])}
     if poor:
         rows = "; ".join(f"{word} needs {', '.join(packages)}" for word, packages in poor.items())
         raise HostError(f"the lab's image {image.folder.name} lacks packages that the campaign needs: {rows}", hint)
@@ -85,10 +87,14 @@ def _layers() -> Iterator[Layer[Any]]:
     yield from all_layers().values()
 
 
+class _About(msgspec.Struct):
+    """What `ABOUT` says about an image, as far as it is needed here."""
+
+    packages: frozenset[str] | None = None
+
+
 def _packages_in(image: Image) -> frozenset[str] | None:
     try:
-        about = json.loads((image.folder / ABOUT).read_bytes())
-    except (OSError, *NOT_THE_JSON, ValueError):
+        return msgspec.json.decode((image.folder / ABOUT).read_bytes(), type=_About).packages
+    except (OSError, *NOT_THE_JSON):
         return None
-    packages = about.get("packages") if isinstance(about, dict) else None
-    return frozenset(map(str, packages)) if isinstance(packages, list) else None

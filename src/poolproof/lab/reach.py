@@ -65,9 +65,9 @@ def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str])
     """Connect to an existing host. In a lab, the campaign's devices are the lab's disks of the same names.
 
     Raises:
-        UsageError, HostError: as in `reach_host`.
+        UsageError: as in `reach_host`.
         CampaignError: a disk of the lab differs from the campaign's device of the same name.
-        HostError: the lab's image lacks packages that the campaign's layers need.
+        HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
     """
     with reach_host(name) as host:
         if name.startswith(PREFIX):

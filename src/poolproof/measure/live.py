@@ -125,7 +125,7 @@ class FioWatch:
         if self._thread is not None:
             self._thread.join(_JOIN_S)
 
-    def begins(self, at_s: float, clock_ahead_s: float = 0.0) -> None:
+    def begins(self, at_s: float, clock_ahead_s: float) -> None:
         """Start watching, because fio is about to start.
 
         `at_s`: the current time by the clock that dates the counters. `clock_ahead_s`: by how much the host's time of

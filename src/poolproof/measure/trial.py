@@ -20,7 +20,7 @@ from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.facts.conditions import read_conditions
-from poolproof.hosts.base import HostUnreachable, host_named
+from poolproof.hosts.base import HostUnreachable
 from poolproof.hosts.clock import clock_ahead_s
 from poolproof.hosts.local import now_s
 from poolproof.layers.open_layout import busy_with, counting_points, pool_host, vdev_uses
@@ -209,17 +209,18 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
     is_dated = status_s is not None or load.ramp_s > 0
 
-    def clock_now_s() -> float:
-        return clock_ahead_s(host, host_named(host, sampler.files[0].host if sampler.files else "")) if is_dated else 0
+    def ahead_now_s() -> float:
+        return clock_ahead_s(host, sampler.dating_host) if is_dated else 0.0
 
     delays = RunDelays(lambda: generator.run_delays(host, scratch))
+
+    ahead_s = ahead_now_s()
 
     def begins() -> None:
         start.append(read_now(host, leaves, more))
         watch.begins(start[0].at_s, ahead_s)
         delays.begins()
 
-    ahead_s = clock_now_s()
     zfs_facts = context.layout.target.zfs or ZfsFacts()
     with_pools = pool_host(context.layout.tree, host)
     stats = [file.path for file in sampler.files if file.host == ""]
@@ -232,7 +233,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         ran = generator.run(host, load, scratch, status_s=status_s, before=begins, read_only=read_only)
         end, host_end = read_now(host, leaves, more), read_host(host)
         others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
-        conditions, ended_ahead_s = read_conditions(host, stats), clock_now_s()
+        conditions, ended_ahead_s = read_conditions(host, stats), ahead_now_s()
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))

@@ -5,14 +5,12 @@ The campaign's own disks are checked when they are planned (`devices/guard.py`).
 
 from collections.abc import Collection
 
-from poolproof.devices.guard import refusal
+from poolproof.devices.guard import check_disk
 from poolproof.devices.model import Leaf
-from poolproof.errors import GuardError
-from poolproof.facts.block import BlockFacts, block_devices, examine
+from poolproof.facts.block import block_devices, examine
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.open_layout import leaves_of_layers
 from poolproof.layers.tree import TreePlan
-from poolproof.steps import path_on
 
 
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:
@@ -32,16 +30,4 @@ def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: C
             device = existing.get(leaf.counter.split("/")[-2]) if leaf.host == name else None
             if device is not None:
                 (examined,) = examine(owner, [device])
-                _check(examined, name, permitted)
-
-
-def _check(disk: BlockFacts, host_name: str, permitted: frozenset[str]) -> None:
-    where = f"on {host_name}: " if host_name else ""
-    refused = refusal(disk)
-    if refused is not None:
-        raise GuardError(f"{where}{refused.message}", refused.hint)
-    if not permitted.intersection(path_on(host_name, identity) for identity in disk.identities):
-        raise GuardError(
-            f"{where}{disk.identity or disk.name} ({disk.path}) would be overwritten, which is not permitted",
-            f"poolproof run … --wipe {path_on(host_name, disk.identity)}",
-        )
+                check_disk(examined, permitted, name)

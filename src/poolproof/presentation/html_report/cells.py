@@ -288,7 +288,9 @@ def shown_trials(
     remarks = [] if all_trials else ["The charts over time show only the median trial of each cell."]
     if left_out := len(candidates) - len(shown):
         trials = format_number_of(left_out, "trial")
-        remarks.append(f"There is no room for the charts of {trials}; cells that are not sound have priority.")
+        remarks.append(
+            f"The charts of {trials} do not fit on this page; those of cells that are not sound are kept first."
+        )
     if missing:
         remarks.append(f"{format_number_of(missing, 'trial')} cannot be drawn: samples.jsonl is missing or damaged.")
     return by_cell, remarks

@@ -37,7 +37,7 @@ _SMALL = "whether a disk's own RAM served the I/O: the temporary file is 1 MiB u
 
 @dataclass(frozen=True)
 class _Asked:
-    """What the command asks for; ioping's defaults if there is no command."""
+    """The options in the command line, or ioping's defaults if the text has no command."""
 
     line: int | None = None
     text: str = ""
