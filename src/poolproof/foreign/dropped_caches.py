@@ -23,7 +23,7 @@ _EMPTIES = re.compile(
     r"\bumount\b|\bzpool\s+export\b|(?<!-o )(?<!-o)(?<![,\w])remount(?:ed|ing)?\b|\breboot(?:ed|ing)?\b"
     r"|\bsudo\s+purge\b"
 )
-_SYNCS = re.compile(r"(?<![\w=/-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
+_SYNCS = re.compile(r"(?<![\w=/,-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
 
 
 def drops_caches(line: str) -> bool:

@@ -83,3 +83,23 @@ def test_drop_caches_without_a_sync_leaves_a_new_file_in_ram(write: str, between
     messages = [finding.message for finding in audit_text("post", text, Context())[-1].findings]
     assert any("its dirty pages stayed in RAM" in message for message in messages) == is_doubted
     assert any("wrote this file" in message for message in messages) == is_doubted
+
+
+@pytest.mark.parametrize(
+    ("after", "between", "words"),
+    [
+        ("; sync", "echo 3 > /proc/sys/vm/drop_caches", ""),
+        (" && sync && echo 3 > /proc/sys/vm/drop_caches", "ls /mnt", ""),
+        ("; echo 3 > /proc/sys/vm/drop_caches", "ls /mnt", "without a sync"),
+        ("", "ls /mnt", "wrote this file"),
+    ],
+)
+def test_what_follows_dd_on_its_line_runs_after_it(after: str, between: str, words: str) -> None:
+    text = DD.format(between=between).replace("count=1024", f"count=1024{after}")
+    messages = [finding.message for finding in audit_text("post", text, Context())[-1].findings]
+    assert any("wrote this file" in message for message in messages) == bool(words)
+    assert any(words in message for message in messages)
+
+
+def test_an_option_of_dd_is_no_sync() -> None:
+    assert not syncs("dd if=/dev/sda of=/dev/sdb conv=noerror,sync")

@@ -127,9 +127,9 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out:
+    """Return the total size of the files that fio laid out; None if it laid out none.
 
-    0 if fio does not print it, None if fio laid out no files.
+    The size is 0 if fio does not print it.
     """
     total = None
     for _, line in lines:

@@ -29,6 +29,7 @@ _WORD = re.compile(r"(?<!\S)(if|of|bs|ibs|obs|count|oflag|iflag|conv)=(\"[^\"]*\
 _NEAR = 15
 _PROGRESS_NEAR = 3
 _SHELL = re.compile(r"^\W{0,9}(?:\S{1,80}[#$%>]\s?)?(?:sudo\s+)?(?:echo|printf|sysctl|tee|sh|bash|free)\b")
+_AFTER = re.compile(r"^[^;&]*+[;&\s]*+")
 _ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
 
 
@@ -98,6 +99,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             yield result
         if near is not None and near.target not in _NOWHERE and not near.has("oflag", "direct"):
             cached.write(near)
+            cached.see(_AFTER.sub("", near.text, count=1))  # what follows dd on its line runs after it
         has_ended = True
 
 
