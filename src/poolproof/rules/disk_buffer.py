@@ -34,10 +34,11 @@ def _in_result(case: Case) -> Findings:
         if size is None or not disks or case.outcome is None:
             continue
         rate = (found.iops if (found := direction_of(case.outcome, kind)) else None) or 0.0
-        if rate > (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks:
+        most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
+        if rate > most:
             yield suspects(
                 f"{_message(case, kind)}. {format_count(rate)} {kind}s/s are more than seeks allow: "
-                f"{format_count(_SEEKS * disks)}",
+                f"{format_count(most)}/s",
                 weight=84,
                 metrics=_METRICS[kind],
             )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from poolproof.metrics import MetricId, metric_of
+from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules.commits import commits
 from poolproof.rules.coverage import (
     counted_requests,
@@ -11,7 +11,7 @@ from poolproof.rules.coverage import (
     write_requests_needed,
     writes_reach_disks,
 )
-from poolproof.rules.flow import account
+from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case, Findings, Rule, leaves_unproven, linux_source, zfs_source
 from poolproof.rules.proof import measured_metrics, proves_metric
 from poolproof.rules.reported import Kind, parts
@@ -19,6 +19,10 @@ from poolproof.rules.tolerances import FLUSHED, REQUESTS_OF_EACH, percent
 from poolproof.units import format_count, format_number_of
 
 _DIRECT = "use direct=1 if the file system honours it"
+_IN_RAM = (
+    "some writes may return before their data has left RAM, so the latency may be that of a copy",
+    "set sync=dsync, or compare the rates",
+)
 _COMBINED = f"use the bandwidth, which the bytes prove, or {_DIRECT}"
 
 
@@ -35,12 +39,15 @@ def _in_result(case: Case) -> Findings:
 
 def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
     """Return why nothing proves a metric, and what to do."""
-    of = metric_of(metric).of
-    if of == "syncs":
+    row = metric_of(metric)
+    if row.of == "syncs":
         return _reason_of_syncs(case)
-    if of == "trim":
+    if row.of == "trim":
         return "nothing counts what the disks do for a trim", "use trims only as part of another load"
-    return next(_reasons_of_ios(case, of), ("the counters do not cover all of its data", RULE.fix))
+    kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
+    if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
+        return "the counters do not cover all of its data", f"use a larger size, or {_DIRECT}"
+    return next(_reasons_of_ios(case, row.of), _IN_RAM)
 
 
 def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:

@@ -23,10 +23,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
-    """True if the written data is still in the page cache:
-
-    it is small enough, and it is dirty or was not invalidated.
-    """
+    """True if the page cache still has the written data: it is small enough, and dirty or not invalidated."""
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:
         return False

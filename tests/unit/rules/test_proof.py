@@ -338,3 +338,15 @@ def test_an_unproven_metric_says_what_is_missing(options: str, requests: int, me
     found = [finding for finding in judgement.findings if finding.is_about(metric) and finding.rule == "missing-proof"]
     assert [missing in finding.message and bool(finding.fix) for finding in found] == [True] * bool(missing)
     assert judgement.verdict == ("unproven" if missing else "sound")
+
+
+def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough() -> None:
+    short = _write("rw=randwrite bs=4k size=1g end_fsync=1", GIB // 4096, 4096, int(0.88 * GIB), int(0.92 * GIB))
+    disk = replace(short.leaves[0], write_ios=GIB // 4096)
+    judgement = judge(replace(short, evidence=replace(short.evidence or Evidence(None), leaves=(disk,))), "bandwidth")
+    (found,) = [each for each in judgement.findings if each.rule == "missing-proof" and each.is_about("bandwidth")]
+    assert (judgement.verdict, found.message) == ("unproven", "the counters do not cover all of its data")
+    records = _write("rw=randwrite bs=128k size=8g direct=1", 8192, 128 * KIB, GIB, GIB, _ZFS)
+    judgement = judge(records, "p99")
+    reasons = [each.message for each in judgement.findings if each.rule == "missing-proof" and each.is_about("p99")]
+    assert judgement.verdict == "unproven" and "before their data has left RAM" in reasons[0]
