@@ -158,7 +158,8 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
         out.print(elimination_block(elimination))
     print_claims(out, claims)
     has_speeds = any(cell.layout == campaign.baseline for cell in cells) and len(campaign.layouts) > 1
-    print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
+    if has_speeds or claims:  # finding the earlier runs takes time
+        print_scope(out, across.count, has_speeds=has_speeds, has_claims=bool(claims))
     print_shares(out, cells, all_of_them=disks, hint=f"poolproof show {run.path} --disks")
     if campaign.goal is not None and len(campaign.layouts) > 1:
         _print_ranking(out, run)

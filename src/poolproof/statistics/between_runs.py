@@ -155,10 +155,10 @@ def inside_of(mean: LogMean) -> float:
     return known + math.fsum(variance for variance, _ in mean.parts or ())
 
 
-def _exceeds(own: _Spread, pooled: _Spread) -> bool:
+def _exceeds(own: _Spread, others: _Spread) -> bool:
     """True if the variance of a cell is significantly larger than that of the other cells (an F-test at 1 %)."""
-    ratio = own.variance / pooled.variance if pooled.variance else math.inf
-    return f_upper_tail(ratio, own.freedom, pooled.freedom) < _SIGNIFICANCE
+    ratio = own.variance / others.variance if others.variance else math.inf
+    return f_upper_tail(ratio, own.freedom, others.freedom) < _SIGNIFICANCE
 
 
 def _spread(means: Sequence[LogMean]) -> _Spread:

@@ -123,8 +123,8 @@ def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
 def _data(panel: Panel, table: ExportTable) -> str:
     """Return a data file with one block per layout. Rejected results are `NaN`.
 
-    If a result was rejected, did not converge, is from emulated disks, or has another verdict than the row, a comment
-    line above its row says so.
+    If a result was rejected, did not converge, is from emulated disks, or has a different verdict from the row, a
+    comment line above its row says so.
     """
     bounds = [f"{name}-{bound}" for name, _, _ in _FIGURES for bound in ("low", "high")]
     header = ["config", "bs", *(name for name, _, _ in _FIGURES), *bounds, "bs_bytes", "trials", "verdict"]

@@ -76,7 +76,7 @@ def _samples(
             value = getattr(figures.get(metric.column), bound, None)
             if value is not None:
                 few = {"too_few_events": "true"} if metric.id in row.cell.too_few else {}
-                verdict = {"verdict": row.other_verdicts.get(metric.column, row.own.verdict)}
+                verdict = {"verdict": row.cell.result(metric.id).verdict}
                 yield row, {**verdict, **_labels(metric), **few}, value * metric.unit.scale
 
 

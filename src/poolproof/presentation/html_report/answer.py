@@ -224,7 +224,8 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
         if each.to_leader is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
             shown = range_text(each.to_leader.repeated)
-            yield f"A repeat with the same number of trials would show {shown} for {names} (95%)."
+            units = "builds" if ranking.run.by_build else "trials"
+            yield f"A repeat with the same number of {units} would show {shown} for {names} (95%)."
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:

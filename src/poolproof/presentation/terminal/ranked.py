@@ -164,7 +164,7 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     shown = [f"{name} {range_text(interval)}" for name, interval in known[:_MOST_TIES]]
     more = f"; and {len(known) - _MOST_TIES} more" if len(known) > _MOST_TIES else ""
     if shown:
-        text = f"\nA repeat with the same number of trials would show, relative to {leader} (95%): "
+        text = f"\nA repeat with the same number of {units_of(ranking.run)} would show, relative to {leader} (95%): "
         yield Text(f"{text}{'; '.join(shown)}{more}", style=QUIET)
 
 
@@ -184,10 +184,10 @@ def _mix(ranking: Ranking) -> Iterator[RenderableType]:
 def _ties(ranking: Ranking) -> Iterator[Text]:
     unsteady = {each.entry.layout for each in ranking.ranked if each.entry.untested}
     ties = [pair for pair in ranking.pairs if pair.is_tie and not {pair.better, pair.worse} & unsteady]
-    names = []
+    names, unit = [], "build" if ranking.run.by_build else "trial"
     for pair in ties[:_MOST_TIES]:
         word = word_text(pair.decision.word, ranking.effect)
-        why = f"a single {units_of(ranking.run)[:-1]} has no interval" if pair.difference.error is None else word
+        why = f"a single {unit} has no interval" if pair.difference.error is None else word
         names.append(f"{pair.better} and {pair.worse} ({why})")
     more = f"; and {len(ties) - _MOST_TIES} more, see --json" if len(ties) > _MOST_TIES else ""
     if ties:

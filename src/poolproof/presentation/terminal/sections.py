@@ -33,13 +33,12 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
     """Print whether the speeds and the claims include the variance between runs, from this number of `earlier` runs."""
     what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
-    if what:
-        console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
+    console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
 
 
 def scope_text(earlier: int, what: str) -> str:
     """Return what speeds or claims apply to: `Claims are about this run: …`. `what` is plural."""
-    name = f"{what[0].upper()}{what[1:]}"
+    name = what.capitalize()
     if earlier:
         count = format_number_of(earlier, "earlier run")
         return f"{name} include the variance between runs, estimated from {count} on this machine."

@@ -28,7 +28,7 @@ from poolproof.results.runs.summary import Cell, OtherVerdict, Widening, speeds_
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 from poolproof.units import format_duration, format_number_of
-from poolproof.verdicts import WORST_FIRST, has_values
+from poolproof.verdicts import WORST_FIRST, has_values, worst
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
 _APART = "Each {0} is steady, but something that changes between {0}s shifts the result. The interval includes it."
@@ -267,14 +267,13 @@ def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
     Metrics that are only unproven are left out: almost every load through the page cache has some.
     """
-    worse: set[MetricId] = set()
+    found: set[MetricId] = set()
     for cell in cells:
+        limit = WORST_FIRST.index(worst((cell.verdict, "unproven")))
         for other in cell.distinct_verdicts:
-            if WORST_FIRST.index(other.verdict) < WORST_FIRST.index(
-                min(cell.verdict, "unproven", key=WORST_FIRST.index)
-            ):
-                worse |= {*other.metrics} - cell.claimed
-    if worse:
-        titles = ", ".join(metric.title for metric in METRICS if metric.id in worse)
+            if WORST_FIRST.index(other.verdict) < limit:
+                found |= {*other.metrics} - cell.claimed
+    if found:
+        titles = ", ".join(metric.title for metric in METRICS if metric.id in found)
         text = f"metrics that this campaign does not ask for may have worse verdicts (report page, --json): {titles}"
         yield Text(f"\n{text}", style=QUIET)

@@ -110,7 +110,7 @@ class EarlierAmong:
             return EarlierRuns()
         near = ((each, other.record) for each, other in self._runs.items() if each.parent == path.parent)
         found = [self._runs[each] for each in _newest(run.record.begun_at, run.record.seed, machine, path, near)]
-        return _estimated(run, self._tested(run), ((each, self._tested(each)) for each in found))
+        return _estimated(run, self._tested(run), ((each, self._tested(each)) for each in found), _own_metrics(run))
 
     def _tested(self, run: LoadedRun) -> Mapping[CellKey, LogMean]:
         path = run.path.resolve()
@@ -132,7 +132,7 @@ class _Run:
         return isinstance(other, _Run) and other.run is self.run
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=16)  # the workloads' own metrics, and those that claims can name
 def _found(of: _Run, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
     """Return the earlier runs. They are cached, because the ranking of each workload needs them."""
     run = of.run
@@ -146,12 +146,9 @@ def _estimated(
     run: LoadedRun,
     own: Mapping[CellKey, LogMean],
     earlier: Iterable[tuple[LoadedRun, Mapping[CellKey, LogMean]]],
-    metrics: Mapping[str, MetricId] | None = None,
+    metrics: Mapping[str, MetricId],
 ) -> EarlierRuns:
-    """Return the variance between a run and earlier runs, given the tested means of each. By default, `metrics` are the
-    workloads' own.
-    """
-    metrics = _own_metrics(run) if metrics is None else metrics
+    """Return the variance between a run and earlier runs, given the tested means of each."""
     samples, count = {key: [log] for key, log in own.items()}, 0
     for found, logs in earlier:
         differs = _differing_names(run, found)
@@ -162,7 +159,9 @@ def _estimated(
             samples[key].append(logs[key])
         count += bool(same)
     rates, percentiles = (
-        between_runs({key: own for key, own in samples.items() if metric_of(metrics[key.workload]).is_rate is is_rate})
+        between_runs(
+            {key: means for key, means in samples.items() if metric_of(metrics[key.workload]).is_rate is is_rate}
+        )
         for is_rate in (True, False)
     )
     return EarlierRuns(count, rates, percentiles) if rates.is_known or percentiles.is_known else EarlierRuns()

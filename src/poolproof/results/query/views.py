@@ -219,7 +219,7 @@ def doubts() -> str:
     usable = f"coalesce((case metric {own} end) >= 0, false)"
     names = ", ".join(CELL_NAMES)
     cell = f"select {names}, not bool_and({usable}) as unusable, bool_or(case metric {few} end) as few"
-    cells = f"{cell} from placed_trials where verdict <> 'failed' group by {names}"
+    cells = f"{cell} from ({_kept()}) where verdict <> 'failed' group by {names}"
     counted = "count(*) filter (where unusable)::INTEGER, count(*) filter (where few)::INTEGER"
     return f"select run, {counted} from ({cells}) group by run"
 
@@ -265,12 +265,17 @@ def _cells() -> str:
         "builds",
         f"{KNOWN_TOO_FEW} as too_few",
     ]
-    failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
-    marked = f"select *, {failed} as build_failed from placed_trials"
-    kept = f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
-    builds = f"select {', '.join(of_builds)} from ({kept}) group by {groups}, build"
+    builds = f"select {', '.join(of_builds)} from ({_kept()}) group by {groups}, build"
     found = f"select {', '.join(of_cells)} from ({builds}) group by {groups}"
     return f"select {', '.join(outer)} from ({found}) left join {KNOWN_CELLS} using ({groups})"
+
+
+def _kept() -> str:
+    """Return SQL for the trials without those of builds that a cell leaves out because a trial failed."""
+    groups = ", ".join(CELL_NAMES)
+    failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
+    marked = f"select *, {failed} as build_failed from placed_trials"
+    return f"select * from ({marked}) qualify not build_failed or bool_and(build_failed) over (partition by {groups})"
 
 
 def _summed(field: str) -> str:
