@@ -234,6 +234,8 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
         end, host_end = read_now(host, leaves, more), read_host(host)
         others = others_between(others_start, read_others(host, mark), time.monotonic() - others_at_s)
         conditions, ended_ahead_s = read_conditions(host, stats), ahead_now_s()
+    # on a slow host, reading all this takes seconds, in which the sampler continues
+    samples = (*(each for each in sampler.readings if each.at_s < end.at_s), end) if sampler.readings else ()
     if watch.stuck is not None:
         raise FioStuck(watch.stuck)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
@@ -255,7 +257,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     return _Measured(
         fio,
         window,
-        tuple(sampler.readings),
+        samples,
         seconds,
         zfs,
         places,

@@ -1,5 +1,6 @@
 """One trial on a scripted host with the output of real programs: its result, its evidence, and its errors."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -7,6 +8,7 @@ import pytest
 
 from poolproof.hosts.base import HostUnreachable
 from poolproof.measure.model import Listener
+from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.process import Completed
 from poolproof.results.runs.model import Trial
 
@@ -114,3 +116,15 @@ def test_if_the_connection_breaks_the_trial_fails(tmp_path: Path) -> None:
         run.conduct()
     (trial,) = run.directory.trials()
     assert trial.verdict == "failed" and "did not answer" in trial.findings[0].message
+
+
+def test_the_samples_end_with_the_window(tmp_path: Path) -> None:
+    """On a slow host, it takes seconds to read everything after fio, and samples are taken until then."""
+    late = script()
+    for ticks in late.streams:
+        ticks.append(replace(ticks[-1], at_s=ticks[-1].at_s + 30.0))
+    run, trial, _steps = first_trial(ScriptedHost(late), tmp_path / "run")
+    data = trial_data(run.directory.path, trial, 1000)
+    assert data is not None
+    assert data.times_s[-1] == pytest.approx(data.account.window_s)
+    assert data.times_s[0] > -5.0, "the time before fio, not 30 seconds"
