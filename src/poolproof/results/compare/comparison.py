@@ -105,7 +105,8 @@ class Comparison:
     layouts are compared, the layout name in all keys is empty.
 
     `in_place`: the two layouts were converted into each other in place, so the differences include a margin
-    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs whose variance the differences include.
+    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs that were used to estimate the variance
+    between runs.
     """
 
     a: Side
@@ -126,10 +127,12 @@ def compare(
 ) -> Comparison:
     """Compare B with A. Each workload is compared by its own metric, or all workloads by `metric` if it is given.
 
-    `limit` is the largest slowdown that `--fail-if-slower` allows. Raises a UsageError if no trial measured `metric`,
-    and a RunError if A and B have no cell in common or no common cell has usable values. With `limit`, a cell whose
-    value is lost in B is reported in the result. If no cell was lost and no cell can be tested for a slowdown, a
-    RunError is raised.
+    `limit` is the largest slowdown that `--fail-if-slower` allows. The result then lists the cells that are slower by
+    more than that, and those whose value is lost in B.
+
+    Raises a UsageError if no trial measured `metric`, and a RunError if A and B have no cell in common, no common cell
+    has usable values or, with `limit`, no slowdown can be tested. With `limit`, a lost value is reported instead of the
+    last two errors.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -160,9 +163,9 @@ def compare(
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
-    """Return the runs before the older of the two runs.
+    """Return the earlier runs of the older run.
 
-    The newer run is left out, because the change between the two is tested.
+    The newer run is never one of them, because its difference from the older run is what the comparison tests.
     """
     older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_at)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}

@@ -1,8 +1,7 @@
 """Earlier runs of the same campaign on the same machine, from which the variance between runs is estimated.
 
-They are the runs next to a run, in the same folder. A run counts if it began earlier, on a machine with the same ID,
-and if nothing that may affect results differs (`run_differences`). The cells of a layout or workload that
-differs are left out.
+They are in the same folder as the run. An earlier run is used if its machine has the same ID and nothing differs that
+may affect results (`run_differences`). If only some layouts or workloads differ, only their cells are left out.
 """
 
 import functools
@@ -23,17 +22,18 @@ from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
 
 MOST_RUNS = 20
-"""The newest earlier runs that are used."""
+"""The maximum number of earlier runs that are used. The newest are used."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
-"""The size of all trials.jsonl that are read, because reading them takes about a second for each 10 MB."""
+"""The maximum total size of the trials.jsonl files that are read. Reading 10 MB takes about a second."""
 
 
 @dataclass(frozen=True)
 class EarlierRuns:
-    """The earlier runs of a run, and the variance between runs for a metric of each cell.
+    """The variance between a run and its earlier runs, for one metric of each cell.
 
-    `count` is the number of earlier runs with a result; 0 if the variance between runs is unknown.
+    `count` is the number of earlier runs that have a result in common with the run; 0 if the variance between runs is
+    unknown.
     """
 
     count: int = 0
@@ -41,7 +41,7 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return the value of a cell with the variance between runs added; unchanged if that is unknown."""
+        """Return a cell's value with the variance between runs added; unchanged if that variance is unknown."""
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -50,7 +50,10 @@ class EarlierRuns:
         return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
-        """Return how much better `one` is than `other`, with the variance between runs of both."""
+        """Return the difference between two values, with the variance between runs of both.
+
+        Positive if `one` is better.
+        """
         between = self._of(one.metric)
         if between is None or same_run or one.cell.key != other.cell.key:
             return difference(self.widened(one).log, self.widened(other).log)
@@ -63,11 +66,11 @@ class EarlierRuns:
 def earlier_runs(
     run: LoadedRun, metrics: Mapping[str, MetricId], *, apart_from: LoadedRun | None = None
 ) -> EarlierRuns:
-    """Return the earlier runs of a run.
+    """Return the variance between a run and its earlier runs, estimated from all cells of the run.
 
-    `metrics` has the metric of each workload that is not compared by its own metric. All cells of the run show how much
-    runs differ. Rates and percentiles are kept apart, because percentiles vary more. `apart_from` is left out, because
-    it is compared with `run`: what differs between the two must not make the variance between runs larger.
+    `metrics` maps workloads to metrics; workloads that it does not contain are compared by their own metric. Rates and
+    percentiles have separate variances, because percentiles vary more. `apart_from` is a run that is compared with
+    `run`. It is left out, because the change between the two must not increase the variance between runs.
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
@@ -78,13 +81,13 @@ def earlier_runs(
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The variance between runs for any metric of a run: for claims, and for speeds compared with the baseline."""
+    """The variance between runs for any metric of a run. Claims and speeds compared with the baseline use it."""
 
     run: LoadedRun
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs that show the variance between runs; 0 if it is unknown."""
+        """Return the number of earlier runs from which the variance was estimated; 0 if it is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -95,16 +98,19 @@ class AcrossRuns:
 
 
 class EarlierAmong:
-    """The earlier runs of runs that are all in memory, for the history page. The values of a run are computed once."""
+    """Finds the earlier runs of each of these runs, which are all in memory, for the history page.
+
+    The values of each run are computed only once.
+    """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
-        """Take the runs, some of which may be damaged."""
+        """Keep the runs that are complete and that no other user could have written."""
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Return the earlier runs of one of these runs: the same as `earlier_runs`, if their folder has no others."""
+        """Return the same as `earlier_runs` for one of these runs, but search only among these runs."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -120,7 +126,7 @@ class EarlierAmong:
 
 
 class _Run:
-    """A run as the key of a cache: the same object only, because its values are large."""
+    """A run as a cache key. It is compared by identity, because comparing its values would take too long."""
 
     def __init__(self, run: LoadedRun) -> None:
         self.run = run
@@ -134,7 +140,7 @@ class _Run:
 
 @functools.lru_cache(maxsize=16)  # the workloads' own metrics, and those that claims can name
 def _found(of: _Run, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
-    """Return the earlier runs. They are cached, because the ranking of each workload needs them."""
+    """Return the result of `earlier_runs`. It is cached, because the ranking of each workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
     earlier = _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, run.record.facts["machine"])
@@ -148,7 +154,7 @@ def _estimated(
     earlier: Iterable[tuple[LoadedRun, Mapping[CellKey, LogMean]]],
     metrics: Mapping[str, MetricId],
 ) -> EarlierRuns:
-    """Return the variance between a run and earlier runs, given the tested means of each."""
+    """Return the variance between a run and earlier runs, given each run's means of the cells that can be tested."""
     samples, count = {key: [log] for key, log in own.items()}, 0
     for found, logs in earlier:
         differs = _differing_names(run, found)
@@ -172,7 +178,7 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
 
 
 def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
-    """Return the mean of each cell that can be tested, by the given metric of each workload."""
+    """Return the mean of each cell that can be tested. `metrics` has the metric of each workload."""
     known = (key for key in run.by_key if key.workload in metrics)
     return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
@@ -183,7 +189,7 @@ def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
 
 
 def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
-    """Return the layouts and workloads that differ; None if anything else differs, so that no result is comparable."""
+    """Return the layouts and workloads that differ; None if anything else differs, so no cell is comparable."""
     names = set()
     for each in run_differences(run, other):
         kind, _, rest = each.what.partition(" ")
@@ -194,7 +200,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[str, int]:
-    """Return the start time and the seed, which are the same in a copy of a run."""
+    """Return the start time and the seed. A copy of a run has the same."""
     return record.begun_at, record.seed
 
 
@@ -211,7 +217,7 @@ def _newest(
 ) -> list[Path]:
     """Return the folders of the newest earlier runs, newest first, each run once even if there are copies of it.
 
-    They are limited in number and in size.
+    Their number and their total size are limited.
     """
     found = {(begun_at, seed): path}
     records = []

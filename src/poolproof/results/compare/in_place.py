@@ -1,9 +1,9 @@
 """Comparisons of layouts that were converted into each other in place (log and cache devices, attach and detach).
 
-Such layouts share one pool, which is older under the second layout than under the first, and they are measured one
-after the other. Neither is part of the variance between trials. Random reads on a pool with and without a log device,
-which takes no part in reads, differed by −13 % to +16 % between layouts of a family, with intervals that excluded 0.
-So each difference within a family may be off by a further 16 %.
+Such layouts are a family. They share one pool, and they are measured one after the other, so the pool is older under
+the second layout than under the first. The variance between trials does not include this effect. It was measured with
+random reads on a pool with and without a log device, which reads never use: the two layouts differed by −13 % to +16 %,
+with intervals that excluded 0. So each difference within a family gets a margin of 16 %.
 """
 
 import math
@@ -23,8 +23,8 @@ MARGIN = 0.16
 def family_of(run: LoadedRun) -> Mapping[str, int]:
     """Return the number of each layout's family. Layouts with the same number were converted into each other in place.
 
-    Empty if each layout was built several times, because they are then built from scratch, and if this version can't
-    read a layout expression.
+    The result is empty if each layout was built several times, because every build is then made from scratch. It is
+    also empty if this version can't read one of the layout expressions.
     """
     if run.campaign.measure.builds > 1:
         return {}
@@ -43,6 +43,6 @@ def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
 
 
 def widened(apart: Difference) -> Difference:
-    """Return the difference with the margin for layouts of a family."""
+    """Return the difference with the margin for layouts of the same family."""
     margin = math.log1p(MARGIN)
     return replace(apart, below=apart.below + margin, above=apart.above + margin)

@@ -45,7 +45,7 @@ class Measured:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return which trials lack the metric, and whether the others agree to the last digit, as sentences."""
+        """Return sentences that say which trials lack the metric, and whether the others agree to the last digit."""
         return self.cell.remarks(self.metric)
 
     @property

@@ -183,7 +183,10 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of layouts. `better` has the better mean. The decision is `faster` if the two differ significantly."""
+    """A pair of layouts. `better` is the one with the better mean.
+
+    The decision is `faster` if they differ significantly.
+    """
 
     better: str
     worse: str
@@ -209,9 +212,9 @@ class Excluded:
 class Ranking:
     """A ranking of a run's layouts. `metrics` has the metric of each workload.
 
-    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has
-    the layouts that were converted into others of the ranking in place; differences between them include a margin.
-    `earlier_runs` is the number of earlier runs whose variance all differences include.
+    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has the
+    layouts that were converted into others of the ranking in place; differences between them include a margin.
+    `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
     """
 
     run: LoadedRun
@@ -239,7 +242,7 @@ class Ranking:
 
     @property
     def safer(self) -> tuple[Ranked, ...]:
-        """Return the fastest layout for each number of failed disks that the leader would not survive."""
+        """Return the fastest layout that survives more failed disks than the leader, for each such number of disks."""
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
         if survived is None:
@@ -308,7 +311,7 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
-    """Return each workload's own ranking, or the reason why the workload has none, by workload.
+    """Return each workload's own ranking, or the reason why it has none, by the workload's name.
 
     Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
     """

@@ -118,7 +118,7 @@ class QuerySession:
     def _answer(self, sql: str) -> QueryResult:
         """Create the views that the query names, then run the query.
 
-        The others are not created, because DuckDB opens every file for each view.
+        Other views are not created, because DuckDB opens every file for each view.
         """
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
@@ -128,10 +128,11 @@ class QuerySession:
         return run_query(self._connection, sql)
 
     def _uses_known(self, sql: str) -> bool:
-        """True if the query names a column of `KNOWN_CELLS`, if its plan reads one (as for `*`), or if it has no plan.
+        """True if the query may read a column of `KNOWN_CELLS`.
 
-        The names are checked first, because the plan can be misleading: for `where settled is null`, the plan reads
-        nothing while all values are null.
+        The text of the query is searched first, then its plan, which also contains the columns that `*` selects. The
+        plan alone can be misleading: for `where settled is null`, it reads nothing while all values are null. A query
+        without a plan may read every column.
         """
         import duckdb
 
@@ -217,7 +218,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
-    """Yield the row of each cell of a run for `KNOWN_CELLS`; none if the run can't be loaded."""
+    """Yield a run's rows of `KNOWN_CELLS`, one per cell; none if the run can't be loaded."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -230,11 +231,11 @@ def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
 class ListedRun:
     """A run in the output of `poolproof runs`. `verdicts` has the number of cells with each verdict.
 
-    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign; None if the
-    campaign can't be read. `state` is `going` while a poolproof process is using the run, and `imported` if the results
-    are imported. Otherwise, it is `stopped` if trials are missing, and `finished` if not. `unusable` is the number of
-    cells with a trial that has no usable value of the metric that the cell is compared by, and `too_few` the number of
-    cells whose percentile has too few events.
+    `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or `cells` if
+    the results are imported; None if the campaign can't be read. `state` is `imported` if the results are imported, and
+    `going` while a poolproof process is using the run. Otherwise it is `finished`, or `stopped` if trials are missing
+    or the campaign can't be read. `unusable` is the number of cells with a trial that has no usable value of the metric
+    that the cell is compared by, and `too_few` the number of cells whose percentile has too few events.
     """
 
     run: FoundRun
@@ -282,14 +283,17 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if the cells with a verdict have their builds and trials. Bare disks have one build and are not checked."""
+    """True if the cells with one of the run's verdicts have all their builds and trials.
+
+    Disks that were measured alone always have a single build.
+    """
     _cells, _trials, least, builds = found
     return least >= wanted[1] and builds in (0, wanted[2])
 
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return the number of cells in a campaign, and the numbers of trials per build and of builds.
+    """Return the number of cells in a campaign, of trials in each build, and of builds of each layout.
 
     None if the campaign can't be read.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MOST_VALUES = 2_000_000
-"""The largest result of a query, in rows times columns. It takes about 200 MB."""
+"""The maximum size of a result, in rows times columns. A result of this size takes about 200 MB."""
 
 _LONGEST_S = 600.0
 _INTERRUPT_EVERY_S = 0.05
@@ -95,9 +95,9 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 class _Limits:
     """Interrupts a query from another thread, after a signal or when its time is over.
 
-    While DuckDB computes, it holds the main thread, in which alone Python runs its signal handlers. DuckDB does check
-    for signals, but about once in thirty attempts the query went on. So the thread waits for the byte that Python's C
-    code writes to a file descriptor as soon as a signal arrives.
+    While DuckDB computes, it occupies the main thread, and Python runs signal handlers only in that thread. DuckDB also
+    checks for signals itself, but in about one of thirty attempts the query went on. So the other thread waits for the
+    byte that Python's C code writes to a file descriptor as soon as a signal arrives.
     """
 
     def __init__(self, connection: "DuckDBPyConnection") -> None:
@@ -139,7 +139,10 @@ def _interrupted_in_time(connection: "DuckDBPyConnection") -> Iterator[_Limits]:
 
 
 def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any, ...]]:
-    """Return the rows. DuckDB computes them while they are fetched, so a result that is too large is never complete."""
+    """Return the rows. DuckDB computes them while they are fetched, so fetching stops as soon as there are too many.
+
+    Raises a UsageError if there are too many rows.
+    """
     rows: list[tuple[Any, ...]] = []
     while found := connection.fetchmany(_ROWS_AT_ONCE):
         rows += found

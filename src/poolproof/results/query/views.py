@@ -83,8 +83,8 @@ RUN_COLUMNS = {
 def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
-    A line with another schema version makes the query fail, and so does a value that is not finite or larger than any
-    machine can measure: such a line is damaged (`results/runs/files.py`).
+    The query fails if a line has another schema version or is damaged. A line is damaged if a value in it is not
+    finite, or larger than any machine can measure (`results/runs/files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
@@ -97,13 +97,16 @@ def read_lines(files: Sequence[str]) -> str:
 
 
 def _are_finite() -> str:
-    """Return SQL for whether all values of a trial are finite numbers up to `LARGEST`. NaN is above every number."""
+    """Return an SQL condition: all values of a trial are finite numbers up to `LARGEST`.
+
+    For DuckDB, NaN is larger than every other number.
+    """
     values = ", ".join(f"coalesce(figures.{field}, 0)" for field in dict.fromkeys(metric.field for metric in METRICS))
     return f"greatest({values}) <= {LARGEST:g} and least({values}) >= {-LARGEST:g}"
 
 
 def no_lines() -> str:
-    """Return SQL with the columns of `read_lines` and no rows."""
+    """Return SQL for a table without rows that has the columns of `read_lines`."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 
@@ -128,7 +131,7 @@ def known_columns() -> dict[str, str]:
 
 
 def known_of_no_cell() -> list[list[object]]:
-    """Return the lists for `fill_known` of two rows that belong to no cell.
+    """Return two rows that belong to no cell, as the lists of values that `fill_known` needs.
 
     Their values span those of all cells. Otherwise, DuckDB would see that the table cannot contribute anything to a
     query, and the query's plan would not name the columns that the query uses.
@@ -177,7 +180,7 @@ def fill_known() -> str:
 
 
 def _verdict_of(metric: MetricId | None = None) -> str:
-    """Return SQL for a metric's verdict, as in `Trial.result`.
+    """Return SQL for a metric's verdict, as in `Trial.verdict_on`.
 
     The default is the metric that the workload is compared by.
     """
@@ -206,9 +209,9 @@ def _trials() -> str:
 
 
 def doubts() -> str:
-    """Return SQL for how many cells of each run have a trial without a usable value, or with too few events.
+    """Return SQL that counts, for each run, the cells that have a trial without a usable value, or with too few events.
 
-    Both are about the metric that the workload is compared by (`remarks.py`, `few_events.py`).
+    Both refer to the metric that the workload is compared by (`remarks.py`, `few_events.py`).
     """
     own = " ".join(f"when {literal(metric.id)} then figures.{metric.field}" for metric in METRICS)
     few = " ".join(
@@ -227,8 +230,8 @@ def doubts() -> str:
 def _cells() -> str:
     """Return SQL that combines trials into builds and builds into cells, as `results/runs/summary.py` does.
 
-    A cell has the worst verdict of its trials, and values of failed trials are left out. So is a build with a failed
-    trial, if another build of the cell has none. The mean of a cell is the mean of its builds' means: each build counts
+    A cell has the worst verdict of its trials, but no values of failed trials. A build with a failed trial is left out
+    if another build of the cell has none. The mean of a cell is the mean of its builds' means, so each build counts
     once, however many of its trials have a value.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
@@ -271,7 +274,10 @@ def _cells() -> str:
 
 
 def _kept() -> str:
-    """Return SQL for the trials without those of builds that a cell leaves out because a trial failed."""
+    """Return SQL for the trials that count.
+
+    A build with a failed trial is left out if another build of the cell has none.
+    """
     groups = ", ".join(CELL_NAMES)
     failed = f"bool_or(verdict = 'failed') over (partition by {groups}, build)"
     marked = f"select *, {failed} as build_failed from placed_trials"
@@ -279,7 +285,7 @@ def _kept() -> str:
 
 
 def _summed(field: str) -> str:
-    """Return SQL for a field of `AccountSum`. Written bytes are counted until the drain has ended."""
+    """Return SQL that sums a field of `AccountSum` over trials. Written bytes are counted until the drain has ended."""
     if field == "write_factor":
         return f"arg_min(account.write_factor, number) {_MEASURED}"
     source = "leaf_drained_write_bytes" if field == "leaf_write_bytes" else field

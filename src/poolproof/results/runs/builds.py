@@ -1,4 +1,4 @@
-"""The builds of a cell: which of them count, and the samples that they give to intervals and comparisons.
+"""The builds of a cell: which of them count, and which samples intervals and comparisons use.
 
 If a run has cells with at least two builds, the mean of a build is one sample (`statistics/builds.py`). A build with a
 failed trial is left out of a cell if another build of the cell has none.
@@ -25,14 +25,14 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return the trials of a cell without its failed builds; all trials if every build has a failed trial."""
+    """Return the trials of a cell without those of failed builds; all trials if every build has a failed trial."""
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
     return left or tuple(trials)
 
 
 def are_apart(cells: Iterable[Sequence[Trial]]) -> bool:
-    """True if at least one of these cells has values from two builds."""
+    """True if at least one of these cells has values from two or more builds."""
     return any(len({trial.build for trial in cell if trial.figures is not None}) > 1 for cell in cells)
 
 

@@ -94,7 +94,7 @@ class _Cells:
 def evaluate(
     claims: tuple[Claim, ...], cells: tuple[Cell, ...], widened: Widening = unchanged
 ) -> tuple[ClaimResult, ...]:
-    """Return the result of each claim. `widened` adds the variance between runs, as far as earlier runs show it."""
+    """Return the result of each claim. `widened` adds the variance between runs if earlier runs show it."""
     found = _Cells(cells, widened)
     return tuple(_evaluate(claim, found) for claim in claims)
 
@@ -152,10 +152,7 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval.
-
-    A value without an interval is exact, as byte counts are: both ends are the mean.
-    """
+    """Return the ends of an interval. A value without an interval, such as a byte count, is exact: both are equal."""
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 
@@ -177,7 +174,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
-    """Return the interval of a mean, at least as wide in each direction as that of its logarithm."""
+    """Return the interval of a mean, extended to the interval of the mean logarithm if that reaches further."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False)
@@ -188,7 +185,7 @@ def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the extremes of a changing rate as shares of its mean; 1 and 1 for a steady rate."""
+    """Return the lowest and highest rate of a changing rate, as shares of its mean; 1 and 1 if the rate is steady."""
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0

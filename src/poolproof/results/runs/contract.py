@@ -34,7 +34,7 @@ def run_object(
 ) -> dict[str, Any]:
     """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`.
 
-    `widened` adds the variance between runs, as estimated from this number of `earlier_runs`.
+    `widened` adds the variance between runs, which was estimated from `earlier_runs` earlier runs.
     """
     speeds = speeds_to_baseline(cells, baseline, widened)
     parts = dict.fromkeys(part for cell in cells for part in cell.seconds)
@@ -150,7 +150,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Return the ratio of the values, which for latencies is the inverse of the ratio of speeds."""
+    """Return the ratio of the values. For latencies, it is the inverse of the ratio of speeds."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))

@@ -102,7 +102,7 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     """Return the minimum number of trials that a run still needs. `trials` are in the order in which they ended.
 
     A run never returns to a build that it has finished. So if a cell had converged when the last trial of the build
-    ended, the cell needs no further trial of it, even if later trials change the prior.
+    ended, the cell needs no further trial in that build, even if later trials change the prior.
     """
     calibration, measure, every = calibration_of(campaign), campaign.measure, tuple(trials)
     bare = [(key, 1) for key in cell_keys(calibration.layouts, calibration.workloads)]

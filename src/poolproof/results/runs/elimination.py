@@ -29,9 +29,8 @@ GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
 class EliminatedLayout:
     """A layout that gets no further trials.
 
-    After `trials` trials of each workload, the leader was `times` times as fast.
-
-    `least` is a lower confidence bound of `times`, at the risk of one test.
+    After `trials` trials of each workload, the leader was `times` times as fast. `least` is the lower confidence bound
+    of `times`; the probability of error is `Elimination.test_risk`.
     """
 
     layout: str

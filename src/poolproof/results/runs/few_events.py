@@ -13,7 +13,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The reason why a percentile is not ranked, compared or used in a claim, in output."""
+"""The words that outputs use as the reason why a percentile is not ranked, compared or used in a claim."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return the whole seconds of a trial with enough events at this rate; None if the rate is unknown."""
+        """Return the length in seconds of a trial with enough events, rounded up; None if the rate is unknown."""
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
@@ -49,9 +49,9 @@ def events_needed(metric: MetricId) -> int:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """Return why a percentile of these trials is not precise enough; None for rates and if there are enough events.
+    """Return the trial that has the fewest events, if they are too few for a percentile to be precise; otherwise None.
 
-    Trials of older runs have no counts and are not checked.
+    The result is also None for a rate. Trials of older runs have no counts and are not checked.
     """
     needed = events_needed(metric)
     if not needed:
@@ -70,7 +70,7 @@ def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
 
 
 def events_s(trial: Trial) -> float | None:
-    """Return the seconds in which a trial of this rate has enough events for its percentile.
+    """Return how long a trial must be, in seconds, to have enough events for its percentile at the rate of this trial.
 
     None for a rate, or if the number of events is unknown.
     """

@@ -15,12 +15,15 @@ from poolproof.version import __version__
 Value = TypeVar("Value")
 
 LARGEST = 1e24
-"""No machine has as many bytes or nanoseconds, and the fourth power of such a number does not overflow."""
+"""The largest number in a run's files.
+
+No machine counts as many bytes or nanoseconds, and even the fourth power of this number does not overflow.
+"""
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
 _AS_ZEROS = bytes.maketrans(b"123456789E", b"000000000e")
 _MAYBE_LARGE = (b"0" * 20, b"e00", b"e+00")
-"""What a number that may be too large contains after `_AS_ZEROS` has replaced its digits."""
+"""After `_AS_ZEROS` has replaced the digits, every number that may be too large contains one of these."""
 
 
 def write_together(files: Mapping[Path, bytes], root: Folder) -> None:

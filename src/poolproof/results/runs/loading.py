@@ -57,7 +57,7 @@ class LoadedRun:
 
     @property
     def by_build(self) -> bool:
-        """True if results and comparisons include how much builds of a layout differ, because there were several."""
+        """True if a cell has several builds. Results and comparisons then include how much its builds differ."""
         return any(cell.by_build for cell in self.cells)
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
@@ -81,7 +81,7 @@ class LoadedRun:
 
     @cached_property
     def _wanted_builds(self) -> tuple[tuple[str, str, int], ...]:
-        """Return the layout, the workload and the number of each build of a cell that the campaign requires."""
+        """Return every build that the campaign requires, as layout, workload and number of the build."""
         return tuple(
             (layout.name, workload.name, build)
             for layout, workloads in all_cells(self.campaign)
@@ -170,8 +170,8 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
 def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
     """Return the metrics that at least one cell measured, in the order of the table of metrics.
 
-    A metric of one direction is left out if its values only repeat those of reads and writes together in every cell,
-    because no load is mixed, and no workload is compared by it.
+    A metric of one direction is left out if no workload is compared by it and, in every cell, it has the same values as
+    the metric of reads and writes together, because no load is mixed.
     """
     all_cells = tuple(cells)
     own = {cell.metric for cell in all_cells}

@@ -138,7 +138,7 @@ class Trial:
     (the names of the file and its folders, and the job's options). `verdicts` has the metrics whose verdict differs
     from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke. `build` is the
     build of the layout, counted from 1; 1 in older runs. `bin_width` is the width of a bin of the latency histograms,
-    as a share of the bin's latency; that of fio in older runs.
+    as a share of the bin's latency; in older runs, it is the width of fio's bins.
     """
 
     layout: str

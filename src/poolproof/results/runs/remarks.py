@@ -38,9 +38,9 @@ _FINEST = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
     """Return the resolution of the coarsest of these trials.
 
-    A rate can be off by one I/O, or by 1 ms of the trial's length. Older runs and some imports have no number of I/Os
-    and no length. A latency is known to the width of its histogram bin. No value is taken as more precise than 1 part
-    in 10,000.
+    A rate can be off by one I/O, or by 1 ms of the trial's length. Trials of older runs and of some imports lack the
+    number of I/Os or the length. A latency is known to the width of its histogram bin. No value is assumed to be more
+    precise than 1 part in 10,000.
     """
     if not metric_of(metric).is_rate:
         share = coarsest_bin(trials)
@@ -69,7 +69,7 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 def remarks_on(
     trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
 ) -> tuple[str, ...]:
-    """Return sentences on a cell's values of a metric, each without a full stop; empty if there is nothing to say.
+    """Return sentences, without full stops, about a cell's values of a metric; empty if there is nothing to say.
 
     `samples` are the values that intervals and tests use: those of the trials, or the means of the builds.
     """
@@ -77,7 +77,7 @@ def remarks_on(
 
 
 def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
-    """Return which trials that did not fail are left out because they have no usable value of a metric, and why.
+    """Return sentences that say which trials did not fail but have no usable value of a metric, and why.
 
     Empty for a metric that none of the trials measured, unless it is the metric of their workload.
     """

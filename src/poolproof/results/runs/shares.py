@@ -12,8 +12,8 @@ from poolproof.verdicts import has_values
 class LeafShare:
     """A disk's shares of the bytes that a cell read, wrote and stores, and the disk's mean utilisation.
 
-    All of these are between 0 and 1. `latency_s` is the mean latency per request at the disk, including the queue; None
-    if the disk had no requests.
+    All of these are between 0 and 1. A share is None if there are no such bytes. `latency_s` is
+    the mean latency per request at the disk, including the queue; None if the disk had no requests.
     """
 
     device: str
@@ -26,7 +26,11 @@ class LeafShare:
 
 @dataclass(frozen=True)
 class AccountSum:
-    """The byte accounting of a cell, summed over its trials. `write_factor` is the expected write amplification."""
+    """The byte accounting of a cell, summed over the trials that did not fail.
+
+    `leaf_write_bytes` includes the bytes that were written during the drain. `write_factor` is the expected write
+    amplification.
+    """
 
     fio_read_bytes: int
     leaf_read_bytes: int
@@ -41,7 +45,7 @@ def with_values(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
-    """Return the byte accounting of a cell with these trials; None if no trial that did not fail has one."""
+    """Return the byte accounting of a cell with these trials; None if all trials failed or none has byte accounting."""
     accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
     if not accounts:
         return None

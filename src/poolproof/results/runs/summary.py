@@ -32,7 +32,7 @@ from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior,
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the variance between runs to the mean of a cell's metric, as far as earlier runs show it."""
+"""Adds the variance between runs to the mean of a cell's metric if earlier runs show it."""
 
 _EFFECTS = tuple(VERDICTS)
 
@@ -162,7 +162,7 @@ class Cell:
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean of a metric and its interval, which every output shows; None if there is no value.
+        """Return the mean and the interval that every output shows for a metric; None if there is no value.
 
         A metric whose values equal those of the workload's own metric has the same interval. An example is `read_iops`
         of a workload that only reads.
@@ -222,7 +222,7 @@ class Cell:
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if the metric is of one direction, with the values and the verdict of reads and writes together."""
+        """True if the metric is of one direction and has the same values and verdict as reads and writes together."""
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
@@ -236,7 +236,7 @@ class Cell:
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
-        """Return which trials lack the metric, and whether the others agree to the last digit, as sentences."""
+        """Return sentences that say which trials lack the metric, and whether the others agree to the last digit."""
         metric = metric or self.metric
         return remarks_on(self.trials, self.samples(metric).values, metric, by_build=self.by_build)
 
@@ -301,10 +301,11 @@ def speeds_to_baseline(
 ) -> Mapping[CellKey, Interval]:
     """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
 
-    The baseline is that of the cell's state or, if it was not measured in this state, the healthy one. For latencies,
-    the ratio is inverted, so more is always better. The intervals use the other cells, as in `poolproof compare`. Cells
-    of the baseline are left out, and so are cells whose result, or that of the baseline, is refuted, failed, not steady
-    or 0, or a percentile with too few events. `widened` adds the variance between runs.
+    The baseline is measured in the cell's state or, if there is no such cell, in the healthy state. For latencies, the
+    ratio is inverted, so more is always better. The variance of the other cells is used for the intervals, as in
+    `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be compared with the
+    baseline: one of the two results is refuted, failed, not steady or 0, or is a percentile with too few events.
+    `widened` adds the variance between runs.
     """
     bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
     metrics = dict.fromkeys(base.metric for base in bases.values())

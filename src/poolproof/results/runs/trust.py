@@ -64,13 +64,13 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """True if the group or others can write. A group with the owner's number is the owner's private group."""
+    """True if the group or others can write. A group with the same number as the owner is assumed to be private."""
     by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, found.st_uid)
     return bool(by_group or found.st_mode & stat.S_IWOTH)
 
 
 def _trusted() -> frozenset[int]:
-    """Return root, the user of this process and, under sudo, the user who called it."""
+    """Return the user IDs that are trusted: root, the user of this process and, under sudo, the user who called it."""
     caller = os.environ.get("SUDO_UID", "")
     called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
     return frozenset({0, os.geteuid()} | called_by)
