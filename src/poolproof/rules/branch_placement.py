@@ -1,4 +1,4 @@
-"""Several files on mergerfs may all end up on one disk."""
+"""Several files on mergerfs that may all end up on one disk."""
 
 from poolproof.rules.model import Case, Findings, Rule, notes
 from poolproof.units import format_number_of

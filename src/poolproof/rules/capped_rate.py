@@ -1,4 +1,4 @@
-"""A rate that the job limits itself."""
+"""A rate that is limited by the job itself."""
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
@@ -27,7 +27,8 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         most = _most(job, option, part)
         if most and reached is not None and reached >= _REACHED * most:
             return finding(
-                "suspects" if case.quoted is None else "notes",  # it can mislead a comparison, not a reader of the job
+                # readers of a text see the limit in the job; a comparison does not show it
+                "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
                 "is the one that was asked for, not the one that the layout can reach. The latencies are valid at this "
                 "rate",
@@ -38,10 +39,10 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
-    """Return the share of the time, at most 1, that thinktime made each clone pause.
+    """Return the share of the run time, at most 1, during which thinktime paused each clone.
 
-    fio pauses after every `thinktime_blocks` I/Os of both directions. If only `thinktime_iotime` is set, it pauses
-    after doing I/O for that time instead (handle_thinktime).
+    fio pauses after every `thinktime_blocks` I/Os, counting both directions. If only `thinktime_iotime` is set, it
+    pauses after doing I/O for that time instead (handle_thinktime).
     """
     fio = fio_job(job)
     pause_s, ran_s = fio.seconds("thinktime", bare_us=1) or 0.0, (part.figures.runtime_ms or 0) / 1e3
@@ -55,9 +56,9 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the limit of the direction for all clones that the result covers; None without a limit.
+    """Return the limit of one direction, summed over the clones that the result covers; None without a limit.
 
-    The values of a list are for reads, writes and trims. If one is missing, the previous value is used.
+    A list gives the limits for reads, writes and trims. A value that is missing is the same as the one before it.
     """
     fio = fio_job(job)
     values = [value for value in (fio.text(option) or "").split(",") if value.strip()]

@@ -12,8 +12,9 @@ from poolproof.rules.reported import each_sync_has_data
 class Commits:
     """The syncs that had data to write, and the requests that made data durable.
 
-    `needed` is lower than `syncs` if several clones sync at once, because one flush serves all of them. `durable` is
-    None if the kernel does not count the flushes of a disk.
+    `needed` is the number of such requests that the syncs need. It is lower than `syncs` if several clones sync at
+    once, because one flush serves all of them. `durable` is the number that was counted; None if the kernel does not
+    count the flushes of a disk.
     """
 
     syncs: int
@@ -22,14 +23,15 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The durable requests per needed one; None if unknown or if nothing was synced."""
+        """The durable requests that were counted, divided by those needed; None if unknown or if nothing was synced."""
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 
 def commits(case: Case) -> Commits | None:
     """Compare syncs with flushes; None if nothing was counted, or if the disks' write caches are unknown.
 
-    A disk without a volatile write cache gets no flushes: each write is durable when it completes.
+    A disk without a volatile write cache gets no flushes. Its writes count instead, because each is durable when it
+    completes.
     """
     if case.outcome is None or case.target is None or case.target.write_through is None:
         return None
@@ -45,10 +47,10 @@ def commits(case: Case) -> Commits | None:
 
 
 def _syncs(case: Case, reported: PartOutcome) -> int:
-    """Return the number of syncs that had data to write.
+    """Return the number of syncs that had data to write; 0 if the job asks for no syncs.
 
-    Because fio 3.x can report 0 for psync, samples of the sync latency count as syncs too. If some calls may have had
-    nothing to write, each needs a write of its own: at most one sync for each `sync_every` writes counts.
+    fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
+    may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

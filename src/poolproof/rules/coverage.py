@@ -1,16 +1,16 @@
 """Request accounting for the rules: whether the disks' requests cover the I/Os that fio counted.
 
-Bytes prove a rate of bytes. They prove neither IOPS nor latency if a single request can move more than one I/O asked
-for: readahead, a record of ZFS, a page for a block of 512 bytes. One miss then brings in what the cache serves to many
-later I/Os. So each I/O needs its own work at the disks, which is counted in up to three ways:
+Byte counts can prove a bandwidth. They prove neither IOPS nor latency if one request moves more than one I/O asked for,
+such as readahead, a whole ZFS record, or a page for a block of 512 bytes: the cache then serves many later I/Os. So
+each I/O needs its own work at the disks, which is counted in up to three ways:
 
-- A request. What the block layer merges counts as well: blk_account_io_merge_bio() and blk_account_io_merge_request()
-  in the kernel's block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and
-  metadata only add requests. A write needs a request for each copy (`_copies`). ZFS combines neighbouring blocks before
-  the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), as the page cache does, and nothing counts that.
-  Fewer requests than I/Os then leave sequential I/O unproven; random I/O has no neighbours.
-- The bytes of a whole record, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
-- A miss in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
+- Requests, including merged ones: blk_account_io_merge_bio() and blk_account_io_merge_request() in the kernel's
+  block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and metadata only
+  add requests. A write needs a request for each copy (`_copies`). ZFS and the page cache combine neighbouring blocks
+  before the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), and nothing counts that. Sequential I/O with
+  fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks.
+- The bytes of whole records, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
+- Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ from poolproof.units import format_count, format_number_of, format_size
 
 @dataclass(frozen=True)
 class Coverage:
-    """One way to count the disks' work: the I/Os of fio, the work that they need and the work that was counted.
+    """One way to count the disks' work: fio's I/Os, the work that they need, and the work that was counted.
 
-    `counted_text` names the work for messages: "94 requests".
+    `counted_text` describes the counted work in messages: "94 requests".
     """
 
     ios: int
@@ -48,19 +48,20 @@ class Coverage:
 
     @property
     def is_proof(self) -> bool:
-        """True if so few I/Os lack work of their own that IOPS and latencies are the disks'."""
+        """True if enough I/Os had their own work at the disks to prove IOPS and latencies."""
         return self.ratio >= REQUESTS_OF_EACH
 
     @property
     def effect(self) -> Effect:
-        """The effect of the finding if the ratio is too low."""
+        """The effect of a finding that the ratio is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
 
 def random_reads(case: Case) -> Coverage | None:
-    """Return how the disks' work covers the random reads that should be cold, by the count with the lowest ratio.
+    """Compare the random reads that should be cold with the disks' work.
 
-    None if there are no such reads, or if nothing was counted.
+    If the work is counted in several ways, the way with the lowest ratio is returned. None if there are no such reads,
+    or if nothing was counted.
     """
     found = account(case)
     random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
@@ -92,7 +93,10 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
 
 
 def _record_bytes(case: Case) -> int | None:
-    """Return the bytes that ZFS reads as a unit; None on other file systems. A smaller file is a single block."""
+    """Return how many bytes ZFS reads as a unit; None on other file systems.
+
+    A file that is smaller than a record is a single block.
+    """
     if case.target is None or not is_zfs(case.target) or not case.target.record_bytes:
         return None
     largest = max((file.size_bytes for file in case.files), default=0)
@@ -106,9 +110,9 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 
 
 def counted_requests(case: Case, kind: Kind) -> int | None:
-    """Return the requests of the leaf devices in one direction, with the merged ones and without flushes.
+    """Return the leaf devices' requests in one direction, including merged requests but not flushes.
 
-    None if they were not counted: the leaf devices moved bytes, but without a request.
+    None if they were not counted: the leaf devices moved bytes, but the counters show no request.
     """
     found, reads = account(case), kind == "read"
     requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
@@ -126,8 +130,8 @@ def counted_requests(case: Case, kind: Kind) -> int | None:
 def _commits_by_request(case: Case) -> bool:
     """True if each flush belongs to a write request: direct writes with O_SYNC or O_DSYNC have FUA set.
 
-    The kernel then counts one request for the write and its flush (Linux, block/blk-flush.c: blk_account_io_done counts
-    the request that contains the flush). An fsync, however, sends a request of its own without data.
+    The kernel then counts the write and its flush as one request (Linux, block/blk-flush.c: blk_account_io_done counts
+    the request that contains the flush). An fsync, however, sends a separate request without data.
     """
     writing = [job for _, job in _of(case, "write")]
     return all(
@@ -136,7 +140,7 @@ def _commits_by_request(case: Case) -> bool:
 
 
 def reads_reach_disks(case: Case) -> bool:
-    """True if the disks' work covers every read that should be cold, so that IOPS and latencies are the disks'."""
+    """True if the disks' work covers every read that should be cold, which proves their IOPS and latencies."""
     if not case.cold or not list(_of(case, "read")):
         return True
     if not bytes_prove(case, "read"):
@@ -150,11 +154,11 @@ def reads_reach_disks(case: Case) -> bool:
 
 
 def writes_reach_disks(case: Case) -> bool:
-    """True if each write had work of its own at the disks before fio ended, once for each copy.
+    """True if the disks did separate work for each copy of each write before fio ended.
 
-    A write that is committed may share its request with the other clones that commit at the same time: the journal of a
-    file system and the intent log of ZFS write them together. Writes of whole ZFS records need no requests of their
-    own, because each record is stored in a separate place.
+    A committed write may share its request with the writes of other clones that commit at the same time: the journal of
+    a file system and the intent log of ZFS write them together. Writes of whole ZFS records need no separate requests,
+    because each record is stored in a separate place.
     """
     if not list(_of(case, "write")):
         return True
@@ -167,7 +171,7 @@ def writes_reach_disks(case: Case) -> bool:
 
 
 def write_requests_needed(case: Case) -> float | None:
-    """Return the requests that the writes need on all disks together; None if the job of a result is unknown."""
+    """Return how many requests the writes need on all disks together; None if the job of a result is unknown."""
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
@@ -180,11 +184,11 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the smallest number of requests that a write needs on all disks together.
+    """Return the smallest number of requests that one write needs on all disks together: the write amplification.
 
-    A mirror writes each copy with a request of its own, so two writes that were joined in RAM would make as many
-    requests as two writes on one disk. Parity needs at least the share of a full stripe: neighbouring writes of a
-    stripe update its parity together. Stripes write a block once. This is what the write amplification says in bytes.
+    A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
+    two separate ones. Parity needs at least the share of a full stripe, because neighbouring writes of a stripe update
+    its parity together. Stripes write a block once.
     """
     found = account(case)
     if found is None:
@@ -193,7 +197,7 @@ def _copies(case: Case, *, of_commits: bool) -> float:
 
 
 def writes_wait_for_disks(case: Case) -> bool:
-    """True if each write returned only when its data had left RAM, so that its latency is the disks'."""
+    """True if each write returned only after its data had left RAM, so that its latency is that of the disks."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
         job is not None and (job.writes_are_synchronous or goes_past_ram(job, case.target) is True) for job in jobs
@@ -203,7 +207,7 @@ def writes_wait_for_disks(case: Case) -> bool:
 def random_reads_in_order(case: Case) -> bool:
     """True if the disks' work covers the random reads that should be cold, or if there are none.
 
-    If nothing counts the work, this is true only if the reads bypass RAM, or if RAM is part of what is measured.
+    If the work was not counted: true only if the reads bypass RAM, or if RAM is part of what is measured.
     """
     found = random_reads(case)
     if found is not None:
@@ -213,8 +217,8 @@ def random_reads_in_order(case: Case) -> bool:
 
 
 def proves(case: Case) -> bool:
-    """True if the accounting proves where the data went: the bytes, and the requests of random reads.
+    """True if the byte accounting and the requests of random reads prove where the data went.
 
-    Findings on a job about caches are then dropped.
+    Findings on the job that are about caches are then dropped.
     """
     return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))

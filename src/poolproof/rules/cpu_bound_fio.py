@@ -18,7 +18,7 @@ def _in_result(case: Case) -> Findings:
 def _in_kernel_threads(case: Case) -> Findings:
     """Yield a finding if a processor was busy all the time, but not with fio.
 
-    md, dm-crypt and ZFS work in separate threads.
+    md, dm-crypt and ZFS do their work in separate threads.
     """
     host = case.evidence.host if case.evidence else None
     busy = [cpu for cpu in host.cpus if cpu.busy >= _BUSY] if host and case.outcome else []

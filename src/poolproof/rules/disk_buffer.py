@@ -18,7 +18,7 @@ _KINDS: tuple[Kind, ...] = ("read", "write")
 
 def _in_job(case: Case) -> Findings:
     if case.outcome is not None:
-        return  # a result shows in its rate what the buffer did
+        return  # the rate of a result shows whether the buffer served it
     for kind in _KINDS:
         if (size := _covered(case, kind)) is not None:
             is_repeated = any(job.time_based for job in case.jobs if _can_hit(case, job, kind))
@@ -28,7 +28,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """If seeks allow the rate, the result is not doubted, because the buffer then served few I/Os."""
+    """Yield a finding if the rate is higher than seeks allow. At a lower rate, the buffer served few I/Os."""
     for kind in _KINDS:
         size, disks = _covered(case, kind), case.target.disks if case.target else None
         if size is None or not disks or case.outcome is None:
@@ -45,9 +45,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _covered(case: Case, kind: Kind) -> float | None:
-    """Return the bytes per rotational disk that random I/O of one kind covers.
+    """Return how many bytes of each rotational disk the random reads or writes cover.
 
-    None if that is unknown, or if the buffer of a disk cannot hold it.
+    None if that is unknown, or if the buffer of a disk cannot hold the bytes or cannot serve the jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
@@ -58,8 +58,8 @@ def _covered(case: Case, kind: Kind) -> float | None:
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     """True if the buffer of a disk can serve random I/Os of the job.
 
-    A read has to be cold. A write has to reach the disk by itself, and to be acknowledged before it is on the medium:
-    a sync every few writes, or a disk without a write cache, rules that out.
+    Reads count only if they should be cold. Writes count only if they bypass RAM and are acknowledged before they are
+    on the medium, which is not so with frequent syncs or on disks without a write cache.
     """
     if not job.is_random:
         return False

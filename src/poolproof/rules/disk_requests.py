@@ -15,8 +15,8 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 class Requests:
     """The number of fio's I/Os in one direction, and the maximum number of them that can have reached the disks.
 
-    `reached` counts requests and the requests merged into them. They include the file layout and the ramp, and the
-    whole run if the I/Os are those of one group. So they are an upper bound.
+    `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all groups of
+    jobs.
     """
 
     issued: int

@@ -7,7 +7,7 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""So many passes of random writes without a map of the blocks leave out 1/e³ = 5 % of them."""
+"""After this many passes of random writes without a map of the blocks, 1/e³ = 5 % of the blocks are still unwritten."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
@@ -29,7 +29,10 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
-    """Return the program that prepared one of the job's files, out of the prepared `paths`; None if none did."""
+    """Return the program that prepared one of the job's files; None if there is none.
+
+    `paths` maps each prepared file to its program.
+    """
     fio = fio_job(job)
     names = (name if name.startswith("/") or not fio.directory else f"{fio.directory}/{name}" for name in fio.filenames)
     return next((paths[name] for name in names if name in paths), None)
@@ -60,8 +63,10 @@ def is_cut_short(part: LoadPart) -> bool:
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if one pass of the random writes leaves some blocks out, because fio keeps no map of the blocks already
-    written.
+    """True if random writes of the job's size leave out some blocks.
+
+    This happens if the offsets are not uniform, or if fio keeps no map of the blocks written and makes fewer than 3
+    passes.
     """
     fio = fio_job(part)
     if not part.is_random or (fio.text("random_generator") or "").strip() == "lfsr":
@@ -77,7 +82,10 @@ def writes_again(part: LoadPart) -> bool:
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:
-    """True if the earlier job covers every extent of this job. If the scales differ, the ends are not compared."""
+    """True if the earlier job `part` covers every extent of `job`.
+
+    If two extents have different scales, only their starts are compared.
+    """
     return all(
         any(
             other.file == extent.file

@@ -35,7 +35,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _hints(job: LoadPart) -> bool:
-    """True if fio announces that it accesses the file in order."""
+    """True if fio writes the file and announces sequential access to it (fadvise_hint)."""
     hint = fio_job(job).options.get("fadvise_hint", "1")
     return is_fio_job(job) and job.writes and not job.is_random and hint not in ("0", "none", "random")
 

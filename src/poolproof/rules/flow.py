@@ -18,8 +18,9 @@ from poolproof.units import format_size
 class Flow:
     """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
 
-    `least` is the lowest ratio of counted to expected bytes that is within bounds. With `of_all_work`, the disks were
-    expected to have written by then all that they wrote until the final flush.
+    `least` is the lowest ratio of counted to expected bytes that is within bounds. With `of_all_work`, the expected
+    bytes are all that the disks wrote until the final flush, and the counted bytes are those written when the load
+    ended.
     """
 
     moved_bytes: int
@@ -38,7 +39,7 @@ class Flow:
 
     @property
     def effect(self) -> Effect:
-        """The effect of the finding if the ratio is too low."""
+        """The effect of a finding that the ratio is too low."""
         return "refutes" if self.ratio < REFUTED else "suspects"
 
     @property
@@ -53,7 +54,7 @@ class Flow:
     def expected(self) -> str:
         """The expected bytes as text.
 
-        Contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
+        It contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
         """
         if self.of_all_work:
             return f"the {format_size(self.expected_bytes)} that they wrote until the final flush"
@@ -100,7 +101,10 @@ def uncounted(case: Case) -> tuple[str, ...]:
 
 
 def reads(case: Case) -> Flow | None:
-    """Compare what fio read with what the leaf devices read; None if fio read nothing or no leaf was counted."""
+    """Compare what fio read with what the leaf devices read.
+
+    None if fio read nothing or a leaf device was not counted.
+    """
     found = account(case)
     if found is None or not found.fio_read_bytes:
         return None
@@ -124,7 +128,7 @@ def writes(case: Case) -> Flow | None:
 
     The expected bytes are fio's writes × the expected write amplification. Log records do not count as data of a pool:
     the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if all data was
-    synced when fio ended. None if fio wrote nothing or no leaf was counted.
+    synced when fio ended. None if fio wrote nothing or a leaf device was not counted.
     """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
@@ -139,8 +143,8 @@ def lost_writes(case: Case) -> Flow | None:
 def writes_at_end(case: Case) -> Flow | None:
     """Like `writes`, but with what the leaf devices had written when fio ended.
 
-    A committed write on a pool with log vdevs is durable there, once per copy of the log, until its transaction group
-    is written (zil_commit() in OpenZFS 2.1). So is the rest of a job's data that a final sync commits.
+    On a pool with log vdevs, a committed write is durable once each copy of the log has it, until its transaction group
+    is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a final sync commits.
     """
     found = account(case)
     if found is None:
@@ -152,13 +156,14 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare what the leaf devices had written when fio ended with all that they wrote for it, less background.
+    """Compare what the leaf devices had written when fio ended with all that they wrote for it, less background writes.
 
     With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
-    None if each write had left RAM when it returned, or if all data was synced when fio ended: what follows are only
-    the file system's own structures. ZFS, however, may then have its data only in the intent log. None too if fio wrote
-    nothing or no leaf was counted. Data that ZFS committed to its intent log is not deferred, although its transaction
-    group writes it again.
+    Data that ZFS has committed to its intent log is not deferred, although its transaction group writes it again.
+
+    None if fio wrote nothing, if a leaf device was not counted, or if each write had left RAM when it returned. Also
+    None if all data was synced when fio ended, because only the file system's own structures follow. ZFS is the
+    exception: its data may then be in the intent log only.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
@@ -177,9 +182,10 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` or `deferred_writes` if its ratio is too low, and bytes were written late; otherwise None.
+    """Return `writes_at_end` or `deferred_writes`, the first whose ratio is too low; None if neither is too low.
 
-    Late data is written by the final flush after fio has ended, and is not lost. It is at least 5 % of the data.
+    `writes_at_end` counts only if more than 5 % of the bytes were written after fio ended. Such data is late, not lost:
+    the final flush writes it.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:
@@ -202,9 +208,10 @@ def _ends_durable(case: Case) -> bool:
 
 
 def _durable_at_end(case: Case, found: Account) -> float:
-    """Return the bytes that the leaves had written when fio ended.
+    """Return the bytes that the leaf devices had written when fio ended.
 
-    If everything was synced then, each byte on a log vdev stands for the bytes that its transaction group writes later.
+    If everything was synced by then, each byte on a log vdev counts as the bytes that its transaction group writes
+    later.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes
@@ -242,10 +249,10 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
 
 
 def stored_share(case: Case) -> float:
-    """Return the stored size of the data that fio read, as a fraction of its size.
+    """Return the stored size of the data that fio read, as a fraction of its size. It is below 1 only with compression.
 
-    It is below 1 only if the target compresses. It was measured when the file was filled. Otherwise, it follows from
-    the data that the jobs write (buffer_compress_percentage); a job that only reads does not show it.
+    The fraction is measured when the file is filled. If it was not measured, it follows from the data that the jobs
+    write (buffer_compress_percentage). It is then 1 for jobs that only read.
     """
     found = account(case)
     if not compresses(case):
@@ -254,7 +261,10 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return the fraction of the bytes that fio wrote which the disks store, as the jobs that write ask for."""
+    """Return the fraction of fio's written bytes that remains after compression, from buffer_compress_percentage.
+
+    With several jobs, the lowest percentage counts. The result is at least 0.01.
+    """
     writers = [job for job in case.load.parts if job.writes]
     if not compresses(case) or not writers:
         return 1.0

@@ -37,7 +37,10 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings. Those that say why a metric is unproven name only metrics that nothing else decides."""
+    """Yield the findings, without explanations for metrics that are not unproven after all.
+
+    A finding that explains why several metrics are unproven is limited to those that are.
+    """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:
         if finding.effect != "leaves-unproven" or not finding.metrics:

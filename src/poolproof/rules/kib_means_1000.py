@@ -52,7 +52,7 @@ def _before_kb_base(job: LoadPart) -> list[str]:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the intended sizes. They end in k, m or g (1024), or are in bytes if they come before kb_base=1000."""
+    """Return the intended sizes, ending in k, m or g (1024). Sizes that come before kb_base=1000 are given in bytes."""
     if late := _before_kb_base(job):
         return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}
     return {name: _text(job, name)[:-2].lower() for name in _read_as_1024(job, _IEC)}

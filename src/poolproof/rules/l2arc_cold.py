@@ -37,7 +37,7 @@ def _fill_rate(zfs: ZfsFacts) -> int:
 
 
 def _fastest(zfs: ZfsFacts) -> float:
-    """Return how many bytes per second a cache device can be filled with before the ARC has evicted anything."""
+    """Return a cache device's highest fill rate, in bytes per second: the rate until the ARC first evicts data."""
     write = _fill_rate(zfs)
     boost = write if zfs.l2arc_boost_bytes_per_s is None else zfs.l2arc_boost_bytes_per_s
     return (write + boost) / (zfs.l2arc_shortest_s or _SHORTEST_S)

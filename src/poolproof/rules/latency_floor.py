@@ -55,7 +55,7 @@ def _effect(case: Case, part: ReportedDirection) -> Effect:
     if job is None:
         return "suspects"
     waits_for_disk = goes_past_ram(job, case.target) is not False or job.direct
-    # The median is that of random offsets only if most I/Os are at one.
+    # The median is that of random I/Os only if most I/Os are random.
     waits_anyway = job.writes_are_synchronous if part.kind == "write" else job.is_random and job.random_share > 0.5
     return "refutes" if waits_for_disk or waits_anyway else "notes"
 

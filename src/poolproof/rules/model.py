@@ -82,10 +82,10 @@ class Case:
     `asked_s`: the requested run time in seconds; None if unknown.
     `quoted`: facts from the text around the result; None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
-    `drops_caches`: the text drops the caches after the last of them. `drops_only_clean`: it does, but does not sync the
-    written data first.
-    `empty`, `zeros`: the files and devices that the text leaves without data, and those that it fills with zeros, each
-    with the program that does it.
+    `drops_caches`: the text drops the caches after the last of the earlier loads. `drops_only_clean`: the text does so
+    without syncing the written data first, so dirty pages stay; `drops_caches` is then False.
+    `empty`, `zeros`: the files and devices that a program in the text leaves without data, or fills with zeros. The
+    values name the program.
     """
 
     load: Load
@@ -170,13 +170,13 @@ class Rule:
     `explains_lost` says, by direction, why bytes that fio moved reached no disk. The report shows it in the byte flow.
 
     `not_compared` says in a few words why a metric with a finding of this rule is neither compared nor ranked, although
-    its verdict counts; empty if it is.
+    its verdict would allow it. If it is empty, the metric is compared.
 
     `least_rate` takes a case and the reported rate, and returns the lowest true rate that the pitfall allows, with the
     calculation as text. An audit uses it if the counters are unknown and the rule refutes or suspects the result.
 
-    `is_ceiling`: the rule refutes a result by the speed of the disks. If only a sentence near the result states that
-    speed, an audit weakens the finding to `suspects`.
+    `is_ceiling`: the rule refutes results that are faster than the disks can be. If only a sentence near the result
+    states the speed of the disks, an audit weakens the finding to `suspects`.
 
     `options` are the fio options that `in_job` checks, most important first. `fixed_options` are the changes to a job
     after which `in_job` finds nothing, or a function that returns these changes; empty if a person has to choose.

@@ -1,4 +1,4 @@
-"""More random I/O than the hard disk that the text names can do."""
+"""Random I/O that is too fast for the hard disks named in the text."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects

@@ -62,10 +62,10 @@ def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
 
 
 def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
-    """True if ZFS should honour the job's direct I/O: a dataset of release 2.3 or later without dedup.
+    """True if ZFS should honour the job's direct I/O.
 
-    Reads have to be whole pages, and writes whole records. ZFS may still use the ARC, such as for blocks that it
-    already holds, so that `goes_past_ram` is unknown.
+    The job must use a dataset without deduplication on OpenZFS 2.3 or later, read whole pages and write whole records.
+    ZFS may still use the ARC, for example for blocks that it already holds, so `goes_past_ram` returns None.
     """
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
     if target is None or zfs is None or release is None or not job.direct:

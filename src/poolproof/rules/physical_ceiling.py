@@ -29,9 +29,10 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
 
 
 def _seeks(case: Case, target: Target) -> Findings:
-    """Check seeks of rotational disks: about 250/s per disk, 400/s with a deep queue, more on a small span.
+    """Yield a finding if the random reads need more seeks than rotational disks can do.
 
-    Only I/Os at a new random offset need a seek: one in eight for `rw=randread:8`.
+    A disk does about 250 seeks/s, 400/s with a deep queue, and more on a small span. Only I/Os at a new random offset
+    need a seek: one in eight for `rw=randread:8`.
     """
     if not target.rotational or not target.disks:
         return

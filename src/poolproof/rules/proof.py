@@ -12,38 +12,38 @@ from poolproof.rules.reported import ReportedDirection, parts
 from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
-"""The percentiles of reads, of writes and of both together."""
+"""The latency percentiles of reads, of writes and of both together."""
 
 LATENCIES_OF_BOTH: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "requests")
-"""The percentiles of reads and writes together."""
+"""The latency percentiles of reads and writes together."""
 
 READ_LATENCIES: tuple[MetricId, ...] = tuple(
     metric.id for metric in METRICS if metric.is_of_ios and metric.of == "read"
 )
-"""The percentiles of reads alone."""
+"""The latency percentiles of reads alone."""
 
 WRITE_LATENCIES: tuple[MetricId, ...] = tuple(
     metric.id for metric in METRICS if metric.is_of_ios and metric.of == "write"
 )
-"""The percentiles of writes alone."""
+"""The latency percentiles of writes alone."""
 
 LATENCIES_WITH_READS: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *READ_LATENCIES)
-"""The percentiles that reads are part of."""
+"""The latency percentiles that include reads."""
 
 LATENCIES_WITH_WRITES: tuple[MetricId, ...] = (*LATENCIES_OF_BOTH, *WRITE_LATENCIES)
-"""The percentiles that writes are part of."""
+"""The latency percentiles that include writes."""
 
 SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "syncs")
-"""The percentiles of fsync and fdatasync calls."""
+"""The latency percentiles of fsync and fdatasync calls."""
 
 OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
 """The metrics of a job that syncs after each write."""
 
 OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
-"""The metrics that reads are part of."""
+"""The metrics that include reads."""
 
 OF_WRITES: tuple[MetricId, ...] = (*rates_of("all", "write"), *LATENCIES_WITH_WRITES)
-"""The metrics that writes are part of."""
+"""The metrics that include writes."""
 
 
 def _read_bandwidth(case: Case) -> bool:
@@ -94,7 +94,10 @@ def _each_sync_is_stored(case: Case) -> bool:
 
 
 def _stored_bytes(case: Case, part: ReportedDirection) -> float:
-    """Return the bytes that the syncs of a job had to store: the distinct blocks written between two of them."""
+    """Return the bytes that the syncs of a job had to store: the distinct blocks written between two syncs.
+
+    Infinite if that is unknown.
+    """
     job, ios, moved = case.job_named(part.job.name), part.figures.ios, part.figures.io_bytes
     if job is None or not job.sync_every or not ios or not moved or not job.size_bytes:
         return math.inf

@@ -18,7 +18,7 @@ _ENDS = frozenset({"number_ios", "fill_device", "steadystate", "zonesize", "read
 
 
 def _may_end_early(case: Case) -> list[LoadPart]:
-    """Return the jobs that end when their size is done.
+    """Return the jobs that end as soon as their size has been transferred.
 
     Jobs with `steadystate` are meant to end early, so they are left out.
     """
@@ -77,7 +77,7 @@ def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
 
 
 def _limits(job: LoadPart, name: str) -> list[int]:
-    """Return the limits of the directions that the job uses; empty if there are none."""
+    """Return the values of the option `name` (rate or rate_iops) for the job's directions; empty if there are none."""
     fio = fio_job(job)
     values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]
     given = [
@@ -96,7 +96,7 @@ def _in_result(case: Case) -> Findings:
         return  # something else ended the run, such as a signal: `work-done` reports it
     too_short = ran < 0.5 * asked and ran < _LONG_ENOUGH_S
     effect: Effect = "fails" if too_short else "notes"
-    if too_short and case.quoted is not None:  # the author may have meant the size, so only a burst is a doubt
+    if too_short and case.quoted is not None:  # the author may have meant to limit the size, so only a burst is suspect
         effect = "suspects" if ran < _BURST_S else "notes"
     yield finding(
         effect,

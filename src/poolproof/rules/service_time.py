@@ -10,7 +10,7 @@ def submission_ns(part: ReportedDirection) -> float:
 
 
 def typical_ns(part: ReportedDirection) -> float | None:
-    """Return the median latency, or else the mean, with the time of the submission; None if unknown."""
+    """Return the median latency, or the mean if there is no median, plus the submission time (ns); None if unknown."""
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
     return None if latency is None else latency + submission_ns(part)
@@ -25,8 +25,8 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
     """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles, distribution and mean.
 
-    The distribution covers all directions of a job, so it counts only if the direction `is_alone`. At most mean / limit
-    of the I/Os can take longer than the limit, because no latency is negative.
+    The distribution covers all directions of a job, so it is used only if the job has no other direction (`is_alone`).
+    At most mean / limit of the I/Os can take longer than the limit, because no latency is negative.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}

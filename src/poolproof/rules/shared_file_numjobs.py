@@ -45,7 +45,7 @@ def _share_of(size_bytes: int, sharers: int) -> str:
 def _in_job(case: Case) -> Findings:
     yield from _direct_in_step(case)
     sharers = _sharers(case, lambda _job: True)
-    # Writers are among those that share most if they alone are as many, or if fewer share without them.
+    # True if the largest group that shares bytes contains writers.
     writers = _sharers(case, lambda job: job.writes) == sharers or _sharers(case, lambda job: not job.writes) < sharers
     if sharers < 2 or not (case.cold or writers):
         return
@@ -153,7 +153,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _least_rate(case: Case, rate: float) -> tuple[float, str]:
-    """Return the rate if the disks moved each block only once, for one of the jobs that share it."""
+    """Return the true rate if the disks moved each shared block only once, with the calculation as text."""
     least = rate / case.load.sharers
     quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(least)}"
     return least, f"{quotient} if each block was transferred once"

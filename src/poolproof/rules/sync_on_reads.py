@@ -7,7 +7,7 @@ _OPTIONS = ("sync", "fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_f
 
 def _in_job(case: Case) -> Findings:
     if case.load.writes:
-        return  # the options are meant for the jobs that write, and the others inherit them from [global]
+        return  # the options are meant for the jobs that write; the other jobs inherit them from [global]
     if jobs := [job for job in case.jobs if job.reads and not job.writes and job.syncs]:
         yield notes(f"{case.who(jobs)} only reads, but sets sync options: they have no effect on reads", weight=15)
 

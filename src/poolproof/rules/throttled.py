@@ -28,7 +28,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield a finding if a limit applies; suspect if the load came close to it."""
+    """Yield a finding if the limit applies to the load: `suspects` if its rate came close, otherwise a note."""
     rate = _rate(case, limit)
     if rate is None:
         return
@@ -45,7 +45,7 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 
 
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the highest rate that the limit may concern, of the load or of a disk; None if the load has no such I/O.
+    """Return the highest rate that the limit may apply to, of the load or of a disk; None if the load has no such I/O.
 
     The limit may apply before or after I/Os are merged and split, so the largest of these rates counts.
     """

@@ -11,7 +11,7 @@ READ = 0.85
 0.885, because three earlier runs with other random offsets had left an eighth of the file in RAM."""
 
 ALL_READ = 0.95
-"""The share of the bytes read above which a rule does not even note that something came from RAM."""
+"""If the disks read more than this share of the bytes, rules do not even note that some data came from RAM."""
 
 WRITTEN = 0.9
 """The share of the bytes that the disks must have written. No cache can keep writes from the disks after the flush, so
@@ -25,28 +25,32 @@ for what a file system writes for itself after a load: journal, metadata, a tran
 """
 
 IN_DRAIN = 0.95
-"""Missing writes are late, not lost, if the disks had written less than this share of them when the load ended."""
+"""Writes were late, not lost, if the disks had written less than this share of their bytes when the load ended."""
 
 REQUESTS = 0.85
-"""The share of I/Os that must have their own request or other work at the disks. It equals `READ`: the same blocks
-in RAM need no request. This is also the limit for fio's disk statistics."""
+"""The share of I/Os that must have their own request or other work at the disks. It equals `READ`, because blocks that
+are read from RAM need no request either. This is also the limit for fio's disk statistics.
+"""
 
 REQUESTS_OF_EACH = 0.95
 """The share of I/Os that must have their own work at the disks to prove IOPS and latencies. If a twentieth of the
 I/Os took no time, IOPS are 5 % too high."""
 
 REQUESTS_IF_UNEVEN = 0.9
-"""If at least this share of I/Os has a request, an uneven rate is taken to be the disk's."""
+"""If at least this share of I/Os has a request, an uneven rate is attributed to the disk."""
 
 REFUTED = 0.5
-"""Below this share, a result is refuted: most of it is not the disks' work. From here up to the limit of the direction,
-it is suspect."""
+"""Below this share, a result is refuted: most of the work was not done by the disks. From here up to the limit of the
+direction, it is suspect.
+"""
 
 FLUSHED = 0.5
-"""The share of syncs with a flush or a write through the cache. One flush may serve the syncs of several clones."""
+"""The share of syncs that must have caused a flush or a write through the cache. One flush may serve the syncs of
+several clones.
+"""
 
 STORED_BY_SYNCS = 0.9
-"""The share of the blocks to be stored by syncs that must be on the disks; the same tolerance as `WRITTEN`."""
+"""The disks must have at least this share of the blocks that syncs had to store; the same tolerance as `WRITTEN`."""
 
 
 def percent(share: float) -> str:

@@ -17,8 +17,7 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
 
-    In OpenZFS 2.4, direct I/O that cannot be direct becomes uncached I/O: it goes through the ARC, which does not keep
-    the data. Then only writes still wait for the transaction group.
+    OpenZFS 2.4 turns direct I/O that it cannot do into uncached I/O, which goes through the ARC but is not kept there.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
@@ -76,7 +75,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1, because it has no effect. If only the block size prevents direct I/O, change nothing."""
+    """Remove direct=1, because it has no effect. If the only reason is writes of incomplete records, change nothing."""
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
