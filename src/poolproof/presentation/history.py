@@ -37,7 +37,7 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""Vega's default labels would show 19:30 as 07:30, and without the day."""
+"""The labels of the time axis. Vega's default labels would show 19:30 as 07:30, and without the day."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class NamedRun:
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A change from an earlier result. `speed` is the speed ratio, `since` the number of the earlier run.
+    """A change from an earlier result. `speed` is the ratio of the speeds, and `since` the number of the earlier run.
 
-    `earlier_runs` is the number of runs before the earlier one whose variance the change includes.
+    `earlier_runs` is the number of runs before that earlier run that were used to estimate the variance between runs.
     """
 
     decision: ComparisonDecision

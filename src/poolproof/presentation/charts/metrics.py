@@ -74,7 +74,8 @@ def result_text(cell: Cell, metric: MetricId) -> str:
 def interval_text(interval: Interval, metric: MetricId, trials: int, *, few: bool = False) -> str:
     """Return a result with its interval: `131 IOPS (120 IOPS … 142 IOPS)`.
 
-    Without an interval, the text says why: its percentile depends on too few events (`few`), or there is one trial.
+    Without an interval, the text says why: the percentile has too few events (`few`), or there is only one trial or
+    build.
     """
     mean = value_text(interval.mean, metric)
     if few or interval.low is None or interval.high is None:

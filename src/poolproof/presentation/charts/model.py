@@ -42,9 +42,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Lines:
-    """Rows of three columns in a compact form: named lines that share their positions.
+    """Named lines that share their positions: a compact form of rows (position, name, value).
 
-    Each value is a row (position, name, value). None means that there is no row: the line stays at its previous value.
+    A value of None has no row, so the line stays at its previous value.
     """
 
     at: Sequence[float | None]
@@ -104,8 +104,9 @@ class TrialChart(Chart):
     The report shows the chart of the selected trial, with the trial's phases shaded. `note` returns a sentence to show
     above the chart, or an empty string.
 
-    `values` is about how many values `lines` has per point in time, and `values_per_disk` how many more per disk. The
-    report uses them to decide how many points and trials fit into the page. A trial has `TrialData.most_points` points.
+    `values` is the approximate number of values in `lines` for each point in time, and `values_per_disk` the number of
+    further values for each disk. The report uses them to decide how many points and trials fit into the page. A trial
+    has at most `TrialData.most_points` points.
     """
 
     lines: Callable[[TrialData], Sequence[Lines]]
@@ -158,10 +159,10 @@ def chart_named(name: str) -> Chart:
 
 
 def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: MetricId = "iops") -> Any:
-    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's median trial.
+    """Return a chart filled with the rows of a run, of one of its cells, or of that cell's most typical trial.
 
-    A chart of a cell or of a trial needs `cell`. A chart of a trial draws the trial nearest to the median that has
-    samples, and its title says which one. The result is None if there is nothing to draw.
+    A chart of a cell or of a trial needs `cell`. A chart of a trial shows the trial nearest to the median that has
+    samples, and its title says which one that is. The result is None if there is nothing to draw.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()

@@ -28,7 +28,7 @@ Line = TypeVar("Line")
 
 
 class Sample(msgspec.Struct):
-    """A line of samples.jsonl: the counters of each disk at a moment, in seconds since 1970."""
+    """A line of samples.jsonl: a time in seconds since 1970, and the counters of each disk at that time."""
 
     at_s: float
     leaves: dict[str, Counters]
@@ -148,10 +148,10 @@ def has_samples(run: Path, trial: Trial) -> bool:
 
 
 def median_first(cell: Cell) -> list[Trial]:
-    """Return the trials of a cell, starting with its median by the workload's own metric.
+    """Return the trials of a cell, the most typical first: the median, then the trials ranked next to it.
 
-    The next ones are its neighbours, so the first trial that has samples is the most typical. Of an even number of
-    trials, the lower of the two in the middle is the median. Trials without a value come last.
+    Trials are ranked by the workload's own metric. Of an even number of trials, the lower of the two in the middle is
+    the median. Trials without a value come last.
     """
     values = {trial.number: value for trial in cell.trials if (value := trial.value(cell.metric)) is not None}
     ranked = sorted(values, key=lambda number: (values[number], number))

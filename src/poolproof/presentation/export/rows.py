@@ -83,7 +83,10 @@ class ExportRow:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return which trials lack the workload's metric, and whether the others agree to the last digit."""
+        """Return sentences about trials that lack the workload's metric, and about trials that agree to the last digit.
+
+        Empty for a rejected result and for a percentile with too few events.
+        """
         return self.cell.remarks() if self.counts and self.cell.few_events() is None else ()
 
     @property

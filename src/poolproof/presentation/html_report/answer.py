@@ -140,7 +140,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return how many layouts were compared, if one was left out because of too few events; otherwise empty."""
+    """Return the number of compared layouts as text if some were left out because of too few events; else empty."""
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -199,7 +199,10 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return why tied layouts have no interval: no convergence, or a single trial; empty if it is neither."""
+    """Return in parentheses why tied layouts can't be tested; empty if they can.
+
+    Either a result is not precise enough, or there is only a single trial or build.
+    """
     imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
@@ -208,7 +211,7 @@ def _why_no_interval(ranking: Ranking) -> str:
 
 
 def _runner_up(ranking: Ranking) -> Iterator[str]:
-    """Yield the best of the remaining layouts, unless the first sentence already names it."""
+    """Yield a sentence about the best of the remaining layouts, unless the headline already names it."""
     if len(ranking.best) == 1 and ranking.goal.only is None:
         return
     others = [each for each in ranking.ranked[1:] if len(ranking.best) == 1 or each not in ranking.best]
@@ -218,7 +221,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield what a repeat would show for the two best layouts."""
+    """Yield a sentence about what a repeat would show for the two best layouts."""
     tested = [each for each in ranking.ranked[1:2] if each.to_leader is not None and each.to_leader.error is not None]
     for each in tested:
         if each.to_leader is not None and not each.entry.untested:
@@ -229,7 +232,7 @@ def _repeat(ranking: Ranking) -> Iterator[str]:
 
 
 def _holds_for(run: LoadedRun) -> Iterator[str]:
-    """Yield what the answer applies to: the machine, the builds and the days that were measured."""
+    """Yield a sentence that says what the answer applies to: which machine, which builds and which days."""
     if run.record.imported or not run.trials:
         return
     host = "this machine" if run.record.host == "local" else run.record.host
@@ -251,7 +254,7 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield the cost in speed of surviving more disk failures, with the fastest layout that survives them."""
+    """Yield a sentence about the cost in speed of surviving more disk failures, with the fastest layout that does."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
@@ -259,7 +262,10 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield the layouts that are not ranked, and why. For a large mix, the reason is the number of unusable results."""
+    """Yield a sentence about the layouts that are not ranked, with the reasons.
+
+    For a large mix, it counts a layout's unusable results instead.
+    """
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -280,14 +286,14 @@ def _emulated(run: LoadedRun) -> Iterator[str]:
 
 
 def _eliminated(run: LoadedRun) -> Iterator[str]:
-    """Yield the layouts that adaptive sampling eliminated, and the risk that one of them was the best."""
+    """Yield sentences about the layouts that adaptive sampling eliminated, and the risk that it eliminated the best."""
     found = elimination_of(run.trials, run.campaign)
     if found is not None and found.dropped:
         yield from (f"{line[0].upper()}{line[1:]}." for line in elimination_lines(found))
 
 
 def _builds(run: LoadedRun) -> Iterator[str]:
-    """Yield how many builds the results come from, and which builds failed."""
+    """Yield a sentence about the number of builds that the results come from, and sentences about failed builds."""
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
         yield f"Each result is the mean of {most} builds of its layout; intervals include how much builds differ."
@@ -317,7 +323,7 @@ def _why_not_all(run: LoadedRun) -> str:
 
 
 def _cost(run: LoadedRun) -> Iterator[str]:
-    """Yield how long the load ran. With `until`, add how long it would have run with a fixed schedule."""
+    """Yield a sentence about how long the load ran and, with `until`, how long a fixed schedule would have taken."""
     trials = [trial for cell in run.cells for trial in cell.trials]
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:

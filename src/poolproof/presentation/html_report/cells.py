@@ -63,14 +63,16 @@ def columns(run: LoadedRun) -> list[dict[str, Any]]:
 def cell_rows(
     run: LoadedRun, cells: Sequence[Cell], finding_number: Mapping[tuple[str, ...], int]
 ) -> list[dict[str, Any]]:
-    """Return each cell's position, result, verdict, colour, byte flows, chart rows and findings.
+    """Return an object for each cell, with its position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. `o` lists
-    other metrics whose verdict differs, with that verdict and the numbers of its findings. `o` and `levels` are absent
-    if they are empty, which makes the page of a large run smaller. `u` has the name and
-    sentence of each reason why the result did not converge; absent if it converged. `e` says what is missing if the
-    result is a percentile with too few events; absent if it is not. `r` has remarks on the
-    trials: those without a usable value, and those that agree to the last digit.
+    All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. These keys
+    are absent if they would be empty, which makes the page of a large run smaller:
+
+    - `levels`: the bytes that each layer moved, as returned by `_levels`
+    - `o`: the other metrics whose verdict differs, with that verdict and the numbers of its findings
+    - `u`: the name and the sentence of each reason why the result did not converge
+    - `r`: remarks on the trials, such as trials without a usable value or trials that agree to the last digit
+    - `e`: what is missing if the result is a percentile with too few events
     """
     layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
@@ -166,11 +168,11 @@ class _Evidence(msgspec.Struct):
 
 
 def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
-    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any such layer.
+    """Return the bytes that each layer between fio and the disks moved, in the first trial that counted any.
 
-    The result is the trial's number and a list with the kind, name, bytes read and bytes written of each layer. Bytes
-    written during the drain are included if the layer was still counted then. The result is empty if no layer was
-    counted.
+    The result is the trial's number, and a list with the kind, the name, the bytes read and the bytes written of each
+    layer. The written bytes include those of the drain if the layer was still counted then. The result is empty if no
+    layer was counted.
     """
     for trial in cell.trials:
         try:

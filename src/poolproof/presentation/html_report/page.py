@@ -97,8 +97,10 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return the data that the report's script needs to draw a chart and its table; None if the report omits the
-    chart."""
+    """Return the data that the report's script needs to draw a chart and its table.
+
+    None if the report leaves the chart out.
+    """
     made = {
         "name": chart.name,
         "title": chart.title,

@@ -32,13 +32,13 @@ Texts = tuple[str, ...]
 
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
-    """Return each claim of the campaign, the mark of its result, and the measured value as text."""
+    """Return each claim of the campaign with its result, the mark of the result, and the measured value as text."""
     claims = evaluate(run.campaign.expect, run.cells, AcrossRuns(run).widened)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return what the claims apply to; empty without claims."""
+    """Return a sentence that says what the claims apply to; empty without claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 

@@ -27,7 +27,7 @@ _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
 Key = tuple[str, str, int]
 Totals = tuple[list[float], list[float]]
-"""Times in seconds since 1970, and the total bytes moved by each time."""
+"""Times in seconds since 1970, and for each of them the total number of bytes moved so far."""
 
 
 class _Line(msgspec.Struct):
@@ -49,7 +49,9 @@ class Update:
 
 
 class Follower:
-    """Reads a run directory and never writes to it. `before` holds the trials that had already finished.
+    """Reads a run directory and never writes to it.
+
+    `before` has the trials that had already finished when this object was created.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.

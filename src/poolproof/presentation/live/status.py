@@ -16,7 +16,10 @@ from poolproof.verdicts import WORST_FIRST
 _SHORTEST_S = 2.0
 _RATES = 60
 _PAUSE_FACTOR = 20
-"""The pause between two builds of the report, in multiples of a build's CPU time: this machine may be measuring."""
+"""The least time between two builds of the report, as a multiple of a build's CPU time.
+
+The pause leaves the processors to a measurement that may be running on this machine.
+"""
 
 
 class WatchedRun:
@@ -34,7 +37,7 @@ class WatchedRun:
         self._built: tuple[int, str] | None = None
 
     def update(self) -> dict[str, Any]:
-        """Read what is new and return the status. Its `page` is increased when browsers should reload the report."""
+        """Read what is new and return the status. The number `page` increases when the report should be reloaded."""
         update = self._follower.update(self._progress)
         if update.since_s is not None:
             self._progress.set_start(update.since_s)

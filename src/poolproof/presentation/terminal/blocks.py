@@ -15,7 +15,7 @@ QUIET = "bright_black"
 
 
 def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iterable[str] = ()) -> Table:
-    """Return a table without borders. Entries of the first column, with the header `names`, can wrap.
+    """Return a table without borders. The first column has the header `names`, and its entries can wrap.
 
     The right-aligned columns follow, then the left-aligned columns.
     """

@@ -34,7 +34,7 @@ _MOST_PLACES = 6
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
     """Return the sentence that says what an answer based on these runs applies to.
 
-    `earlier` is the number of earlier runs whose variance the answer includes.
+    `earlier` is the number of earlier runs that were used to estimate the variance between runs.
     """
     if earlier:
         count = format_number_of(earlier, "earlier run")
@@ -178,7 +178,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield what the answer applies to, and what a repeat would show."""
+    """Yield a sentence about what a repeat would show, and one that says what the answer applies to."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
     more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""

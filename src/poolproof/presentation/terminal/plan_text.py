@@ -28,9 +28,9 @@ def plan_text(
     jobs: Sequence[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Return the steps `first`, the steps of each layout and then the jobs, for `--dry-run`.
+    """Return the plan of a run as text, for `--dry-run`: the steps `first`, the steps of each layout, and the jobs.
 
-    `rounds`: the names of the layouts in the order in which they are built. It is shown if there are several rounds.
+    `rounds` has the names of the layouts in each round, in build order. They are shown if there are several rounds.
     """
     lines = ["# once", *_steps(first)]
     if len(rounds) > 1:

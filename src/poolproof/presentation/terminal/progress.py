@@ -164,7 +164,7 @@ class RunProgress(Listener):
             return max(0.0, self._mean_s * (self.total - self.done) - since_s)
         bare = [cell for cell in self._planned if calibrated_device(cell[0]) is not None]
         bare_left = sum(self.expected(*cell) - len(self._verdicts[cell]) for cell in bare)
-        # The budget covers everything except building and measuring single disks.
+        # The budget does not cover the building and measuring of single disks.
         own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
         bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
         budget_left_s = self._campaign.budget_s - paid_s(took(own, max([self._begun_s, *bare_s])), own)

@@ -157,7 +157,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield the result expected in a repeat for each layout, relative to the leader."""
+    """Yield a sentence with the results that a repeat would show for the layouts, relative to the leader."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, each.to_leader) for each in ranking.ranked if not each.entry.untested]
     known = [(name, apart.repeated) for name, apart in tested if apart is not None and apart.error is not None]
@@ -169,7 +169,7 @@ def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _mix(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield what the speed of a mix is, and the ratios that it is made of."""
+    """Yield how the speed of a mix is computed, and for each layout the ratios that it is computed from."""
     first = ranking.ranked[0].entry
     text = f"\nspeed is the weighted geometric mean of these ratios to {first.layout}:"
     yield Text(text, style="bold")

@@ -31,13 +31,16 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 
 
 def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
-    """Print whether the speeds and the claims include the variance between runs, from this number of `earlier` runs."""
+    """Print whether the speeds and claims include the variance between runs, and from how many `earlier` runs."""
     what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
     console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
 
 
 def scope_text(earlier: int, what: str) -> str:
-    """Return what speeds or claims apply to: `Claims are about this run: …`. `what` is plural."""
+    """Return a sentence that says what speeds or claims apply to: `Claims are about this run: …`.
+
+    `what` is a plural noun.
+    """
     name = what.capitalize()
     if earlier:
         count = format_number_of(earlier, "earlier run")

@@ -143,11 +143,10 @@ def _fix(fix: str) -> RenderableType:
 
 
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield why cells are not sound, grouping cells that have the same reasons.
+    """Yield a block for each group of cells that are not sound for the same reasons.
 
-    Metrics that neither the table shows nor a claim names are left out.
-    The messages are those of the first cell in a group. If the group has more cells, the messages name the layout of
-    the first cell.
+    A block also covers metrics that a claim names, but no others. Its messages are those of the first cell in the
+    group; if the group has several cells, they name that cell's layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:
@@ -169,7 +168,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield how many builds the results come from, if there are several; then the cells with fewer builds, and why."""
+    """If there are several builds, yield how many the results come from, then the cells with fewer builds, and why."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
@@ -182,7 +181,7 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield each cell that has not converged, with the range of its trials and the reasons."""
+    """Yield a block for each cell that has not converged, with the range of its trials and the reasons."""
     for cell in cells:
         values = cell.values()
         if cell.did_not_converge and cell.settling is not None and values:
@@ -198,7 +197,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield each cell whose percentile has too few events, with the time that would be enough."""
+    """Yield a block for each cell whose percentile has too few events, with the trial length that would be enough."""
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
@@ -224,7 +223,7 @@ def _title(cell: Cell) -> str:
 
 
 def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield cells whose trials form groups, or differ by more than the variation within each trial can explain."""
+    """Yield a block for each cell whose trials form groups, or differ more than the variation within each explains."""
     for cell in cells:
         groups = cell.groups()
         if len(groups) > 1:
@@ -263,7 +262,7 @@ def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _others(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line that lists metrics with worse verdicts than the campaign's own metrics.
+    """Yield a line with the metrics that the campaign does not ask for and that have a worse verdict than their cell.
 
     Metrics that are only unproven are left out: almost every load through the page cache has some.
     """

@@ -2,7 +2,7 @@
 
 Names, messages and paths can come from strangers. A terminal would obey the control characters in them, and
 bidirectional controls would change the order of what is read. `main` puts the filter around standard output and
-standard error, so no command can forget it. Colours are added after it: rich draws them itself, from styles.
+standard error, so no command can forget it. The filter does not affect colours, because rich adds them afterwards.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class VisibleStream:
-    """A text stream that filters what is written to it. `unfiltered` is the stream itself, for text with colours.
+    """A text stream that filters what is written to it. `unfiltered` is the underlying stream, for text with colours.
 
     The stream has no `buffer`, so nothing can be written past the filter by accident.
     """

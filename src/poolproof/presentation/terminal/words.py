@@ -102,7 +102,7 @@ def speed_text(speed: Interval) -> str:
 
 
 def range_text(speed: Interval) -> str:
-    """Format the range of a speed: `−2% … +8%`, or `2.6× … 3.1× slower`; empty without an interval."""
+    """Format the range of a speed: `−2% … +8%`, or `3.1× slower … 2.6× slower`; empty without an interval."""
     if speed.low is None or speed.high is None:
         return ""
     low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
