@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from poolproof.statistics.distributions import t_half_width
+from poolproof.statistics.resolution import bin_deviation
 
 MOST_SECTIONS, LEAST_SECTIONS = 10, 5
 LEAST_BEYOND = 10
@@ -31,15 +32,6 @@ class PercentileEstimate:
     half: float | None
     error: float | None = None
     freedom: float = 1.0
-
-
-def bin_deviation(width: float) -> float:
-    """Return the relative standard deviation of a value that may be anywhere in its bin.
-
-    `width` is the width of the bin as a share of the value. The result is the smallest possible deviation, even if all
-    trials are in the same bin.
-    """
-    return width / 2 / math.sqrt(3)
 
 
 def estimate(

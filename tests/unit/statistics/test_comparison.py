@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.statistics.comparison import Difference, LogMean, difference, log_mean, mixture, ratio_interval
-from poolproof.statistics.percentiles import bin_deviation
+from poolproof.statistics.resolution import bin_deviation
 
 
 def apart(one: list[float], other: list[float]) -> Difference:

@@ -7,10 +7,10 @@ from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.few_events import TOO_FEW, few_events
-from poolproof.results.runs.groups import TrialGroup
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
+from poolproof.statistics.two_groups import ValueGroup
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
@@ -70,9 +70,9 @@ def half_width_text(interval: Interval) -> str:
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
 
-def groups_text(groups: Sequence[TrialGroup], metric: MetricId) -> str:
+def groups_text(groups: Sequence[ValueGroup], metric: MetricId) -> str:
     """Format groups of trials: `12 MB/s ×2 and 240 MB/s ×1`."""
-    return " and ".join(f"{value_text(group.mean, metric)} ×{group.trials}" for group in groups)
+    return " and ".join(f"{value_text(group.mean, metric)} ×{group.count}" for group in groups)
 
 
 def per_cent(share: float) -> str:

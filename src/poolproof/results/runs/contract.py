@@ -130,7 +130,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "warmup_s": cell.warmup_s,
         "seconds": cell.seconds,
         "disagree": None if settling is None else cell.disagrees,
-        "groups": [asdict(group) for group in cell.groups()],
+        "groups": [{"mean": group.mean, "trials": group.count} for group in cell.groups()],
         "factor_to_baseline": _interval_object(_of_values(speed, cell)),
         "speed_to_baseline": _interval_object(speed),
         "limit": _limit_object(limit),

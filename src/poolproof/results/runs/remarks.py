@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.runs.model import Trial
-from poolproof.statistics.percentiles import bin_deviation
+from poolproof.statistics.resolution import step_deviation, widest_bin_deviation
 from poolproof.statistics.shared_variance import LEAST_DEVIATION
 from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
@@ -50,9 +50,9 @@ def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
         if trial.figures is None or not trial.value(metric):
             continue
         counted, length_s = trial.figures.events(metric), trial.counted_s
-        if counted and (share := 1 / counted / math.sqrt(3)) > coarsest.share:
+        if counted and (share := step_deviation(1, counted)) > coarsest.share:
             coarsest = Resolution(share, f"one I/O of {counted:,} in a trial")
-        if length_s and (share := _TICK_S / length_s / math.sqrt(3)) > coarsest.share:
+        if length_s and (share := step_deviation(_TICK_S, length_s)) > coarsest.share:
             coarsest = Resolution(share, f"1 ms of {1000 * length_s:,.0f} ms in a trial")
     return coarsest
 
@@ -62,8 +62,7 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 
     It is at least `LEAST_DEVIATION`.
     """
-    width = max((trial.bin_width for trial in trials), default=DEFAULT_BIN_WIDTH)
-    return max(LEAST_DEVIATION, bin_deviation(min(width, 1.0)))
+    return widest_bin_deviation((trial.bin_width for trial in trials), DEFAULT_BIN_WIDTH)
 
 
 def remarks_on(

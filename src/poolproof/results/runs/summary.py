@@ -20,7 +20,6 @@ from poolproof.results.runs.convergence import (
     unsteady_reasons,
 )
 from poolproof.results.runs.few_events import FewEvents, few_events
-from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import CellKey, Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
@@ -29,6 +28,7 @@ from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
+from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
@@ -245,7 +245,7 @@ class Cell:
         """Return the number of builds whose trials count."""
         return len(split_builds(self.trials))
 
-    def groups(self) -> tuple[TrialGroup, ...]:
+    def groups(self) -> tuple[ValueGroup, ...]:
         """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
         swings = [trial.figures.swing for trial in with_values(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))

@@ -12,7 +12,7 @@ from poolproof.metrics import MetricId
 from poolproof.results.runs.convergence import convergence_of, needs_trial, priors_among, trials_ahead, unsteady_reasons
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
-from poolproof.statistics.percentiles import bin_deviation
+from poolproof.statistics.resolution import bin_deviation
 from poolproof.stopping.model import NotConverged
 
 _REASONS = (

@@ -1,19 +1,14 @@
 """Trials become cells: the worst verdict, results without failed trials, each rule once, shares that add up to one."""
 
-import math
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.groups import TrialGroup, groups_of
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of, speeds_to_baseline
 from poolproof.rules.model import Effect, Finding
@@ -64,7 +59,7 @@ def test_a_cell_says_into_which_groups_its_trials_fall() -> None:
     trials.append(trial("plain", "reads", 5, 5000.0, "failed"))
     (cell,) = cells_of(trials, CAMPAIGN)
     assert [group.mean for group in cell.groups()] == pytest.approx([12, 240])
-    assert [group.trials for group in cell.groups()] == [2, 2]
+    assert [group.count for group in cell.groups()] == [2, 2]
     (printed,) = run_object(Path("run"), (cell,), None)["cells"]
     assert [group["trials"] for group in printed["groups"]] == [2, 2]
 
@@ -113,72 +108,6 @@ def test_the_object_for_machines_has_the_keys_that_were_promised(tmp_path: Path)
     assert {"device", "read_share", "write_share", "utilisation"} <= set(cell["leaves"][0])
     assert {"rule", "message", "fix"} <= set(cell["findings"][0])
     assert cell["account"]["write_factor"] == 1.0
-
-
-rates = st.floats(1, 1e12)
-
-
-@pytest.mark.parametrize(
-    ("values", "trials"),
-    [
-        ([12e6, 240e6, 11.8e6], [2, 1]),
-        ([240e6, 250e6, 12e6], [1, 2]),
-        ([100.0, 101.0, 900.0, 880.0, 99.0], [3, 2]),
-    ],
-)
-def test_two_groups_are_seen_and_the_slower_comes_first(values: list[float], trials: list[int]) -> None:
-    found = groups_of(values, swing=0.1)
-    assert [group.trials for group in found] == trials
-    assert found[0].mean < found[1].mean
-
-
-@given(st.lists(st.floats(1, 2.99), min_size=1, max_size=12), rates, st.floats(0, 10))
-def test_trials_within_a_factor_of_three_are_one_group(spread: list[float], scale: float, swing: float) -> None:
-    (group,) = groups_of([each * scale for each in spread], swing)
-    assert group.trials == len(spread)
-    assert min(spread) * scale * (1 - 1e-9) <= group.mean <= max(spread) * scale * (1 + 1e-9)
-
-
-@given(rates, st.floats(1, 5), st.integers(3, 10))
-def test_a_drift_is_one_group(start: float, step: float, count: int) -> None:
-    assert len(groups_of([start * step**index for index in range(count)])) == 1
-
-
-@given(st.lists(rates, max_size=2))
-def test_fewer_than_three_trials_are_never_two_groups(values: list[float]) -> None:
-    assert len(groups_of(values)) == min(1, len(values))
-
-
-@given(rates, rates, st.integers(1, 5), st.integers(2, 5), st.randoms(use_true_random=False))
-def test_two_values_apart_are_two_groups_in_any_order(
-    low: float, high: float, few: int, many: int, order: random.Random
-) -> None:
-    low, high = min(low, high), max(low, high)
-    values = [low] * few + [high] * many
-    order.shuffle(values)
-    found = groups_of(values)
-    if high / low >= 3.01:
-        assert [group.trials for group in found] == [few, many]
-    assert sum(group.trials for group in found) == few + many
-
-
-@given(st.floats(3.1, 100))
-def test_trials_that_swing_within_as_much_as_between_are_one_group(ratio: float) -> None:
-    assert len(groups_of([1.0, ratio, ratio], swing=math.log(ratio))) == 1
-
-
-def test_normal_trials_raise_no_alarm() -> None:
-    """Trials with a deviation of 15 %, as on a noisy machine, cause no false alarm in 10,000 cells of 3, 5 and 10
-    trials.
-    """
-    chance = random.Random(7)
-    for count in (3, 5, 10):
-        for _ in range(10_000):
-            assert len(groups_of([100 * math.exp(chance.gauss(0, 0.15)) for _ in range(count)])) == 1
-
-
-def test_a_figure_of_nought_is_no_group_of_its_own() -> None:
-    assert groups_of([0.0, 100.0, 200.0]) == (TrialGroup(100.0, 3),)
 
 
 def test_a_cell_computes_each_result_once() -> None:

@@ -1,33 +1,33 @@
-"""Trials of a cell that form two groups, so that their mean describes neither."""
+"""Values that form two groups, so that their mean describes neither."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LEAST_IN_GROUPS = 3
-_APART = 3.0  # with a normal deviation of 20 %, the 3 trials of 1 cell in 1,000 are this far apart
+_APART = 3.0  # with a normal deviation of 20 %, 3 values are this far apart in 1 of 1,000 cases
 _OVER_WITHIN = 4.0
 _OVER_SWING = 3.0
 
 
 @dataclass(frozen=True)
-class TrialGroup:
-    """A group of trials that agree: the geometric mean of their values, in the metric's unit, and their number."""
+class ValueGroup:
+    """A group of values that agree: their geometric mean, in the unit of the values, and their number."""
 
     mean: float
-    trials: int
+    count: int
 
 
-def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[TrialGroup, ...]:
-    """Divide a cell's values into one or two groups, lower values first; none if there are no values.
+def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[ValueGroup, ...]:
+    """Divide the values into one or two groups, lower values first; none if there are no values.
 
     There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
-    as either group and 3 times `swing` (the standard deviation of the rate within a trial over its mean). The trials
-    then differ too much for their mean to describe them. Fewer than 3 values are always one group.
+    as either group and 3 times `swing`, the relative standard deviation of the samples behind a single value. The
+    values then differ too much for their mean to describe them. Fewer than 3 values are always one group.
     """
     ordered = sorted(values)
     split = _split(ordered, swing)
-    return tuple(TrialGroup(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
+    return tuple(ValueGroup(_group_mean(part), len(part)) for part in (ordered[:split], ordered[split:]) if part)
 
 
 def _split(ordered: Sequence[float], swing: float) -> int:

@@ -1,0 +1,78 @@
+"""The interval of a mean of repeated measurements, each of which has a standard error of its own.
+
+The measurements may be added one by one until the interval is narrow enough.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from poolproof.statistics.distributions import f_upper_tail
+from poolproof.statistics.intervals import error_of_mean
+from poolproof.statistics.shared_variance import (
+    CERTAIN,
+    LEAST_DEVIATION,
+    LEAST_SCATTER,
+    MeanError,
+    VariancePrior,
+    variance_of,
+)
+
+_SIGNIFICANCE = 0.01
+
+
+@dataclass(frozen=True)
+class PooledError:
+    """The root mean square of the standard errors of several measurements, with its degrees of freedom."""
+
+    error: float
+    freedom: float
+
+
+def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
+    """Return the pooled standard error; None if there are none. `errors` has pairs of an error and its freedom."""
+    pairs = tuple(errors)
+    if not pairs:
+        return None
+    square = math.fsum(error**2 for error, _ in pairs) / len(pairs)
+    return PooledError(math.sqrt(square), math.fsum(freedom for _, freedom in pairs))
+
+
+def means_disagree(means: Sequence[float], within: PooledError | None, tolerance: float) -> bool:
+    """True if the means differ by more than the tolerance and by more than the error of each can explain.
+
+    `tolerance` is a share of the overall mean. The second condition is an F-test at 1 %. Means whose own error is
+    unknown never disagree.
+    """
+    if within is None or max(means) - min(means) <= tolerance * math.fsum(means) / len(means):
+        return False
+    if within.error == 0:
+        return True
+    return f_upper_tail(variance_of(means) / within.error**2, len(means) - 1, within.freedom) < _SIGNIFICANCE
+
+
+def repeated_half_width(
+    error: MeanError, count: int, least_count: int, confidence: float, prior: VariancePrior | None
+) -> float:
+    """Return the half width of the interval of a mean of `count` measurements, as a share of the mean.
+
+    The interval is wider if there are more measurements than the minimum, `least_count`, because every further one is
+    another chance to stop. `error` is relative to the mean.
+    """
+    half = error.reach((1 - confidence) / 2)
+    if count <= least_count:
+        return half
+    freedom = count - 1 + (prior.freedom if prior is not None and error.known is not CERTAIN else 0.0)
+    return half * (1 + 1 / math.sqrt(2 * freedom) / 2)
+
+
+def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
+    """Return the smallest half width that any measurements with this resolution can have, as a share of the mean.
+
+    Their number is from `least_count` to `most_count`. The half width is smallest with the best possible prior.
+    """
+    best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
+    return min(
+        repeated_half_width(error_of_mean(0.0, count, best, least=resolution), count, least_count, confidence, best)
+        for count in (least_count, most_count)
+    )
