@@ -92,7 +92,7 @@ def own_lab_name(label: str) -> str:
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
     """Remove the lab that the run started, with everything in it. Returns the number of changes undone.
 
-    Changes on further hosts stay in the journal.
+    Changes on other hosts stay in the journal.
     """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0

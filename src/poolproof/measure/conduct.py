@@ -124,11 +124,11 @@ class _Conductor:
     def measure(
         self, names: Sequence[str], orders: Mapping[str, TrialOrder], build: int = 1, *, affordable: bool = False
     ) -> bool:
-        """Measure a build of these layouts, family by family.
+        """Measure one build of each of these layouts, family by family.
 
-        With several builds, each layout is built from scratch, because a layout that was converted in place is not an
-        independent build. With `affordable`, stop at a family that the schedule can't afford. Returns False if it
-        stopped early.
+        The layouts of a family are converted into each other in place. With several builds, each layout is built from
+        scratch instead, because a converted layout is not an independent build. With `affordable`, stop at a family
+        that the schedule can't afford. Returns False if it stopped early.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
@@ -138,9 +138,9 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
-        """Build the family's core once, change it in place, and rebuild it after a failure.
+        """Measure the layouts of a family on their common core, which is built once and changed for each layout.
 
-        A single layout has no core.
+        The core is built again after a failure. A family of a single layout has no core.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -195,7 +195,7 @@ class _Conductor:
         complain(failed, str(self.run.path))
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
-        """Plan and build; if another program has meanwhile taken one of the planned loop devices, try again.
+        """Plan a layout and build it. If another program takes one of the planned loop devices meanwhile, try again.
 
         `core`: what has been built already.
         """

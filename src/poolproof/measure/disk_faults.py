@@ -34,10 +34,10 @@ def uptime_s(host: Host) -> float:
 
 
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
-    """Return a finding for each disk with errors in the log of the main host's kernel since `since_s`.
+    """Return a finding for each disk for which the main host's kernel has logged errors since `since_s`.
 
-    `failed`: the trial failed. Otherwise the layout survived the errors, and the finding is a note. Empty if the log
-    cannot be read.
+    `since_s` is in seconds since the host booted. `failed`: the trial failed. Otherwise the layout survived the errors,
+    and the finding is a note. Empty if the log cannot be read.
     """
     if since_s == float("inf"):
         return ()
@@ -55,7 +55,7 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the sysfs counter of each leaf on the main host, and of the disks below its loop files."""
+    """Yield the name and the sysfs counter of each leaf on the main host, and of the disks that store loop files."""
     for leaf in leaves:
         if not leaf.host:
             yield f"the disk {leaf.name} ({leaf.path})", leaf.counter
@@ -86,7 +86,7 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
 def slowed_disks(
     leaves: Sequence[Leaf], readings: Sequence[CounterReading], start_s: float, end_s: float
 ) -> list[Finding]:
-    """Return a note for each disk whose requests took at least 10 times as long in the last third of a window.
+    """Return a note for each disk that became at least 10 times slower from the first third of a window to the last.
 
     The time per request and the time per byte must both have grown, so that a change of the load does not count.
     """
@@ -126,5 +126,5 @@ def _requests(counters: Counters) -> int:
 
 
 def _per_request(counters: Counters) -> float:
-    """Return the seconds that a request kept the disk busy; 0 without requests."""
+    """Return the mean number of seconds that a request kept the disk busy; 0 without requests."""
     return counters.busy_ms / 1000 / _requests(counters) if _requests(counters) else 0.0

@@ -23,7 +23,7 @@ from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
 from poolproof.stopping.window import LEAST_SAMPLES
 
-# interval between reports for at most this many clones; more clones make reports longer
+# pairs of a number of clones and the interval up to that number; reports are longer with more clones
 _STATUS_S = ((4, 0.25), (16, 0.5))
 _SLOWEST_S = 1.0
 _FASTEST_S = 0.1
@@ -154,7 +154,7 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Take the percentile into account in a decision whose rate has converged.
+    """Return a decision, whose rate has converged, with the percentile taken into account.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
     histograms, the rate alone decides.

@@ -72,7 +72,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return how many bytes of each file the load needs: by path, the end of the last range that it uses."""
+    """Return how many bytes of each file the load needs, by path: the end of the last range that the load uses."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:

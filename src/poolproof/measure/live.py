@@ -46,7 +46,7 @@ class FioStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """Return the finding for the trial that replaced this one."""
+        """Return the finding for the trial that was run again."""
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
@@ -129,7 +129,7 @@ class FioWatch:
         """Start watching, because fio is about to start.
 
         `at_s`: the current time by the clock that dates the counters. `clock_ahead_s`: by how much the host's time of
-        day is ahead of it.
+        day is ahead of that clock.
         """
         self.report.begun_at_s, self.report.clock_ahead_s = at_s, clock_ahead_s
         self._over_at_s = at_s + self._most_s

@@ -1,5 +1,4 @@
-"""The values of a run while it is measured: cells, built layouts and prepared workloads; and the listener for its
-events."""
+"""The values of a run while it is measured: cells, built layouts, prepared workloads, and a listener for events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,7 +74,8 @@ class BuiltLayout:
 
     `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
     `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
-    campaign names. `below`: the write amplification of storage below existing directories, as in `write_factor`.
+    campaign names. `below`: the write amplification of the storage below existing directories, by path, as
+    `write_factor` needs it.
     """
 
     name: str
@@ -110,9 +110,9 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """One fill of test files: the text of the job that wrote them, and how long it took in seconds.
+    """A fill of test files: the text of the job that wrote them, and how many seconds it took.
 
-    `stored_share`: the share of their bytes that the disks stored; None if the layout does not compress.
+    `stored_share`: the share of the files' bytes that the disks stored; None if the layout does not compress.
     """
 
     job: str

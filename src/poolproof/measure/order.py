@@ -15,10 +15,11 @@ class TrialOrder:
 
     If the machine's speed drifts, all workloads are affected equally. The same seed gives the same order. A workload
     that has converged skips later rounds; it catches up if later trials show that trials differ more. So each trial
-    must be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much trials
-    differ in the run.
+    must be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much the trials
+    of a cell typically differ in this run.
 
-    Each build of the layout has its own rounds, and its own trials decide whether it needs another one.
+    Each build of the layout has its own rounds, and only the trials of a build decide whether that build needs another
+    one.
     """
 
     def __init__(
@@ -100,7 +101,8 @@ class TrialOrder:
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
         """Return the trials that will certainly run, with their numbers, in one build or in all builds.
 
-        A build will have at least its minimum of each workload, or one more if it is needed now.
+        For each workload, these are the trials that a build still needs to reach the minimum. If the build has the
+        minimum, it is one more trial if one is needed now.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}

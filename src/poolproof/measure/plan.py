@@ -287,7 +287,10 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 
 
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
-    """Raise a CampaignError if the test files do not fit on the layout, whose capacity is estimated low."""
+    """Raise a CampaignError if the test files do not fit on the layout.
+
+    The estimate of its capacity is on the low side.
+    """
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
     needed, room = _needed_bytes(planned, plan), capacity_bytes(planned.node, sizes)

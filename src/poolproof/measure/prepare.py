@@ -108,9 +108,9 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
     """Return the share of the files' bytes that the disks store; None if the layout does not compress.
 
-    The fill's writes show it on every file system, but include metadata. Some file systems also report the
-    stored blocks of a file. With deduplication, the fill's writes do not show it: a block that equals a block of an
-    earlier file is not written, but a cold read of it comes from the disks. The blocks of a file include such blocks.
+    The share follows from the bytes that the disks wrote during the fill, which include metadata. Some file systems
+    also report the stored blocks of a file; the smaller share is then used. With deduplication, only the blocks are
+    used: a block that equals an earlier one is not written during the fill, but a cold read of it comes from the disks.
     """
     size = sum(file.size_bytes for file in files)
     if not target.compression:
@@ -206,13 +206,13 @@ def _in_flight(host: Host, counter: str) -> bool:
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
     """Drop the test files from RAM. Returns how many bytes of each file remain cached; None if unknown.
 
-    The layout is closed and reopened. Files that are still cached, such as the user's existing files, are dropped one
-    by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and once a
+    The layout is remounted, or exported and imported. Files that are still cached, such as the user's existing files,
+    are dropped one by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and once a
     file has been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With
     primarycache=metadata, 16k reads then read four times as much.
 
-    Raises a BuildError if the layout cannot be closed or opened, for example because it is in use, or if a cache does
-    not become empty.
+    Raises a BuildError if the layout cannot be remounted, for example because it is in use, or if a cache does not
+    become empty.
     """
     repeat(layout.tree.close, host)
     repeat(layout.tree.open, host, layout.identity_check)
@@ -233,8 +233,10 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data, as much as opening the layout may
-    read."""
+    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data.
+
+    Opening the layout may read that much. Raises a BuildError if a cache still has more after 20 s.
+    """
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:

@@ -20,11 +20,14 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""A round of adaptive sampling may take this many times as long as the first layouts suggest."""
+"""The safety factor of estimated times: of a round of adaptive sampling, and of a trial with enough events."""
 _MOST_RESERVED = 0.75
 """The maximum share of the spare time that is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""The number of cells of each kind that get a second trial if the minimum is one. Half of them may fail."""
+"""How many cells with a rate, and how many with a percentile, get a second trial if the minimum is one.
+
+Half of them may fail.
+"""
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
@@ -43,7 +46,9 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 
 
 def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """Yield the cells that get a second trial. It shows how much trials differ, so that single trials get an interval.
+    """Yield the cells that get a second trial.
+
+    Second trials show how much trials differ, so single trials get an interval.
 
     The cells are spread evenly over those with a rate and over those with a percentile; a kind with too few cells gets
     none. The goal's cells are included unless the goal covers all cells: a single trial decides nothing, and a second
@@ -82,7 +87,10 @@ class Schedule:
         return self._ends - time.monotonic()
 
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
-        """Record how long it took to fill a layout's files outside the goal, which adaptive sampling does not fill."""
+        """Record how long it took to fill the files that only workloads outside the goal use.
+
+        Adaptive sampling does not fill these files again.
+        """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
@@ -117,7 +125,8 @@ class Schedule:
     def _events_s(self, layout: str, workload: str) -> float:
         """Return how long a trial must be for its percentile to have enough events; 0 for a rate.
 
-        The rate is that of the cell's earlier trials, else of the slowest layout so far, else that of a slow layout.
+        The rate of events is that of the cell's earlier trials, otherwise that of the slowest layout so far, otherwise
+        that of a slow layout.
         """
         of_workload = [trial for trial in self._trials() if trial.workload == workload]
         own = [trial for trial in of_workload if trial.layout == layout] or of_workload
@@ -151,10 +160,10 @@ class Schedule:
         return self._reserved_s
 
     def begin_round(self, candidates: Sequence[str]) -> list[str]:
-        """Allow one more trial of the goal's workloads on these layouts, and return those that need one.
+        """Allow one more trial of the goal's workloads on these layouts, and return the layouts that need one.
 
-        A layout that skipped an earlier round may catch up. So there are at most as many rounds as a cell may have
-        trials beyond its minimum, and at most as many checkpoints as `eliminate` divides its risk by.
+        Layouts that skipped earlier rounds catch up. So the number of rounds is at most the maximum number of trials of
+        a cell minus the minimum number, which `eliminate` relies on.
         """
         self._reserved_s = 0.0  # this round spends the reserve
         had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
@@ -207,9 +216,10 @@ class Schedule:
     def _least_s(self, ahead: Sequence[tuple[str, str]], built: str) -> float:
         """Return the minimum time in seconds for trials of these cells, with their overhead and the builds they need.
 
-        A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer; less if an
-        earlier trial of its workload was shorter on any layout, because this host's cycles are then shorter. Time
-        beyond a trial's limit, for example while a queue is stuck behind a flush, counts as overhead.
+        A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. It lasts
+        less if an earlier trial of the workload (or, if there is none, of any workload) was shorter, because this
+        host's cycles are then shorter. Time beyond a trial's limit, for example while a queue is stuck behind a flush,
+        counts as overhead.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)

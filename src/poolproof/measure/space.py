@@ -14,7 +14,7 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.units import format_size
 
 FREE = 'stat --file-system --format="%a %S" -- "$1"'
-"""The script that prints the free blocks of a directory's file system and their size."""
+"""A script that prints the number of free blocks of a directory's file system, and the size of a block."""
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
@@ -37,8 +37,7 @@ def free_bytes(host: Host, directory: str) -> int | None:
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
     """Return how many bytes the layout's images in `state_dir` can take with `data_bytes` of test files.
 
-    An image never takes more than its size. Otherwise it takes its share of the data with its copies and parity, and
-    metadata.
+    This is the data with its copies and parity, plus the metadata, but at most the total size of the images.
     """
     names = [name for name, plan in zip(devices(planned.node), planned.devices, strict=True) if _is_in(plan, state_dir)]
     sizes = [each.source.size_bytes for each in sources if each.name in names and not isinstance(each.source, Disk)]
@@ -69,8 +68,8 @@ def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None
 
     A directory that has little space from the start is not watched, because the run is then not the reason.
 
-    Yields a function that raises a BuildError if that has happened. The BuildError also replaces any PoolproofError
-    that leaves the context after that.
+    Yields a function that raises a BuildError if `stop` has been called. The BuildError also replaces any
+    PoolproofError that leaves the context after that.
     """
     full: list[str] = []
     end = threading.Event()

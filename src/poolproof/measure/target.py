@@ -128,7 +128,7 @@ def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> boo
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number among the leaf devices; None if none has one.
+    """Return the largest number that this sysfs file contains for any leaf device; None if none has the file.
 
     A single disk with large sectors can slow down small I/Os.
     """
@@ -142,7 +142,10 @@ def _version(kernel: str) -> tuple[int, int] | None:
 
 
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
-    """Return the dirty bytes at which writers must wait: vm.dirty_bytes, or vm.dirty_ratio of free RAM (vm.rst)."""
+    """Return how many dirty bytes make writers wait; None if unknown.
+
+    This is vm.dirty_bytes or, if that is 0, vm.dirty_ratio per cent of free RAM (vm.rst).
+    """
     try:
         limit = int(host.read("/proc/sys/vm/dirty_bytes"))
         return limit or int(host.read("/proc/sys/vm/dirty_ratio")) * machine.ram_free_bytes // 100

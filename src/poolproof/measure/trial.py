@@ -65,10 +65,10 @@ class _Measured:
     """The measurements of a trial: fio's run, the counters around the window, the samples in it, seconds per phase.
 
     `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
-    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. Reading these
-    two may have failed. `host`: memory and processors before fio, after fio, and after the drain. `counters`: the
-    growth of other counters from before fio until after the drain. `clock_ahead_s`: by how much the time of day was
-    ahead of the clock of the samples when fio had ended.
+    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. The last two are
+    futures, which raise an error if reading failed. `host`: memory and processors before fio, after fio, and after the
+    drain. `counters`: the growth of other counters from before fio until after the drain. `clock_ahead_s`: by how much
+    the time of day was ahead of the clock of the samples when fio had ended.
     """
 
     fio: FioRun
@@ -288,7 +288,7 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: FioRun, load: Load) -> Outcome:
-    """Return fio's last complete report; earlier reports are statuses from during the run.
+    """Return fio's last complete report. fio printed earlier reports while it was still running.
 
     Raises a FioError if there is no report, or fio failed in a way that its report does not show.
     """
@@ -334,8 +334,7 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return how long the load did I/O, in seconds; None if this is unknown or if its parts start at different
-    times."""
+    """Return how long the load did I/O, in seconds; None if unknown or if its parts start at different times."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
@@ -353,7 +352,7 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
 
 
 def _ended_at_s(measured: _Measured, reported_s: float, ran_s: float) -> float:
-    """Return the time of fio's last report on the samples' clock, whenever the host's time of day was set.
+    """Return the time of fio's last report on the samples' clock, even if the host's time of day was set meanwhile.
 
     The report is the last thing that fio does. If its time is not between the start and the end of fio, the clock was
     set again after the report, and the end of fio is the closest time that is known.

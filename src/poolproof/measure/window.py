@@ -138,9 +138,7 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the 500 ms rates over their mean, as `figures_of` computes it from fio's
-    samples.
-    """
+    """Return the standard deviation of the 500 ms rates over their mean, as `figures_of` does from fio's samples."""
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):
         return None
