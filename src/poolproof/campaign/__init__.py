@@ -1,4 +1,4 @@
 """Campaigns: YAML files and layout expressions, parsed into frozen values.
 
-Imports nothing that builds or measures the layouts.
+This package imports nothing that builds or measures the layouts.
 """

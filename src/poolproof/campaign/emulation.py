@@ -18,7 +18,7 @@ _IMAGES = ("file", "qcow2")
 def emulated_model(source: DeviceSource) -> str:
     """Return the disk model of an emulated disk, such as `hdd-7200`; empty for any other device.
 
-    A lab's disk is recognized by its by-id name. Its file and qcow2 disks are images, which have no model.
+    A lab's disk is recognized by its by-id name. The file and qcow2 disks of a lab are images, which have no model.
     """
     if isinstance(source, Emulated):
         return source.model

@@ -1,6 +1,6 @@
 """The option that selects a workload's load generator, and the default generator's latency bins.
 
-It has its own module, because `load` needs it without the campaign parser.
+This is a separate module, because `load` needs it without the campaign parser.
 """
 
 DEFAULT_GENERATOR = "fio"

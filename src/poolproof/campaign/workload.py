@@ -154,16 +154,18 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, or in the page cache; else `iops`.
+    """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, or sequential and buffered; else
+    `iops`.
 
-    The kernel merges small sequential I/Os in the page cache, so their number says nothing about the disks.
+    The kernel merges small sequential I/Os in the page cache, so their number says nothing about the disks. Jobs with
+    `fsync`, `fdatasync` or `sync` do not count as buffered.
     """
     options = [dict(job.options) for job in jobs]
     return "bandwidth" if all(_streams(each) or _merges(each) for each in options) else "iops"
 
 
 def _merges(options: Mapping[str, str]) -> bool:
-    """True if the job is sequential and buffered, and does not sync after each write."""
+    """True if the job is sequential and buffered, without `fsync`, `fdatasync` or `sync`."""
     direction = options.get("rw", options.get("readwrite", "read")).split(":")[0]
     is_buffered = options.get("direct") == "0" or options.get("buffered") == "1"
     syncs = any(options.get(name, "0") not in ("0", "none") for name in ("fsync", "fdatasync", "sync"))

@@ -77,7 +77,7 @@ def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
 
 
 class UndoClaim(CommandUndo, frozen=True, tag="claim"):
-    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names it.
+    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names the disk.
 
     The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
     disk at `path`.

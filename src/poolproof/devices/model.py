@@ -56,10 +56,10 @@ class Site:
     """The place where a run builds its layouts, and the capabilities of that host.
 
     Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
-    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are those of the host
-    that layers and devices may need. `is_root`: commands run as root. `is_here`: the host is the machine that poolproof
-    runs on. `label` has at most 12 letters and digits and is unique to the run. The label is part of names that are
-    global in the kernel (pools, arrays).
+    (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are those that the host
+    has, out of all that layers and devices may need. `is_root`: commands run as root. `is_here`: the host is the
+    machine that poolproof runs on. `label` has at most 12 letters and digits and is unique to the run. The label is
+    part of names that are global in the kernel (pools, arrays).
     """
 
     label: str

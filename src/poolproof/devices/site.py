@@ -1,4 +1,4 @@
-"""Shared by all kinds of devices: programs with their packages and versions, and file names."""
+"""What all kinds of devices share: programs with their packages and versions, and file names."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ VERSIONS: Mapping[str, ProgramVersion] = {
 def require(site: Site, what: str, *programs: str) -> None:
     """Check that commands run as root and that the host has the programs.
 
-    Raises a HostError if not. The message begins with `what`, which needs them.
+    Raises a HostError if not. The message begins with `what`, the thing that needs root and the programs.
     """
     if not site.is_root:
         raise HostError(

@@ -123,7 +123,7 @@ class _Adaptation:
         return after
 
     def _added(self, node: Node) -> BuiltNode:
-        """Plan an input that the built layout lacks. The layers of this input get new names."""
+        """Plan an input that the built layout does not have. The layers of this input get new names."""
         names = names_of(node, f"{self.prefix}-{len(self.steps)}")
         built = build_node(node, self.volumes, self.site, names)
         self.steps += [

@@ -178,10 +178,10 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The size in bytes of the unit that the file system compresses; None if unknown or given in the `Target`."""
 
     has_own_cache: bool = False
-    """True if the file system caches file data itself and not in the page cache, as ZFS does in the ARC."""
+    """True if the file system caches file data itself, not in the page cache, as ZFS does in the ARC."""
 
     counts_stored_blocks: bool = False
-    """True if the block count of a file (stat) is what the file takes after compression."""
+    """True if a file's block count (stat) is the size of its data after compression."""
 
     smallest_device_bytes: int = 0
     """The minimum size of each input, in bytes."""
@@ -224,10 +224,10 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return min(inputs, default=1.0)
 
     def factor_where_written(self, spec: Spec, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification of writes that left `written` bytes on the leaf devices below each input.
+        """Return the write amplification, given that `written` bytes went to the leaf devices below each input.
 
-        The default is for layers that may write to any of their inputs: if these differ, the bytes show how much data
-        each of them got.
+        The default is for layers that may write to any of their inputs. If the inputs' factors differ, the bytes show
+        how much data each input got.
         """
         alike = len(set(inputs)) <= 1
         return self.write_factor(spec, inputs if alike else [mean_factor(inputs, written)] * len(inputs))
@@ -268,8 +268,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes stored on each input if the layer stores `total_bytes` of data.
 
-        Layers with one input need not override this: all data is on that input. Layers without inputs need not override
-        it either.
+        Layers with several inputs must override this.
         """
         if not built.inputs:
             return ()

@@ -175,7 +175,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the lowest write amplification of the profiles that the data chunks have."""
+        """Return the lowest write amplification among the profiles of the data chunks; None if they are unknown."""
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -236,7 +236,10 @@ class BtrfsLayer(Layer[Btrfs]):
 
 @dataclass(frozen=True)
 class _InSysfs:
-    """A mounted file system in sysfs: its UUID, its present disks, how many are missing, its data profiles."""
+    """What sysfs shows about a mounted file system.
+
+    It shows the UUID, the disks that are present, the number of missing disks, and the data profiles.
+    """
 
     uuid: str
     disks: tuple[str, ...]
@@ -260,9 +263,9 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
 
 
 def _factor_of(profile: Profile, there: int, missing: int) -> float:
-    """Return the lowest write amplification of a profile on a file system without its missing disks.
+    """Return the lowest write amplification of a profile, with `there` disks present and `missing` disks missing.
 
-    Chunks with fewer copies are written once per copy that is left.
+    A chunk is written once for each copy that is left.
     """
     if profile.parity:
         return there / (there - profile.parity) if not missing and there > profile.parity else 1.0

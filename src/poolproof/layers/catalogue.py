@@ -47,10 +47,10 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 
 
 def storage_at(host: Host, path: str) -> FoundStorage | None:
-    """Return the storage of an existing file or directory; None if no mount contains it. An overlay's files are
-    written to its upper directory.
+    """Return the storage of an existing file or directory; None if no mount contains it.
 
-    Raises CommandFailed if `path` does not exist.
+    For an overlay, this is the storage of its upper directory, where files are written. Raises CommandFailed if `path`
+    does not exist.
     """
     real = host.run(["realpath", "--canonicalize-existing", path], timeout_s=_LIMIT_S).stdout.rstrip("\n")
     mounts = parse_mountinfo(host.read("/proc/self/mountinfo"))
@@ -67,8 +67,11 @@ def storage_at(host: Host, path: str) -> FoundStorage | None:
 
 
 def disks_of(host: Host, device: str) -> tuple[str, ...]:
-    """Return the kernel names of the disks under a block device whose own counters do not show what the disks do (a
-    zvol); for other devices, the device itself."""
+    """Return the kernel names of the disks whose counters show the I/O of a block device.
+
+    For a zvol, these are the disks of its pool, because the zvol's own counters include what the ARC serves. For other
+    devices, it is the device itself.
+    """
     found = (layer.disks_of(device, host) for layer in all_layers().values())
     return next((disks for disks in found if disks is not None), (device,))
 

@@ -1,4 +1,4 @@
-"""Which layouts of a campaign are measured in place: one pool becomes one layout after the other."""
+"""Groups of layouts that are built in place: one pool is changed into one layout after the other."""
 
 from collections.abc import Mapping, Sequence
 

@@ -19,7 +19,7 @@ class FoundStorage:
 
 
 class FoundReader:
-    """The questions about storage that poolproof did not build. By default, a technology knows nothing about it."""
+    """Queries about storage that poolproof did not build. By default, a technology has no answers."""
 
     guesses_work = False
     """True if `busy_on` may return work that is being done for another disk."""

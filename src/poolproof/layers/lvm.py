@@ -195,7 +195,7 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the factor of the device that got the bytes; for a cache, the smallest factor.
+        """Return the mean factor of the devices that got the bytes; for a cache, the smallest factor.
 
         A cache writes each block to the fast device, to the slow one or to both.
         """
@@ -221,9 +221,10 @@ class LvmLayer(Layer[Lvm]):
         return space if most is None else min(space, most)
 
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail. A fast device counts only if it may have data that the slow device lacks.
+        """Return how many disks may fail.
 
-        With writethrough, the default in lvmcache(7), the slow device has all data.
+        A fast device counts only if it may have data that the slow device does not have. With writethrough, the default
+        in lvmcache(7), the slow device has all data.
         """
         slow = spec.slow(inputs)
         match spec.kind:

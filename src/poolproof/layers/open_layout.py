@@ -40,7 +40,7 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
 
 def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
     own = _own_leaves(built)
-    if own and own == built.volume.leaves:  # nothing is stored on the inputs
+    if own and own == built.volume.leaves:  # all leaf devices are those of the node, so its inputs store nothing
         if len(own) == 1:
             yield own[0].name, total_bytes
     elif isinstance(built.node, LayerNode):
@@ -50,13 +50,16 @@ def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[st
 
 
 def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
-    """Return the leaf devices that layers add, such as a disk of another host. Those of devices are left out."""
+    """Return the leaf devices that layers add, such as a disk of another host.
+
+    The leaf devices of the campaign's devices are left out.
+    """
     layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
     return tuple(dict.fromkeys(leaf for built in layers for leaf in _own_leaves(built)))
 
 
 def _own_leaves(built: BuiltNode) -> tuple[Leaf, ...]:
-    """Return the leaf devices that the node adds: those of a device, or those of a layer beyond its inputs'."""
+    """Return the leaf devices that the node adds to those of its inputs."""
     below = {leaf for entry in built.inputs for leaf in entry.volume.leaves}
     return tuple(leaf for leaf in built.volume.leaves if leaf not in below)
 

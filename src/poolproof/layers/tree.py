@@ -355,7 +355,7 @@ def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expecte
 
 
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
-    """Return the bytes written to log vdevs per byte of a committed write, the least of all pools of the layout.
+    """Return the bytes written to log vdevs per byte of a committed write: the lowest value of all pools in the layout.
 
     None if no pool has log vdevs. `found` is as in `write_factor`.
     """

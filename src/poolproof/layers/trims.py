@@ -6,7 +6,7 @@ from poolproof.errors import CampaignError
 from poolproof.layers.arguments import is_block
 from poolproof.layers.tree import resolve
 
-_PUNCHES = ("falloc",)  # the engine whose trims are holes in a file
+_PUNCHES = ("falloc",)  # this engine trims by punching holes in files
 
 
 def check_trims(campaign: Campaign) -> None:

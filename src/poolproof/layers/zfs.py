@@ -48,7 +48,7 @@ VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
 
 _MIB = 1024**2
 _GIB = 1024**3
-_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # takes a third of the time of zpool list
+_IMPORTED = 'cd "$0" && for pool in */; do echo "${pool%/}"; done'  # a third of zpool list's time
 _ALIKE_BYTES = 16 * _MIB  # ZPOOL_FUZZ of cmd/zpool/zpool_vdev.c
 _SMALLEST_ARC_BYTES = 64 * _MIB  # MIN_ARC_MAX of module/zfs/arc.c
 _LONGEST_NAME = 120
@@ -184,7 +184,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
 
     def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the mean write amplification of the data and special vdevs by the bytes that each got."""
+        """Return the mean write amplification of the data and special vdevs, weighted by the bytes that each got."""
         vdevs = spec.vdevs.of("data", "special")
         counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
         if not sum(counts):
@@ -192,7 +192,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the least number of copies on a log vdev, to which a commit goes before its transaction group."""
+        """Return the lowest number of copies that a log vdev stores of each commit; None without log vdevs."""
         return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:

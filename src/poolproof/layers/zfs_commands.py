@@ -70,7 +70,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script. It removes the note once the vdevs are gone, so a partly failed undo can be repeated."""
+        """Return the script that removes the vdevs. It removes the note last, so a failed undo can be repeated."""
         pool = shlex.quote(self.pool)
         commands = [["zpool", "detach", self.pool, device] for vdev in self.vdevs for device in vdev[1:]]
         commands += [["zpool", "remove", self.pool, vdev[0]] for vdev in self.vdevs]
@@ -86,7 +86,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
 
 
 class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
-    """Restore the limit of the ARC that is saved in the file `note`."""
+    """Restore the ARC limit that is saved in the file `note`."""
 
     note: OwnFile
 

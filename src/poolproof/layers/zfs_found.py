@@ -49,7 +49,7 @@ class FoundVdev:
 
     @property
     def write_factor(self) -> float:
-        """The bytes written to the disks per byte of data, at least.
+        """The lowest number of bytes written to the disks per byte of data.
 
         Assumes full stripes for raidz and draid. Missing disks are not written to.
         """
@@ -76,7 +76,7 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause about the pool if a disk is missing; otherwise empty."""
+        """A clause about the pool and its missing disks, unless its state is ONLINE; otherwise empty."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
@@ -115,7 +115,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return the dataset or volume; None if there is none of this name or the host has no `zpool`."""
+    """Return the dataset or volume; None if there is none with this name or the host has no `zpool`."""
     pool_name = name.partition("/")[0]
     pool = find_pool(host, pool_name)
     properties = read_properties(name, host) if pool else None
@@ -254,7 +254,7 @@ def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
 
 
 def _joined(others: ZfsFacts | None, zfs: ZfsFacts) -> ZfsFacts:
-    """Return the facts about a pool, with the pools that are already known below the same layout."""
+    """Return the facts about a pool, combined with those about other pools below the same layout."""
     if others is None:
         return zfs
     return replace(

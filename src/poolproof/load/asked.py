@@ -9,9 +9,9 @@ from poolproof.load.outcome import Outcome, PartOutcome
 def asked_of(load: Load, result: Outcome) -> Outcome:
     """Return the outcome with only the I/O that its parts asked for.
 
-    A part that only writes, and verifies, reads its data back after the writes. These reads are faster or slower than
-    the writes and happen later, so they are not part of its rate or latency. A part that only verifies reports writes
-    that it never makes.
+    If a part only writes but also verifies, it reads its data back after the writes. These reads are faster or slower
+    than the writes and happen later, so they are not part of the rate or latency of the part. A part that only verifies
+    reports writes that it never makes.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

@@ -189,9 +189,10 @@ class LoadGenerator(Protocol):
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
     def run_delays(self, host: Host, scratch: str) -> str:
-        """Return a line for each thread of the running program that does I/O: the path of its file
-        /proc/PID/task/TID/schedstat, a colon, and the file's text. Empty if the program has ended or if this is
-        unknown.
+        """Return how long each I/O thread of the running program has run and has waited for a processor.
+
+        There is a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and the file's
+        text. Empty if the program has ended or if this is unknown.
         """
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:

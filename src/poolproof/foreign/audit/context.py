@@ -34,7 +34,7 @@ _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
     "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""The rate in bytes per second that no disk of each kind exceeds.
+"""The rate in bytes per second that no disk of the given kind exceeds.
 
 `nvme4` is an NVMe disk with four lanes of PCIe 4, and the rate is that of the link after encoding. A rotational disk
 with two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.

@@ -1,5 +1,4 @@
-"""Follow the files that jobs write through a text, to find later jobs that read a file that is partly unwritten or in
-RAM.
+"""Tracks what the jobs in a text write to files, to find later jobs that read an unwritten part, or from RAM.
 
 A job counts as the creator of a file if it writes the file and no earlier job in the text used it. Files that fio lays
 out because a job reads them are complete. Devices are left out, because their contents are unknown.
@@ -22,7 +21,11 @@ _COMPLETE = 0.95
 
 @dataclass(frozen=True)
 class _File:
-    """The known facts about a file: which part is missing, and which job wrote it to the page cache; empty if none."""
+    """What is known about a file.
+
+    `unfilled` says which part is missing, and `in_memory` says which job wrote the file through the page cache; both
+    are empty if nothing is known.
+    """
 
     unfilled: str = ""
     in_memory: str = ""

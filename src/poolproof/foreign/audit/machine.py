@@ -24,7 +24,7 @@ _OFF = "off"
 
 @dataclass(frozen=True)
 class QuotedMachine:
-    """Facts about the machine. Unknown facts are None. `words` quotes where each fact is.
+    """Facts about the machine. Unknown facts are None. `words` quotes each fact with its line.
 
     `where`: the dataset or mount point to which the file system and the compression apply.
     """
@@ -98,7 +98,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target with the facts that the user's options do not give. None if nothing is known."""
+    """Return the target, completed with the facts that the user's options do not give; None if nothing is known."""
     if machine.ram_bytes is None and machine.compression is None:
         return target
     found = target or Target(file_system="")

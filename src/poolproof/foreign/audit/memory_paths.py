@@ -27,7 +27,7 @@ _PAST_THE_KERNEL = frozenset(
 
 
 def memory_of(load: Load) -> str | None:
-    """Return what holds all files of the load, if it is not a disk; None otherwise, or if a path is unknown."""
+    """Return what stores all files of the load if it is not a disk; None if it is a disk or a path is unknown."""
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
         return "no disk (fio's engine null moves no data) and at most"
     paths = {extent.file for part in load.parts for extent in part.extents}
@@ -36,6 +36,6 @@ def memory_of(load: Load) -> str | None:
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
-    """Return the result without fio's disk statistics if its engines do not use the disks that they describe."""
+    """Return the result, without fio's disk statistics if its engines do not use the disks in the statistics."""
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

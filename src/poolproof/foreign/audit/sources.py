@@ -15,7 +15,7 @@ from poolproof.load.fio.pairing import FoundResult
 
 STDIN = "-"
 _LARGEST_TEXT_BYTES = 256 << 20
-_LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # searched for results of many programs, which takes seconds per MiB
+_LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
 _HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -76,7 +76,7 @@ def read_text(path: Path) -> str | None:
     """Return the text of a file; None if it is binary.
 
     Raises:
-        OSError: the file cannot be read or is larger than 256 MiB, or than 2 MiB without JSON of fio.
+        OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no JSON of fio.
     """
     if path.stat().st_size > _LARGEST_TEXT_BYTES:
         raise OSError(0, "the file is larger than 256 MiB")

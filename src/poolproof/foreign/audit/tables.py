@@ -99,7 +99,7 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Co
         result = _row(_words(line), columns)
         if result is None:
             if len(_words(line)) == len(columns) and any(column.kind == "side" for column in columns):
-                continue  # such a table has rows of other units
+                continue  # such a table also has rows with other units
             return
         yield FoundResult(result, line_number, line_number, "text")
 

@@ -204,7 +204,7 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the job, if the source contains a value for it.
+    """Return the metric that suits the load, if the source contains a value for it.
 
     Sync latency suits jobs that sync after every write, bandwidth suits large sequential blocks, and IOPS suit all
     other jobs. If the source has no such value, return the first of IOPS, bandwidth and p99 that it contains.

@@ -14,8 +14,10 @@ _MOST_LOADS = 64
 
 @dataclass(frozen=True)
 class Before:
-    """The loads that ran before a call, oldest first. `drops_caches`: the caches were dropped after the last write.
-    `drops_only_clean`: they were, but the written data was still dirty, so it stayed in RAM.
+    """What ran before a call. `loads` has the earlier loads, oldest first.
+
+    `drops_caches`: the caches were dropped after the last write. `drops_only_clean`: they were dropped while the
+    written data was still dirty, so it stayed in RAM; `drops_caches` is then False.
 
     `empty`, `zeros`: the files and devices without data, and those that contain only zeros, each with the program that
     prepared it.
@@ -52,7 +54,7 @@ class History:
         return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, bool(drops) and not dropped, empty, zeros)
 
     def _empties(self, line: int) -> bool:
-        """True if the command on this line also drops what was written: nothing was dirty, or it was synced before."""
+        """True if dropping the caches on this line also drops the written data: it was clean, or had been synced."""
         is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
         return not self._is_dirty or is_synced or line not in self._only_clean
 

@@ -20,7 +20,7 @@ _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """A file or device after the command on this line. `command` is the name of the program."""
+    """The state of a file or device after the command on this line. `command` is the name of the program."""
 
     path: str
     state: State

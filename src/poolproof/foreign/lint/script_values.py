@@ -29,8 +29,8 @@ _MOST_RUNS = 32
 def known_variables(text: str) -> dict[str, str]:
     """Return the variables that have a known value: the script assigns exactly one literal value to each.
 
-    A variable that the script sets to anything else, and an argument of a function, does not get its default in
-    `${NAME:-default}`.
+    If the script sets a variable to anything else, or if it is a function's argument, `${NAME:-default}` is not
+    replaced with the default.
     """
     known: dict[str, str] = {}
     values: dict[str, set[str | None]] = {}
@@ -111,7 +111,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
     """Yield the value of each loop variable in each run, in the order of the loops.
 
-    If there are too many runs, vary one variable at a time.
+    If there are too many combinations, only one variable is varied at a time.
     """
     total = 1
     for values in loops.values():

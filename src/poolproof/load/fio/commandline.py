@@ -150,10 +150,10 @@ def _joined_to(option: Given) -> re.Match[str] | None:
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio; None if no fio is followed by an option or a job file.
+    """Return the index of the word that runs fio; None if no `fio` is followed by an option or a job file.
 
-    In `kubectl exec fio -- fio --name=a` and `docker run --name fio --rm fio --name=a`, the last one runs. The value
-    of an option of fio (`--name fio`) does not.
+    In `kubectl exec fio -- fio --name=a` and `docker run --name fio --rm fio --name=a`, this is the last `fio`. A `fio`
+    that is the value of a fio option (`--name fio`) does not count.
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
@@ -204,11 +204,10 @@ def _options(
 
 
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Return the options that fio reads inside one word after a single dash, if no long option fits.
+    """Return the short options that fio reads after a single dash, if no long option fits.
 
-    None if it reads none, or if it stops without running the job.
-
-    A letter is a switch, or the rest of the word is its value (getopt_long_only).
+    Each letter is a switch, or takes the rest of the text as its value (getopt_long_only). None if a letter is not an
+    option, or if fio would exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):

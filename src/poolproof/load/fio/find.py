@@ -29,7 +29,7 @@ _IO_BYTES = re.compile(r'^\s*+"io_bytes"\s*:')
 _OPTION_LINE = re.compile(r'^\s*+(?:"[\w.-]{1,40}"\s*:\s*"[^"]{0,500}",?|\},?)\s*$')
 _START = '{"fio version" : "", "jobs" : [ '
 _SAME_BYTES = 0.01
-_GROWTH = 1.05  # of run time, from the first report to the last
+_GROWTH = 1.05  # the least growth of the run time from the first report to the last
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
@@ -110,9 +110,10 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
 
 
 def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines with the start of a document before its first job, if only that start is not in the text.
+    """Return the lines. If only the start of a JSON document is missing, it is added before the first job.
 
-    A text may also begin within the options of its first job: the rest of them, or the values of a direction, follow.
+    A text may also begin within the options of the first job, with the other options or the values of a direction
+    below.
     """
     if any('"fio version"' in line for _, line in numbered):
         return numbered

@@ -73,7 +73,7 @@ _RESULTS = re.compile(
 )
 _SUMS = re.compile(r"\b(?:READ|WRITE): (?:bw|io)=[^`]{1,200}?msec(?:, {0,2}maxt= {0,9}\d{1,15} ?msec)?")
 _QUOTED_PRINTABLE = re.compile(r"(?:IOPS|iops|bw|BW|min|err|total|io)=3D")
-_MOST_TAKEN = 30  # a line of fio is wrapped at 76 characters into fewer
+_MOST_TAKEN = 30  # wrapped at 76 characters, a line of fio becomes fewer lines
 _HEX = re.compile(r"(?:=[0-9A-F]{2})+")
 _EMPHASIS = re.compile(r"\*\*|__(?=\S)|(?<=\S)__|~~")
 _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
@@ -133,7 +133,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with lists of JSON strings unquoted, if a list contains output of fio.
+    """Return the lines, with the strings of a JSON list unquoted if the list contains fio output.
 
     Ansible prints the output of a command as such a list, with one string per line.
     """

@@ -106,9 +106,9 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
 
 
 def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
-    """Return the words of a list with one argument per line that starts here, and the place after it.
+    """Return the words of the list that starts at `at`, with one argument per line, and the place after the list.
 
-    Returns no words if the list does not start with fio or with a job's name.
+    Returns no words if the list has no `--rw=`, or starts with neither `fio` nor an option.
     """
     words: list[str] = []
     end = at

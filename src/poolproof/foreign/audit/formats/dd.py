@@ -52,10 +52,10 @@ class _Command:
 
 
 class _Cached:
-    """The files that the text has written through the page cache, and that nothing has removed from it since.
+    """The files that commands in the text wrote through the page cache, and that are still in it.
 
     drop_caches frees only clean pages, so a command that uses it without a sync leaves a new file in RAM. A sentence
-    about drop_caches does not show the order of its commands, and counts as if there had been a sync.
+    about drop_caches does not show whether there was a sync, so it counts as if there was one.
     """
 
     def __init__(self) -> None:

@@ -59,7 +59,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         if match := _SIDE.match(line):
             side = match["side"].lower()
         match = _NEW.match(line)
-        old = _OLD.match(line) if program and not match else None  # a data sheet has such lines too
+        old = _OLD.match(line) if program and not match else None  # data sheets have lines like these too
         kind = side if match else old["side"].lower() if old else ""
         found = match or old
         if found is None or kind not in ("read", "write", "mix"):
@@ -84,8 +84,9 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the size of the test file in bytes, which is printed below the values, and whether it is filled with
-    zeros.
+    """Return the size of the test file in bytes, and True if the file is filled with zeros.
+
+    Both are printed below the values.
     """
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)

@@ -77,7 +77,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _command(run: _Run, line_number: int, text: str) -> _Run:
-    """Return the run of a command. `Command line used` belongs to the run whose options were just printed."""
+    """Return the run that a command starts.
+
+    A command after `Command line used` belongs to the run whose options were just printed.
+    """
     found = _Run(line_number, text.strip("` "), line_number, is_known=True)
     if line_number - run.line <= _NEAR and run.is_known:
         found.flags, found.size_bytes, found.block_bytes = run.flags, run.size_bytes, run.block_bytes

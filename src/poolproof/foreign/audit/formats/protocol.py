@@ -84,7 +84,7 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return the bytes that all clones of a load cover: the test files of a program, as one file."""
+    """Return the test files of a program as one extent that all clones use; empty if their size is unknown."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 
