@@ -31,7 +31,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return two changes of a counter file: from the start to the end, and from the start to the final flush."""
+        """Return how a counter file changed from the start to the end, and from the start to the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
@@ -81,8 +81,8 @@ class CountingPoint:
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window.
 
-    `load_s`: how long the load did I/O. The rest of the window is the start of the load generator and not idle time of
-    a disk. None: the entire window.
+    `load_s`: how long the load did I/O, for the utilisation; None for the entire window. The rest of the window is the
+    start-up of the load generator, which does not count as idle time of a disk.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 

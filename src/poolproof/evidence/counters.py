@@ -89,15 +89,14 @@ def between(earlier: Counters, later: Counters, share: float) -> Counters:
 def _grown(first: int, second: int) -> int:
     """Return how much a counter grew.
 
-    The kernel prints milliseconds as 32-bit numbers, which wrap around to 0 after 49 days.
-
-    Source: part_stat_show in block/genhd.c. A smaller decrease means that the device was replaced.
+    The kernel prints milliseconds as 32-bit numbers, which wrap around to 0 after 49 days (part_stat_show in
+    block/genhd.c). A smaller decrease means that the device was replaced, and is returned as a negative number.
     """
     return second - first + (_WRAP if second - first < -_WRAP // 2 else 0)
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Return counters whose totals are computed from both samples. `in_flight` is the value of the later sample."""
+    """Return counters whose totals are computed from both samples by `total`. `in_flight` is the later value."""
     totals = vars(later).keys() - {"in_flight", "flush_ios"}
     known = earlier.flush_ios is not None and later.flush_ios is not None
     flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None

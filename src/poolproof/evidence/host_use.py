@@ -41,8 +41,7 @@ def read_host(host: Host) -> HostReading:
 
 
 def host_use(start: HostReading, end: HostReading, drained: HostReading) -> HostUse:
-    """Return the memory and CPU use computed from three samples: before the load, after it, and after the final
-    flush."""
+    """Return the memory and CPU use, from samples before the load, after it, and after the final flush."""
     return HostUse(
         cached_start_bytes=start.cached_bytes,
         cached_end_bytes=end.cached_bytes,
@@ -54,7 +53,7 @@ def host_use(start: HostReading, end: HostReading, drained: HostReading) -> Host
 
 
 def _cpu_use(name: str, earlier: tuple[int, ...], later: tuple[int, ...]) -> CpuUse:
-    """Return how busy a processor was. A counter that decreases counts as 0: iowait can decrease (see proc.rst)."""
+    """Return how a processor spent its time. A decrease counts as 0, because iowait can decrease (see proc.rst)."""
     spent = [max(0, b - a) for a, b in zip(earlier, later, strict=True)]
     total = sum(spent) or 1
     busy = total - spent[_IDLE] - spent[_IOWAIT] - spent[_STEAL] if sum(spent) else 0

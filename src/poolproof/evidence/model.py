@@ -12,14 +12,14 @@ class LeafUse:
     `*_ios` are requests at the device, not I/Os of the load.
 
     `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
-    after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that holds a loop
+    after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that stores a loop
     file; None if the device is not a loop device. `flush_ios` is None if the kernel does not count the device's
     flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device, None without
     requests.
 
     `*_merges` are the requests that the block layer merged into others before the device got them; None in older runs.
     `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its I/O.
-    `drain_flush_s` is the time of flushes in the final flush; None if the kernel does not count them.
+    `drain_flush_s` is the time that flush requests took during the final flush; None if the kernel does not count them.
     """
 
     device: str
@@ -57,11 +57,12 @@ class Expected:
 class Account:
     """The byte accounting: the bytes that fio moved, and the bytes that the leaf devices moved in the same window.
 
-    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per
-    byte of data. `commit_factor` is the same for a committed write until its transaction group is written: the copies
-    on the log vdevs; None without log vdevs. `stored_share` is the share of a test file's bytes that the disks stored
-    when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the disks while
-    no load was running. They are not subtracted from the other values. `idle_s` is how long they were measured.
+    `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per byte
+    of data. `commit_factor` is the same for a committed write before its transaction group is written: the number of
+    copies on the log vdevs; None without log vdevs. `stored_share` is the share of a test file's bytes that the disks
+    stored when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the disks
+    while no load was running. They are not subtracted from the other values. `idle_s` is how long these rates were
+    measured.
     """
 
     fio_read_bytes: int
@@ -224,7 +225,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes that passed a dataset in the window, according to its counters above the ARC (nread, nwritten)."""
+    """The bytes that passed a dataset while fio ran, according to its counters above the ARC (nread, nwritten)."""
 
     name: str
     read_bytes: int
@@ -248,15 +249,15 @@ class VdevUse:
 
 @dataclass(frozen=True)
 class ZfsUse:
-    """How much the ZFS counters (/proc/spl/kstat/zfs) grew in the window of a trial.
+    """How much the ZFS counters (/proc/spl/kstat/zfs) grew while fio ran, including its ramp.
 
     A value is None if it was not counted.
 
     `direct_read_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later). `zil_slog_bytes` is
     zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
-    `data_misses` are the reads of blocks of data that the ARC did not have: demand_data_misses and prefetch_data_misses
-    of arcstats, and direct_read_count of the pools' iostats. `data_hits` are the others (demand_data_hits). `vdevs`
-    shows the vdevs after the final flush.
+    `data_misses` are the reads of data blocks that were not in the ARC: demand_data_misses and prefetch_data_misses of
+    arcstats, and direct_read_count of the pools' iostats. `data_hits` are the reads of data blocks that were
+    (demand_data_hits). `vdevs` shows the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None
@@ -277,8 +278,8 @@ class Level:
     """The bytes that passed one level of the stack in the window.
 
     `layer` is `fio`, a layer's word in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
-    disk that holds a loop file). `depth` is 0 for fio. `write_bytes` had been written when fio ended,
-    `drained_write_bytes` after the final flush; None if the level is not counted at that time.
+    disk that stores a loop file). `depth` is 0 for fio. `write_bytes` had been written when fio ended,
+    `drained_write_bytes` after the final flush; None if the level was not counted then.
     """
 
     layer: str
@@ -320,12 +321,12 @@ class HostUse:
 
 @dataclass(frozen=True)
 class OtherWork:
-    """What other processes of the host did, from just before the load began until it ended (`seconds`).
+    """What other processes of the host did from just before the load began until it ended.
 
-    `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O to any block device. `waiting_s` is
-    how long at least one task of the host waited for a processor, None without pressure information (PSI).
-    `delay_share` is the share of their time that the threads of the load were ready to run but waited for a processor,
-    on average; None if it was not observed.
+    `seconds` is the length of this time. `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O
+    to any block device. `waiting_s` is how long at least one task of the host waited for a processor, None without
+    pressure information (PSI). `delay_share` is about the load's own threads: the share of their time for which they
+    were ready to run but waited for a processor, on average; None if it was not observed.
     """
 
     seconds: float

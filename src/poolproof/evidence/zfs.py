@@ -1,4 +1,4 @@
-"""ZFS's counters of the ARC, the log and the cache device in the window of a trial, from /proc/spl/kstat/zfs.
+"""ZFS's counters of the ARC, the log and the cache device during a trial, from /proc/spl/kstat/zfs.
 
 The counters of the ARC and the log cover all pools of the host. The counters of direct I/O (ZFS 2.3 and later) are per
 pool.

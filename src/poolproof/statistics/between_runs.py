@@ -41,12 +41,15 @@ LEAST_FREEDOM = 3
 """The fewest degrees of freedom for which a variance between runs is used without a prior."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U, for cells whose deviations typically differ by a factor of 1.4 from each other's mean (σ 0.35)."""
+"""U: the deviations of cells are assumed to differ from their common mean typically by a factor of 1.4 (σ 0.35)."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 _NODES, _TAIL = 24, 9.0
-"""The number of nodes of a distribution. Variances with less than e^−9 of the largest weight are left out."""
+"""The number of nodes of a distribution, and where its tail is cut off.
+
+Variances with less than e^−9 of the largest weight are left out.
+"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,10 @@ class _Spread:
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Return both together, weighted by their degrees of freedom; with a sign of −1, this without the other."""
+        """Return the two combined, weighted by their degrees of freedom.
+
+        With a sign of −1, the other is taken out of this one.
+        """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
             return _NONE
@@ -68,7 +74,7 @@ class _Spread:
 
     @property
     def of_another(self) -> "_Spread":
-        """Return the same for a cell whose variance may differ from these: it has fewer degrees of freedom."""
+        """Return the same as an estimate for another cell: because cells differ, it has fewer degrees of freedom."""
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
 
@@ -99,28 +105,31 @@ class BetweenRuns(Generic[Key]):
 
     @property
     def is_known(self) -> bool:
-        """True if the variance between runs of some cell is known."""
+        """True if the variance between runs of at least one cell is known."""
         return self._prior is not None or self._pooled is not None
 
     def widened(self, key: Key, mean: LogMean) -> LogMean:
-        """Return the mean of one run with the variance between runs added; unchanged if either variance is unknown."""
+        """Return the mean of one run with the variance between runs added.
+
+        The mean is unchanged if its own variance or the variance between runs is unknown.
+        """
         if mean.parts is None:
             return mean
         return replace(mean, known=summed(mean.known, self._between(key, inside_of(mean))))
 
     def between_two(self, key: Key, apart: Difference) -> Difference:
-        """Return the difference of a cell between two runs with twice the variance between runs added.
+        """Return the difference between two runs of a cell, with the variance between runs added for each of them.
 
-        It is unchanged if either variance is unknown.
+        The difference is unchanged if its own variance or the variance between runs is unknown.
         """
         if apart.error is None:
             return apart
         return replace(apart, known=summed(apart.known, scaled(self._between(key, 0.0), 2)))
 
     def _between(self, key: Key, inside: float) -> Points:
-        """Return the distribution of the variance between runs.
+        """Return the distribution of a cell's variance between runs.
 
-        `inside` is subtracted for a cell that no other run has.
+        `inside` is the variance inside the run. It is subtracted if no other run has the cell.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):
@@ -137,7 +146,7 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the variance between runs. `samples` has a mean for each cell and each run, all measured alike."""
+    """Return the variance between runs. `samples` has one mean per run for each cell; all runs were measured alike."""
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
     freedom = sum(each.freedom for each in found.values())
@@ -150,7 +159,7 @@ def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
 
 
 def inside_of(mean: LogMean) -> float:
-    """Return the expected variance of the mean of a run, as its own trials and the prior of its run show it."""
+    """Return the expected variance of the mean of a run, estimated from its own trials and the prior of its run."""
     known = math.fsum(variance * weight for variance, weight in mean.known)
     return known + math.fsum(variance for variance, _ in mean.parts or ())
 

@@ -1,8 +1,8 @@
 """Builds as a second level of variance: the trials of one build share what was decided when it was built.
 
 If a layout was built several times, a build is one sample: the mean of its trials. The variance between these means
-contains both levels, so that intervals and tests of such samples need no model of the two. The trials within the builds
-add a lower bound: means of builds that agree by chance are not more precise than their own trials allow.
+covers both levels, so intervals and tests of these samples need no model of the two. The trials within the builds add a
+lower bound: means of builds that agree by chance are not more precise than their own trials allow.
 """
 
 import math

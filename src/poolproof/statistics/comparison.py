@@ -162,8 +162,8 @@ class Difference:
     def repeated(self) -> Interval:
         """Return the ratio with the 95 % prediction interval of a repeat with as many trials.
 
-        The errors of both measurements add up. The variance between builds and between days is not known and not
-        included. The interval has no ends if the difference can't be tested.
+        The errors of both measurements add up. The variance between builds and between days is included only as far as
+        the errors of the means include it. The interval has no ends if the difference can't be tested.
         """
         if self.error is None:
             return Interval(ratio_of(self.log))
@@ -291,7 +291,7 @@ def _nearest_word(each: Difference, effect: float) -> tuple[Word, float]:
 class Behind:
     """The reason why a contender was eliminated: the leader is `times` times as fast.
 
-    `least` is a lower confidence bound of this factor, at the risk of one test.
+    `least` is a lower confidence bound of this factor; the probability of error is `risk_of_a_test`.
     """
 
     leader: str

@@ -28,7 +28,7 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval of a mean and its half width, cut off at 0, because no metric is negative."""
+        """Return the interval around a mean with this half width, cut off at 0, because no metric is negative."""
         return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
 
     @property

@@ -58,7 +58,7 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance that would scatter as much."""
+        """Return the degrees of freedom of a sample variance with the same scatter, but at most `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
@@ -109,7 +109,7 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def relative_variance(group: Sequence[float]) -> float:
-    """Return the sample variance over the square of the mean; 0 for a single value."""
+    """Return the sample variance divided by the square of the mean; 0 for a single value."""
     mean = math.fsum(group) / len(group)
     return variance_of([value / mean for value in group])
 

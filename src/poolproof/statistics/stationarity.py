@@ -197,7 +197,10 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
 
 
 def _first_counted(far: Sequence[int], start: int) -> int:
-    """Return the index of the first sample that may be a burst: `start` if the warm-up began with a burst, else 0."""
+    """Return the index of the first sample that may be part of a burst.
+
+    This is 0 if the warm-up contains a burst that began later than the series; otherwise, it is `start`.
+    """
     before = [at for at in far if at < start]
     is_ramp = before == list(range(len(before)))
     is_early = bool(before) and before[0] < max(_LEVEL_BEGINS, start * _LEVEL_BEGINS_SHARE)

@@ -3,8 +3,8 @@
 Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
 files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial has an interval. The
 deviation is at least the standard error within a trial, so that two trials that agree by chance do not count as
-precise. The prior is not used for a cell whose trials differ by more than the
-variation within each trial and the variation in other cells can explain.
+precise. The prior is not used for a cell whose trials differ by more than the variation within each trial and in other
+cells can explain.
 """
 
 import math
