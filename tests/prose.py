@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 _LIMIT_S = 120
-_PAGES = ("README.md", "CONTRIBUTING.md", "docs")
+_PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs")
 _SENTENCE = re.compile(r"[A-Za-z`'(][\w`'(),;:.%/-]*(?: [\w`'(),;:.%/×–-]+){4,}")
 
 CHECKS = ("archaism", "cliches", "hedging", "malapropisms", "mondegreens", "needless_variants", "nonwords", "oxymorons",
@@ -56,14 +56,19 @@ HABITS = {
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield each text with its place: a page, or `module:line`."""
+    yield from pages()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for line, text in _strings(path):
+            yield f"{path.relative_to(ROOT)}:{line}", text
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield each page without its code blocks, with its path."""
     for name in _PAGES:
         for path in sorted((ROOT / name).glob("*.md")) if (ROOT / name).is_dir() else [ROOT / name]:
             text = re.sub(r"^```[^\n]*\n.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
             text = re.sub(r"^    .*$", "", text, flags=re.MULTILINE)
             yield str(path.relative_to(ROOT)), text
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for line, text in _strings(path):
-            yield f"{path.relative_to(ROOT)}:{line}", text
 
 
 def _strings(path: Path) -> Iterator[tuple[int, str]]:

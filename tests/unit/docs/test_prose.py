@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from poolproof.load.fio.jobs import ADDED
+from tests.prose import pages
 
 from .pages import DOCS
 
 ROOT = DOCS.parent
-WRITTEN = sorted([*DOCS.glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])
+WRITTEN = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
 QUOTES = [
     (page.name, *quote)
     for page in WRITTEN
@@ -36,6 +37,10 @@ def test_files_that_are_named_are_there(page: Path) -> None:
     named = set(re.findall(r"`((?:[\w-]+/)*[\w-]+/[\w.-]+\.(?:py|lark|yaml))`", text))
     roots = (ROOT, ROOT / "src" / "poolproof", ROOT / "src" / "poolproof" / "rules")
     assert not [name for name in named if not any((root / name).exists() for root in roots)]
+
+
+def test_the_prose_check_reads_every_page() -> None:
+    assert {ROOT / name for name, _text in pages()} == set(ROOT.glob("*.md")) | set(DOCS.glob("*.md"))
 
 
 def test_the_readme_leads_to_every_page() -> None:
