@@ -188,7 +188,8 @@ class Target:
     file system maps it (dax). `narrow_links`: a clause for each disk whose PCIe link is narrower or slower than
     the disk allows. `cloud_volume`: the model name of a leaf device that is a network volume of a cloud provider.
     `degraded`: a clause for each array or pool that is missing a disk. `governor`: the frequency governor of the
-    processors. `cache_devices`: the names of the fast devices of LVM caches.
+    processors. `cache_devices`: the names of the fast devices of LVM caches. `tree_block_bytes`: the size of btrfs's
+    metadata blocks (nodesize).
     """
 
     file_system: str
@@ -221,6 +222,7 @@ class Target:
     degraded: tuple[str, ...] = ()
     governor: str | None = None
     cache_devices: tuple[str, ...] = ()
+    tree_block_bytes: int | None = None
 
 
 @dataclass(frozen=True)

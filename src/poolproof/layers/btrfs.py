@@ -24,6 +24,7 @@ from poolproof.layers.found import FoundStorage
 from poolproof.layers.option_values import FEATURES
 from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step
+from poolproof.units import parse_size
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,14 @@ for device in /sys/fs/btrfs/*/devices/"$1"; do
   echo "uuid ${folder##*/}"
   for path in "$folder"/devices/*; do echo "disk ${path##*/}"; done
   for path in "$folder"/devinfo/*/missing; do [ -r "$path" ] && echo "missing $(cat "$path")"; done
+  [ -r "$folder/nodesize" ] && echo "nodesize $(cat "$folder/nodesize")"
   for path in "$folder"/allocation/data/*/; do path=${path%/}; echo "profile ${path##*/}"; done
   exit 0
 done
 """
 """A shell script that prints what sysfs shows about the btrfs file system of a device (fs/btrfs/sysfs.c)."""
 
+_NODE_SIZE = "16k"  # the default of mkfs.btrfs(8)
 _COMPRESSES = ("compress", "compress-force")
 _DEFAULT_COMPRESSION = "zlib"  # if `compress` names no algorithm, btrfs(5)
 _USAGE_DEVICE = re.compile(r"^(/\S+), ID: \d+$")
@@ -168,11 +171,21 @@ class BtrfsLayer(Layer[Btrfs]):
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
         state = _in_sysfs(found.mount, host) if found.mount else None
-        if state is None or not state.missing:
+        if state is None:
+            return target
+        target = replace(target, tree_block_bytes=state.tree_block_bytes)
+        if not state.missing:
             return target
         lacks = "a disk" if state.missing == 1 else f"{state.missing} disks"
         degraded = f"the btrfs file system {state.uuid} is missing {lacks}"
         return replace(target, degraded=tuple(dict.fromkeys((*target.degraded, degraded))))
+
+    def describe(self, built: OpenLayer[Btrfs], target: Target) -> Target:
+        try:
+            size = parse_size(dict(built.spec.format).get("nodesize", _NODE_SIZE))
+        except ValueError:  # mkfs.btrfs accepts more spellings
+            return target
+        return replace(target, tree_block_bytes=size)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
         """Return the lowest write amplification among the profiles of the data chunks; None if they are unknown."""
@@ -238,13 +251,15 @@ class BtrfsLayer(Layer[Btrfs]):
 class _InSysfs:
     """What sysfs shows about a mounted file system.
 
-    It shows the UUID, the disks that are present, the number of missing disks, and the data profiles.
+    It shows the UUID, the disks that are present, the number of missing disks, the data profiles
+    and the size of the tree blocks.
     """
 
     uuid: str
     disks: tuple[str, ...]
     missing: int
     profiles: tuple[str, ...]
+    tree_block_bytes: int | None
 
 
 def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
@@ -258,8 +273,10 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
     def of(key: str) -> tuple[str, ...]:
         return tuple(sorted(text for word, text in lines if word == key))
 
-    uuids = of("uuid")
-    return _InSysfs(uuids[0], of("disk"), of("missing").count("1"), of("profile")) if uuids else None
+    uuids, sizes = of("uuid"), [int(text) for text in of("nodesize") if text.isdigit()]
+    if not uuids:
+        return None
+    return _InSysfs(uuids[0], of("disk"), of("missing").count("1"), of("profile"), sizes[0] if sizes else None)
 
 
 def _factor_of(profile: Profile, there: int, missing: int) -> float:

@@ -25,6 +25,9 @@ from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_number_of, format_size
 
+_PAGE = 4096
+_TREE_BLOCK = 16 * 1024  # the default of mkfs.btrfs(8)
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -164,10 +167,35 @@ def writes_reach_disks(case: Case) -> bool:
         return True
     if not bytes_prove(case, "write", of_commits=True):
         return False
-    requests, needed = counted_requests(case, "write"), write_requests_needed(case)
+    requests, needed = data_write_requests(case), write_requests_needed(case)
     if requests is None:
         return all(job is not None and goes_past_ram(job, case.target) is True for _, job in _of(case, "write"))
     return needed is not None and requests >= REQUESTS_OF_EACH * needed
+
+
+def data_write_requests(case: Case) -> int | None:
+    """Return the write requests, without those that btrfs needs for its metadata; None if they were not counted.
+
+    btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
+    writes change many tree blocks, whose requests would stand for data that was joined or overwritten in RAM. The bytes
+    beyond the data show how many tree blocks there were at least. Writes that leave RAM one by one need no such
+    arithmetic.
+    """
+    requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
+    if requests is None or found is None or block is None:
+        return requests
+    written = list(_of(case, "write"))
+    if all(job is not None and (job.commits_each_write or goes_past_ram(job, case.target)) for _, job in written):
+        return requests
+    data = sum(max(part.figures.io_bytes or 0, _PAGE * (part.figures.ios or 0)) for part, _ in written)
+    beyond = found.leaf_write_bytes - data * found.write_factor
+    return max(0, requests - max(0, int(beyond / block)))
+
+
+def _tree_block_bytes(case: Case) -> int | None:
+    """Return the size of the metadata blocks below the files, which older runs do not have; None without btrfs."""
+    target = case.target
+    return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
 def write_requests_needed(case: Case) -> float | None:

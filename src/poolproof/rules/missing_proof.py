@@ -6,6 +6,7 @@ from poolproof.metrics import BYTES_PER_S, MetricId, metric_of
 from poolproof.rules.commits import commits
 from poolproof.rules.coverage import (
     counted_requests,
+    data_write_requests,
     random_reads,
     reads_reach_disks,
     write_requests_needed,
@@ -73,9 +74,11 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
     needed = write_requests_needed(case) if kind == "write" else ios
     needs = f" of the {format_count(needed)} that these need" if needed and needed > ios else ""
+    trees = requests - (data_write_requests(case) or 0) if kind == "write" else 0
+    less = f", without {format_number_of(trees, 'tree block')}" if trees else ""
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, and the disks "
-        f"{format_number_of(requests, 'request')}{needs}: the page cache and ZFS combine I/Os "
+        f"{format_number_of(requests - trees, 'request')}{needs}{less}: the page cache and ZFS combine I/Os "
         "before they are counted, so the IOPS and latencies may be those of RAM",
         _COMBINED,
     )

@@ -39,7 +39,7 @@ config:
 
 errors: No known data errors
 """
-_SYSFS = "uuid b07f-1\ndisk sdb\ndisk sdc\nmissing 0\nmissing 1\nmissing 0\nprofile raid1\n"
+_SYSFS = "uuid b07f-1\ndisk sdb\ndisk sdc\nmissing 0\nmissing 1\nmissing 0\nnodesize 32768\nprofile raid1\n"
 _FILES = {
     "/proc/self/mountinfo": _MOUNTS,
     "/sys/module/zfs/version": "2.3.2-2~bpo12+2\n",
@@ -88,6 +88,7 @@ def test_the_disks_below_a_directory(path: str, names: list[str]) -> None:
 def test_a_directory_on_btrfs_without_a_disk_is_degraded() -> None:
     target, on_leaves = _described("dir /srv/btrfs")
     assert target.degraded == ("the btrfs file system b07f-1 is missing a disk",)
+    assert target.tree_block_bytes == 32768
     assert on_leaves == Expected(1.0)
 
 

@@ -157,6 +157,33 @@ def test_each_copy_of_a_random_write_needs_a_request(
     assert _verdicts(case, "iops", "write_iops", "bandwidth") == (verdict, verdict, "sound")
 
 
+@pytest.mark.parametrize(
+    ("options", "ios", "requests", "merged", "at_end", "factor", "verdict"),
+    [
+        ("direct=0 end_fsync=1", 8192, 15_052, 3_070, 114.7, 2.0, "unproven"),  # raid1: 3,245 are tree blocks
+        ("direct=0 end_fsync=1", 8192, 7_551, 1_977, 63.6, 1.0, "unproven"),  # raid0: 2,022
+        ("direct=0 end_fsync=1", 12_288, 22_029, 0, 202.6, 1.0, "sound"),  # one disk, each block for itself
+        ("direct=0 fdatasync=1", 347, 2_818, 1_468, 39.9, 2.0, "sound"),  # a commit waits for its block
+        ("direct=1", 1_888, 3_776, 0, 14.8, 2.0, "sound"),
+    ],
+)
+def test_tree_blocks_of_btrfs_are_no_requests_of_data(
+    options: str, ios: int, requests: int, merged: int, at_end: float, factor: float, verdict: Verdict
+) -> None:
+    """Counters of 4k randwrite on loop devices, Linux 6.18: up to half of the bytes are metadata."""
+    written = at_end * MIB
+    disk = leaf(write_bytes=written, write_ios=requests, write_merges=merged, drained_write_bytes=written)
+    evidence = Evidence(account(write=(ios * 4096, written, written), factor=factor), (disk,))
+    load = jobs(f"rw=randwrite bs=4k size=48m {options} time_based=1 runtime=2")
+    old = Case(load, said(write=direction(ios * 4096, 2.0)), evidence, Target("btrfs", ram_bytes=8 * GIB))
+    assert _verdicts(old, "iops", "bandwidth") == (verdict, "sound")
+    assert old.target is not None
+    large = replace(old, target=replace(old.target, file_system="fuse.mergerfs", tree_block_bytes=64 * KIB))
+    assert judge(large, "iops").verdict == "sound", "fewer tree blocks, if they are larger"
+    said_of = [each.message for each in judge(old, "iops").findings if each.rule == "missing-proof"]
+    assert any("tree blocks" in message for message in said_of) == (verdict == "unproven")
+
+
 def test_a_commit_needs_a_request_for_each_copy_of_the_log() -> None:
     """128k records on a mirror with one log device: each commit is one request to the log until the group closes."""
     moved = 64 * MIB
