@@ -9,10 +9,10 @@ from poolproof.errors import CampaignError, PoolproofError
 
 @contextlib.contextmanager
 def located_at(origin: str) -> Iterator[None]:
-    """Prefix the message of an error in the campaign with `origin` ("campaign.yaml:12", "--layout").
+    """Prefix the message of an error about the campaign with `origin` ("campaign.yaml:12", "--layout").
 
-    An error is in the campaign if it is a CampaignError, or if its `about` is set to a word of the campaign. Other
-    errors are about the host and are not changed.
+    These are CampaignErrors, and errors whose `about` is set to a word of the campaign. Other errors are about the host
+    and are not changed.
     """
     try:
         yield

@@ -1,6 +1,7 @@
-"""I/O engines in a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`. fio runs the code in that file.
+"""I/O engines that are loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
 
-Only the command line can allow such a file, because a campaign may come from someone else and usually runs as root.
+fio runs the code in that file. Only the command line can allow it, because a campaign may come from someone else and
+usually runs as root.
 """
 
 import re

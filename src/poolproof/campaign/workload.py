@@ -154,11 +154,10 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if every job is sequential with blocks of at least 64 KiB, or sequential and buffered; else
-    `iops`.
+    """Return `bandwidth` if every job is sequential, with blocks of at least 64 KiB or in the page cache; else `iops`.
 
     The kernel merges small sequential I/Os in the page cache, so their number says nothing about the disks. Jobs with
-    `fsync`, `fdatasync` or `sync` do not count as buffered.
+    `fsync`, `fdatasync` or `sync` do not count as jobs in the page cache.
     """
     options = [dict(job.options) for job in jobs]
     return "bandwidth" if all(_streams(each) or _merges(each) for each in options) else "iops"

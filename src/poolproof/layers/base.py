@@ -351,7 +351,7 @@ class AdaptableLayer(Layer[Spec]):
 
 
 def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
-    """Return the bytes written to all parts of a layout divided by the bytes of data that they hold.
+    """Return the write amplification of several parts of a layout together: all bytes written per byte of data.
 
     The data of a part is the bytes written to it divided by its factor. If nothing was written, the result is the
     smallest factor.

@@ -15,7 +15,7 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a sentence for each workload whose percentile may have too few events, and a sufficient trial length."""
+    """Return a sentence for each workload whose percentile may have too few events. It says how to get enough."""
     return tuple(_sentences(campaign))
 
 

@@ -25,7 +25,7 @@ class UndoGroup(CommandUndo, frozen=True, tag="group"):
 
 
 def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...]:
-    """Return an LVM command line with access to these devices only."""
+    """Return an LVM command line that can access only these devices."""
     return ("lvm", command, "--config", only(devices), *arguments)
 
 

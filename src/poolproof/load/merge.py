@@ -64,8 +64,8 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
     """Merge several latency distributions. Empty distributions are ignored; None if all are empty.
 
     The result has every percentile that occurs in an input, or fio's default percentiles if none occurs. Percentiles
-    are read from the merged histogram, so the result has none if an input lacks a histogram. Any other value is None if
-    an input lacks it. If only one distribution has samples, it is returned unchanged.
+    are read from the merged histogram, so the result has none if an input has no histogram. Any other value is None if
+    it is unknown in an input. If only one distribution has samples, it is returned unchanged.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -144,9 +144,9 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
-    """Return the I/Os and the bytes per second of all reads and writes, if these did not run at the same time.
+    """Return the IOPS and the bytes per second of reads and writes together, if these did not run at the same time.
 
-    The total is divided by the time in which anything ran. None if the rates of the directions can be added up.
+    The total is divided by the time during which anything ran. None if the rates of the directions can be added up.
     """
     groups = _by_group(result.parts)
     spans = [_apart_ms(jobs, ("read", "write", "mixed")) for jobs in groups]
@@ -226,7 +226,8 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
     Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced. If the group moved clearly
-    more than the parts, the text lacks some of its clones: then the counts and the IOPS are those of the group too.
+    more than the parts, some of its clones are not in the text: then the counts and the IOPS are those of the group
+    too.
     """
     if merged is None or reported is None:
         return merged

@@ -37,7 +37,7 @@ class QuotedMachine:
 
 
 UNKNOWN = QuotedMachine()
-"""A text without the output of such programs."""
+"""Nothing is known: the text contains no output of such programs."""
 
 
 def find_machine(text: str) -> QuotedMachine:
@@ -74,7 +74,10 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 
 
 def _bare_unit(total: str) -> str:
-    """Return the unit of `free` if it prints none: KiB, or MiB with -m. No server has less than 1,000,000 KiB."""
+    """Return the unit of `free` if it prints none: KiB, MiB with -m or GiB with -g.
+
+    The size decides: no server has less than 1,000,000 KiB or 500 MiB.
+    """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
 

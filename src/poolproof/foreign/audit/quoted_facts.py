@@ -1,9 +1,11 @@
-"""Facts in the text around fio's results: files that fio laid out, sentences about memory and queue depth, the disks
-that the text names, what earlier jobs did.
+"""Facts in the text around fio's results.
 
-A sentence about memory counts if it is between the previous result and the end of this one, or in the five lines below.
-Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the author's own commands
-count. A sentence with a negation, or about dropping caches, is left out.
+These are the files that fio laid out, sentences about memory and queue depth, the disks that the text names, and what
+earlier jobs did.
+
+A sentence about memory counts for a result if it is between the previous result and the end of this result, or in the
+five lines below. Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the
+author's own commands count. A sentence with a negation, or about dropping caches, is left out.
 """
 
 import re

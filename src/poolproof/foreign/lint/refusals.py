@@ -58,7 +58,7 @@ class InstalledFio:
         return self._complaints(tuple((job.name, tuple(job.options.items())) for job in to_check))
 
     def _ask(self, jobs: _Jobs) -> tuple[Complaint, ...]:
-        """Run fio on the jobs. Texts often repeat a command, so the answers are kept."""
+        """Run fio on the jobs. Texts often repeat a command, so the answers are cached."""
         to_check = [Job(name, dict(options)) for name, options in jobs]
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 

@@ -42,7 +42,7 @@ class SourceCommand:
     """A command or job file that may have produced a result: its jobs, and where it is in the text.
 
     `origin` says what was found. The jobs of a `header` only have a direction, block size, engine and depth. The jobs
-    of `printed options` lack switches without a value.
+    of `printed options` do not have switches without a value, which fio omits.
     """
 
     jobs: Jobs

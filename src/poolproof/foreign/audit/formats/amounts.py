@@ -1,4 +1,4 @@
-"""Numbers with units, as the programs print them in several languages."""
+"""Numbers with units, as benchmark programs print them in several languages."""
 
 import math
 import re

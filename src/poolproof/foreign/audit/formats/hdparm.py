@@ -1,6 +1,7 @@
 """hdparm -t and -T. `Timing cached reads` is by definition the speed of RAM and the bus, not of a disk.
 
-With --direct, -T reads the same 2 MiB from the drive, past the page cache: the speed of the link and the drive's RAM.
+With --direct, -T reads the same 2 MiB from the drive, past the page cache. This shows the speed of the link and the
+drive's RAM.
 
 Releases before 5.4 print `buffer-cache reads` instead, with another block size.
 """
