@@ -33,7 +33,7 @@ VERSIONS: Mapping[str, ProgramVersion] = {
 def require(site: Site, what: str, *programs: str) -> None:
     """Check that commands run as root and that the host has the programs.
 
-    Raises a HostError if not. The message begins with `what`, the thing that needs root and the programs.
+    Raises a HostError that begins with `what` if root or a program is missing.
     """
     if not site.is_root:
         raise HostError(

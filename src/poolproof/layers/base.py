@@ -90,8 +90,8 @@ class LayerPlan:
 class WriteBack:
     """How often a layer writes back data that it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
-    `bytes` is None if only time counts. `is_certain` is true if the layout fixes the period, so that the period is the
-    same on every host.
+    `bytes` is None if only time counts. `is_certain` is true if the layout fixes the period, which is then the same on
+    every host.
     """
 
     seconds: float
@@ -255,7 +255,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return self.capacity_bytes(spec, inputs)
 
     def copies_on_write(self, spec: Spec) -> bool:
-        """True if overwrites go to a new location, so that random writes fragment a file."""
+        """True if overwrites go to a new location. Random writes then fragment a file."""
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
@@ -280,7 +280,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Return the target with the facts about the layout that only this layer knows."""
+        """Return the target, completed with facts about the layout that only this layer knows."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:

@@ -1,7 +1,7 @@
 """LUKS encryption of one block device: `nvme1 | luks`, `nvme1 | luks cipher=aes-xts-plain64 sector-size=4096`.
 
-Options are written under cryptsetup's long names: options of `luksFormat` with a value, options of `open` as bare words
-(`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
+Options are written under cryptsetup's long names. Options of `luksFormat` have a value, and options of `open` are bare
+words (`allow-discards`, `perf-no_read_workqueue`). The key is random and never appears on a command line.
 
 Unless the layout sets a pbkdf option or iter-time, key stretching has the lowest cost that cryptsetup allows. Key
 stretching runs only when the device is formatted or opened and does not affect throughput, but by default it takes

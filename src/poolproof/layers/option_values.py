@@ -27,7 +27,7 @@ class Values:
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the values that match the whole pattern, ignoring case."""
+    """Return the `Values` of an option whose values must match the whole pattern, ignoring case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 

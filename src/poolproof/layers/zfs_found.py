@@ -282,7 +282,9 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None otherwise."""
+    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None if it is not a
+    zvol.
+    """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)
     if not re.fullmatch(r"/dev/zd\d+", device):

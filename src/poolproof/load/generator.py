@@ -260,5 +260,5 @@ def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the load generators' versions from the program versions that a run recorded."""
+    """Return the versions of load generators that are among the program versions recorded by a run."""
     return [versions[name] for name in all_generators() if name in versions]

@@ -175,7 +175,7 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return for how long at least one of the jobs of a group ran; None if all started together or it is unknown."""
+    """Return the ms during which at least one job of a group ran; None if all started together or if unknown."""
     spans: list[tuple[int, int]] = []
     for job in jobs:
         if runtime_ms := _longest_ms([job], ways):

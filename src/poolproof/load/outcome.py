@@ -94,7 +94,7 @@ def separate(
 ) -> Direction | None:
     """Return the total of all directions, or None if the source also has the separate directions.
 
-    fio prints both with `unified_rw_reporting=both`. Everything would then be counted twice.
+    With `unified_rw_reporting=both`, fio prints both. Everything would then be counted twice.
     """
     return mixed if read is write is trim is None else None
 

@@ -77,7 +77,7 @@ def skips_blocks(part: LoadPart) -> bool:
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the random writes are uniform and start over until the time is up, so that they reach most blocks."""
+    """True if the random writes are uniform and start over until the time is up: they then reach most blocks."""
     return part.time_based and (fio_job(part).text("random_distribution") or "random").strip() == "random"
 
 

@@ -143,8 +143,9 @@ def lost_writes(case: Case) -> Flow | None:
 def writes_at_end(case: Case) -> Flow | None:
     """Like `writes`, but with what the leaf devices had written when fio ended.
 
-    On a pool with log vdevs, a committed write is durable once each copy of the log has it, until its transaction group
-    is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a final sync commits.
+    On a pool with log vdevs, committed writes count as soon as all copies of the log have them. They are durable there
+    until their transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a final
+    sync commits.
     """
     found = account(case)
     if found is None:

@@ -17,7 +17,7 @@ _STRENGTH = tuple(VERDICTS)
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdict` is about one metric. `verdicts` maps the id of another metric to its verdict, if that differs.
+    `verdict` is about one metric. `verdicts` has the other metrics with a different verdict, by id.
     """
 
     verdict: Verdict
@@ -37,7 +37,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, without explanations for metrics that are not unproven after all.
+    """Yield the findings, but leave out explanations for metrics that turned out not to be unproven.
 
     A finding that explains why several metrics are unproven is limited to those that are.
     """

@@ -42,12 +42,12 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the options whose value matches `form` and which fio reads with k = 1024."""
+    """Return the options whose values match `form`, if fio reads them with k = 1024."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the options that come before kb_base=1000, so that fio reads their sizes with k = 1024."""
+    """Return the options that come before kb_base=1000. fio reads their sizes with k = 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 

@@ -106,7 +106,7 @@ def fio_release(result: Outcome | None) -> tuple[int, int] | None:
 
 
 def each_sync_has_data(case: Case, job: LoadPart) -> bool:
-    """True if every sync call of the job follows a write, so that it has something to write.
+    """True if every sync call of the job follows a write, and therefore has something to write.
 
     Before fio 3.38, a mixed job also synced after reads, and a job with several I/Os in flight synced more often than
     asked (io_u.c, get_rw_ddir; fio commit 704a8cfe). If every write is synchronous, a sync call finds nothing to do.

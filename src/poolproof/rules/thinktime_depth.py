@@ -16,7 +16,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield the findings on the job for a result too: the bytes agree at any queue depth, so they clear nothing."""
+    """Repeat the findings on the job for a result. The bytes agree at any queue depth, so they cannot clear these
+    findings.
+    """
     if case.outcome is not None:
         yield from _in_job(case)
 

@@ -40,8 +40,8 @@ REQUESTS_IF_UNEVEN = 0.9
 """If at least this share of I/Os has a request, an uneven rate is attributed to the disk."""
 
 REFUTED = 0.5
-"""Below this share, a result is refuted: most of the work was not done by the disks. From here up to the limit of the
-direction, it is suspect.
+"""Below this share, a result is refuted: most of the work was not done by the disks. From this share up to the limit of
+its direction, a result is suspect.
 """
 
 FLUSHED = 0.5

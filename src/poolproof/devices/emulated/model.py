@@ -1,4 +1,4 @@
-"""The disk models by name. docs/emulated-disks.md has the parameters' sources and a comparison with fio."""
+"""The disk models by name. docs/emulated-disks.md has the sources of their parameters, and compares them with fio."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The target as the user describes it with options. An option that is not given is never guessed."""
+"""The target as the user describes it with options. What no option describes is unknown, and is never guessed."""
 
 import difflib
 import re

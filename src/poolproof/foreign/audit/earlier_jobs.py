@@ -1,4 +1,4 @@
-"""Tracks what the jobs in a text write to files, to find later jobs that read an unwritten part, or from RAM.
+"""Tracks what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file in RAM.
 
 A job counts as the creator of a file if it writes the file and no earlier job in the text used it. Files that fio lays
 out because a job reads them are complete. Devices are left out, because their contents are unknown.
@@ -87,7 +87,7 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 
 
 def _covered(part: LoadPart, result: Outcome) -> float | None:
-    """Return the part of the file that the job wrote, from 0 to 1; None if unknown.
+    """Return the fraction of the file that the job wrote, from 0 to 1; None if unknown.
 
     Without a map of the blocks, n blocks written at random leave a share of e^(-n/N) of the N blocks unwritten.
     """

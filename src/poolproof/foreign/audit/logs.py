@@ -92,8 +92,8 @@ def _series(
 ) -> dict[str, Direction]:
     """Read one log of rates or latencies, by direction.
 
-    `units` collects the latency unit of each direction. A log of submission latencies (slat) only reveals the unit if
-    the log contains priorities.
+    `units` collects the latency unit of each direction. A log of submission latencies (slat) reveals its unit only if
+    it contains priorities.
     """
     log = read_log(path)
     values = {}

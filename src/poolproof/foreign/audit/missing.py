@@ -42,7 +42,9 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
-    """Return the names of the options in `jobs`, a result of `jobs_of`, that the source does not show."""
+    """Return the names of the assumed options: those that `jobs` (from `jobs_of`) have although the source does not
+    show them.
+    """
     shown = made.jobs if made is not None else ()
     return frozenset(
         name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()

@@ -119,7 +119,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
 
 
 def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
-    """Return the lines from the previous result to a few lines below this one."""
+    """Return the lines from the previous result to a few lines below result number `at`."""
     first = results[at - 1].last_line if at else 0
     last = results[at].last_line + _LINES_BELOW
     if at + 1 < len(results):

@@ -126,7 +126,7 @@ def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
 
 
 def _side(cell: str) -> Direction | None:
-    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`; None if it is another value."""
+    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`; None if the cell has another value."""
     match = _IOPS_CELL.match(cell)
     iops = number(match["iops"]) if match else None
     return Direction(iops=iops) if iops else None
@@ -138,7 +138,7 @@ def _pair(cell: re.Match[str]) -> Direction:
 
 
 def _named_direction(name: str) -> str:
-    """Return the only direction that the other cells of the row name; empty if they name none or both."""
+    """Return the direction that the other cells of the row name; empty if they name none or both."""
     reads, writes = _READS.search(name) is not None, _WRITES.search(name) is not None
     return "" if reads == writes else "read" if reads else "write"
 

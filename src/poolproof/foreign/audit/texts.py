@@ -178,7 +178,7 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load, without its files if only fio's header line is known: it does not show them."""
+    """Return the load, without its files if only fio's header line is known, which does not show them."""
     if found.made is None or found.made.origin != "header":
         return load
     return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))

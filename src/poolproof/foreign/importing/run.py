@@ -1,4 +1,4 @@
-"""Import other people's results as a run directory. They are judged by the same rules as poolproof's own trials."""
+"""Import other people's results as a run directory, judged by the same rules as poolproof's own trials."""
 
 import math
 import re
@@ -97,7 +97,7 @@ def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> l
 
 
 class _WholeResults:
-    """The results of an import other than logs. They are indexed by the names that their logs may have."""
+    """The imported results that were not read from logs, indexed by the names that their logs may have."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._names: dict[Path, set[str]] = defaultdict(set)

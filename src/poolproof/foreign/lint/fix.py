@@ -108,7 +108,7 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | None:
     """Return the text with changed options; None if the text cannot be changed in place.
 
-    `changes` maps the index of each job in the unit to the changes that the job needs.
+    `changes` maps the index of each job in the fio call to the changes that the job needs.
     """
     if unit.sections is None or any(job >= len(unit.jobs) for job in changes):
         return None

@@ -1,4 +1,4 @@
-"""What ran before a fio call in the same text: its loads, and whether the caches were dropped since."""
+"""What ran before a fio call in the same text: the loads, and whether the caches were dropped since."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

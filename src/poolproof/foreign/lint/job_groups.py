@@ -1,4 +1,4 @@
-"""Group the jobs of a unit by target."""
+"""Group the jobs of a fio call by target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a unit that share a target. `jobs` contains their indexes, and `evidence` is about their files."""
+    """The jobs of a fio call that share a target. `jobs` has their indexes, and `evidence` is about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -41,15 +41,14 @@ class Targets(Protocol):
         """Return the target that contains a job's files; None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return the known facts about the files of jobs that share a target, before a run; None if nothing is
-        known."""
+        """Return the facts about the files of jobs that share a target, before a run; None if nothing is known."""
 
     def written(self, path: str) -> WrittenDevice | None:
         """Return what is at a path that a job would write to; None if unknown."""
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Return the jobs of a unit, grouped by target. Without `targets`, they form one group with an unknown target."""
+    """Return the jobs of a fio call, grouped by target. Without `targets`, all form one group of unknown target."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):

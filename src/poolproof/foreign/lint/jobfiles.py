@@ -1,4 +1,4 @@
-"""Read a job file as a unit: its jobs, and where each option is in the text."""
+"""Read a job file as a `FioCall`: its jobs, and where each option is in the text."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def has_fio_options(text: str) -> bool:
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
-    """Read a job file as a unit.
+    """Read a job file as a `FioCall`.
 
     If the job file is part of a larger text, `start` and `first_line` are the character and the line where it begins.
     """

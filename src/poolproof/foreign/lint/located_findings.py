@@ -29,7 +29,7 @@ class LocatedFinding:
 def locate_findings(
     unit: FioCall, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
 ) -> tuple[LocatedFinding, ...]:
-    """Return the rules' findings for the unit, in line order. `before` is what ran before it in the same text."""
+    """Return the rules' findings for a fio call, in line order. `before` is what ran earlier in the same text."""
     found: list[LocatedFinding] = []
     for group in groups:
         jobs = tuple(unit.jobs[place] for place in group.jobs)

@@ -50,7 +50,7 @@ class InstalledFio:
         return self._version()
 
     def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
-        """Return fio's complaints about the option values of the unit's jobs."""
+        """Return fio's complaints about the option values of the call's jobs."""
         names = [self.names(job.engine) for job in unit.jobs]
         if not names or None in names:
             return ()
@@ -83,9 +83,9 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield a finding for everything in the unit that fio refuses, ignores or may refuse.
+    """Yield a finding for everything in a fio call that fio refuses, ignores or may refuse.
 
-    `source` and `text` are the name and the full text of the file that contains the unit.
+    `source` and `text` are the name and the full text of the file that contains the call.
     """
     may_exist = _may_exist_elsewhere(text, unit, fio)
     for problem in unit.problems:

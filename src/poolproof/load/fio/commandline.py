@@ -68,7 +68,7 @@ class Command:
 
     @property
     def runs(self) -> bool:
-        """True if the command defines jobs or names job files, so that fio does I/O."""
+        """True if the command defines jobs or names job files: fio then does I/O."""
         return bool(self.jobs or self.files)
 
 

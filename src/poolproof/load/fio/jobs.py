@@ -34,7 +34,7 @@ _READERS = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2",
 """Engines that change no file if the job only reads. Other engines may delete, truncate or move files."""
 
 _RESHAPES = ("ftruncate", "falloc", "e4defrag", "filecreate", "filedelete", "fileoperations", "dircreate", "dirdelete")
-"""Engines that change which files exist, or their size or blocks, so that no other workload may share them."""
+"""Engines that change which files exist, or their size or blocks. No other workload may share their files."""
 
 _COMPRESSIBLE = ("zero_buffers", "buffer_compress_percentage", "buffer_pattern", "dedupe_percentage")
 _FILL_BLOCK_BYTES = 1 << 20

@@ -204,7 +204,7 @@ def _files(job: Job, clone: int) -> list[str]:
     """Return the paths of a clone's files.
 
     Without `filename`, a name contains the name of the job. It also contains the number of the clone, unless
-    `filename_format` lacks `$jobnum`.
+    `filename_format` is set without `$jobnum`.
     """
     names = list(job.filenames)
     if not names:

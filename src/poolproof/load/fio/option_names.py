@@ -143,7 +143,7 @@ psync pvsync pvsync2 splice sync vsync
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that use ordinary file and block device calls, so that the page cache may serve their I/O."""
+"""Engines that use ordinary file and block device calls. The page cache may serve their I/O."""
 
 
 def canonical(name: str) -> str:

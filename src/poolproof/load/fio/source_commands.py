@@ -52,7 +52,7 @@ class SourceCommand:
 
     @cached_property
     def load(self) -> Load:
-        """The load that the jobs ask for. It has a value per clone, so it is computed once."""
+        """The load that the jobs ask for. It contains values for each clone, so it is computed only once."""
         return load_of(self.jobs)
 
 

@@ -170,7 +170,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Parse a rate line of fio 3 that was cut off; None if the cut is within the IOPS, which may lack digits."""
+    """Parse a rate line of fio 3 that was cut off; None if the cut is within the IOPS, which may be missing digits."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -378,7 +378,9 @@ def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes. fio 3.0 to 3.7 print some without decimals (17.0 for 17.98); then it is rate × time."""
+    """Return a size in bytes. fio 3.0 to 3.7 print some sizes without decimals (17.0 for 17.98): rate × time is used
+    then.
+    """
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)
