@@ -12,7 +12,7 @@ MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
 
 Of = Literal["all", "read", "write", "trim", "requests", "syncs"]
-"""What a metric is about; see `Metric`."""
+"""The I/Os or latencies that a metric is about; see `Metric`."""
 
 
 @dataclass(frozen=True)

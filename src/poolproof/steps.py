@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poolproof.undos import Undo
 
 LET_GO_S = 5.0
-"""Seconds to retry a command on a device that may be released late, by udev or by FUSE (after close() has returned)."""
+"""For how many seconds a command is retried if udev or FUSE may release its device late (FUSE: after close())."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 

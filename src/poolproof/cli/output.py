@@ -113,7 +113,7 @@ def exit_if_incomplete(run: "Run | LoadedRun") -> None:
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     """Print all results of a run that can be read, list the rest on standard error, and return the loaded run.
 
-    With `disks`, also print the disk's share for layouts with a single disk.
+    With `disks`, print the disks' shares of the bytes for all layouts, even for those with a single disk.
 
     Raises a RunError if this is not a run directory.
     """

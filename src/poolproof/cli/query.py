@@ -58,7 +58,7 @@ def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
 def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
     """If something could not be read, report it on standard error and end with exit code 7.
 
-    With `as_json` the report is not printed, because the JSON object contains it.
+    With `as_json`, nothing is printed, because the JSON object contains the report.
     """
     from poolproof.errors import RunError
 

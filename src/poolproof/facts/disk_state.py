@@ -71,8 +71,9 @@ def cloud_volume(host: Host, device: str) -> str | None:
 
 
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return the devices and all block devices below them: members, disks of partitions, disks that store a
-    loop device's backing file.
+    """Return the devices and all block devices below them.
+
+    These are members, the disks of partitions, and the disks that store a loop device's backing file.
     """
     if not devices:
         return ()
@@ -91,7 +92,7 @@ def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
-    """Yield the RAID volumes of LVM with a missing member.
+    """Yield a clause for each RAID volume of LVM with a missing member.
 
     The status of the target `raid` has one character for each member: A and a are alive, D is dead, and - is missing
     (Documentation/admin-guide/device-mapper/dm-raid.rst).
@@ -107,7 +108,7 @@ def _degraded_volumes(host: Host, devices: Sequence[str]) -> Iterator[str]:
 
 
 def _degraded(mdstat: str, devices: set[str]) -> Iterator[str]:
-    """Yield the arrays whose `[due/there]` shows missing members (drivers/md/md.c, md_seq_show)."""
+    """Yield a clause for each md array whose `[due/there]` shows missing members (drivers/md/md.c, md_seq_show)."""
     for found in _ARRAY.finditer(mdstat):
         missing = int(found["due"]) - int(found["there"])
         members = _MEMBER.findall(found["members"])

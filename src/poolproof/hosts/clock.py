@@ -1,8 +1,8 @@
 """How far a host's time of day is ahead of the clock that dates its counters.
 
-Counters are dated by a clock that nobody can set: the monotonic clock here, the uptime on a remote host. It showed the
-time of day only when poolproof first read it. A load generator dates its reports by the time of day, which NTP or an
-administrator may have set since then.
+Counters are dated by a clock that nobody can set: the monotonic clock here, the uptime on a remote host. poolproof
+converts it into a time of day with an offset that is determined only once. A load generator dates its reports by the
+time of day itself, which NTP or an administrator may have set since then.
 """
 
 import re
@@ -20,11 +20,11 @@ _DATE = re.compile(r"(\d+)(\.\d+)?")
 
 
 def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
-    """Return by how many seconds the time of day on `host` is ahead of the times of what `dating` reads.
+    """Return by how many seconds the time of day on `host` is ahead of the clock that dates the counters.
 
-    `dating`: the host whose clock dates the counters, by default `host` itself. 0 if the two are so close that the
-    difference may be an error of this reading, or if the host has no `date`. Without `%N` (some versions of busybox),
-    half a second is within the error.
+    `dating`: the host of that clock, by default `host` itself. The result is 0 if the difference is not larger than the
+    error of this measurement, or if the host has no `date`. If `date` does not support `%N` (some versions of busybox),
+    the error includes half a second.
 
     Raises a HostUnreachable if the connection to a host broke.
     """
@@ -38,7 +38,7 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
 @dataclass(frozen=True)
 class _Reading:
-    """A difference of two clocks, how far it may be wrong, and how long it took to read both. In seconds."""
+    """The difference of two clocks, its maximum error, and the time that it took to read both, in seconds."""
 
     ahead_s: float
     error_s: float

@@ -24,7 +24,7 @@ from poolproof.process import decoded
 
 FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
-_WITHOUT_TIMER_S = 61  # a minute, and the second that the timer is later
+_WITHOUT_TIMER_S = 61  # a minute, plus the second by which the timer is later
 
 # The watcher prints its process number, so that the supervisor can end it when the worker has ended, and reads the
 # worker's. It sends SIGTERM without waiting, so that the end of the worker can end it at once, by a signal that nohup

@@ -28,7 +28,7 @@ Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | 
 
 
 class ShellBroke(CommandError):
-    """A shell ended while a command was running (`begun` is true) or before it started.
+    """A shell ended while a command was running (`begun` is true) or before the command started.
 
     `code` is the exit code of ssh.
     """

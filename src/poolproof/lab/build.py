@@ -91,9 +91,9 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return a copied image of that series if this machine can't build images; otherwise None.
+    """Return an image that was copied to this machine, if this machine can't build images; otherwise None.
 
-    If there are several images, the result is one that lacks the fewest packages of the layers.
+    If there are several images of that series, the result is one that lacks the fewest packages.
     """
     try:
         recipe_here(series, etc_apt)

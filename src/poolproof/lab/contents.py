@@ -1,6 +1,6 @@
 """What the layers and the load generators put into the lab's image, and what an existing image lacks.
 
-All of this is read from them whenever it is needed, so a new layer or generator changes nothing here.
+Layers and generators declare what they need, so a new one requires no change here.
 """
 
 import contextlib
@@ -65,7 +65,7 @@ def lacking(image: Image) -> tuple[str, ...]:
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
     """Check that the image has the packages of all layers and load generators of the campaign.
 
-    Raises a HostError with that hint if not. The lab has no network, so packages cannot be installed there.
+    Raises a HostError with `hint` as its hint if not. The lab has no network, so packages cannot be installed there.
     """
     devices = {device.name for device in campaign.devices}
     used: dict[Layer[Any], None] = {}
@@ -88,7 +88,7 @@ def _layers() -> Iterator[Layer[Any]]:
 
 
 class _About(msgspec.Struct):
-    """What `ABOUT` says about an image, as far as it is needed here."""
+    """The part of an image's `ABOUT` file that is needed here."""
 
     packages: frozenset[str] | None = None
 

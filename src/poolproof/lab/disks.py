@@ -18,8 +18,10 @@ from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
 PIPELINE_S = 500e-6
-"""Seconds that a request takes from the guest's driver to the plugin and back, emulated on two cores; docs/lab.md has
-the measurements."""
+"""How long a request takes from the guest's driver to the plugin and back, in seconds, with emulation on two cores.
+
+docs/lab.md has the measurements.
+"""
 
 _THREADS = 16  # QEMU sends at most 16 requests at once over one connection
 _LONGEST_SOCKET = 107
@@ -32,8 +34,9 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder of a lab's files, and a folder in RAM for the data of emulated disks; None if the data does not fit in
-    RAM.
+    """The folder of a lab's files, and a folder in RAM for the data of emulated disks.
+
+    `ram_folder` is None if the data does not fit in RAM.
     """
 
     folder: str
@@ -58,7 +61,7 @@ class LabDisk:
         return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach the disk under this number."""
+        """Return the QEMU options that attach the disk with this number."""
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",
@@ -161,7 +164,7 @@ def _check_names(devices: Sequence[Device]) -> None:
 
 
 def in_ram(devices: Sequence[Device], room_bytes: int) -> bool:
-    """True if the data of all emulated disks fits into `room_bytes` of RAM."""
+    """True if there are emulated disks and their data fits into `room_bytes` of RAM."""
     sizes = (device.source.size_bytes for device in devices if isinstance(device.source, Emulated))
     return 0 < sum(sizes) <= room_bytes
 

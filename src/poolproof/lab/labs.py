@@ -68,7 +68,7 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """The content of lab.json. `disks` and `sources`: by device name, the by-id name in the guest and the definition.
+    """The content of lab.json. `disks` maps device names to by-id names in the guest, and `sources` to definitions.
 
     `owner`: None if the lab runs until it is stopped.
     """
@@ -248,9 +248,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in clock ticks since boot; empty if the process has ended, even if it is still a
-    zombie.
-    """
+    """Return a process's start time in clock ticks since boot; empty if the process has ended, even as a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]

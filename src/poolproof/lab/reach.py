@@ -43,7 +43,7 @@ def reach_host(name: str) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] | None = None) -> Iterator[Host]:
-    """Connect to the other hosts of a run, and yield all its hosts as one value.
+    """Connect to the other hosts of a run, and yield all hosts of the run as one value.
 
     With `warn`, hosts that can't be reached and invalid names are reported and left out. Without it, this raises the
     same errors as `reach_host`.

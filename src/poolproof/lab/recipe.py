@@ -45,7 +45,7 @@ SIGNS = (
     ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
-"""The text in mmdebstrap's log when a part of the build begins, and the name of that part."""
+"""Texts in mmdebstrap's log, each with the name of the part of the build that begins there."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """Return the image's name, such as `zfs-2.1-bookworm-1f3a9c20e4`. It is the same on every machine."""
+        """Return the image's name, such as `zfs-2.1-bookworm-1f3a9c20e4`. It ends in a digest of the recipe."""
         programs = (guest_program(name) for name in ("boot.sh", "init.sh", "finish.sh"))
         contents = (*self.packages, *dkms_modules(), *backported())
         parts = (self.series, *(source.line() for source in self.sources), *contents, *programs)
@@ -67,7 +67,7 @@ class Recipe:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Return the Debian packages of the image, without those that they depend on."""
+        """Return the Debian packages of the image, without their dependencies."""
         return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *generator_packages(), *_SYSTEM)))
 
     def preferences(self, openzfs_suite: str) -> str:

@@ -88,8 +88,8 @@ def start(request: LabRequest, tell: Callable[[str], None]) -> Lab:
     """Start a lab, and return it once it can be reached over ssh.
 
     Raises:
-        HostError: it is already running; a program, RAM or disk space is missing; the port is in use; the guest crashed
-            or did not become ready. A lab that failed to start is removed.
+        HostError: the lab is already running; a program, RAM or disk space is missing; the port is in use; the guest
+            crashed or did not become ready. A lab that failed to start is removed.
         CampaignError: a device can't be a disk of a lab.
     """
     check_programs(request.name, request.devices)

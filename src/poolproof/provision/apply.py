@@ -72,9 +72,7 @@ def repeat(
 
 
 def _named_disks(step: Step, identity_check: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the checks of the disks that the step writes to or has among its arguments, alone or as in
-    `device=/dev/sdb`.
-    """
+    """Return the checks for the disks that the step writes to or has in its arguments, such as `device=/dev/sdb`."""
     parts = (*step.overwrites, *step.argv)
     return [check for path, check in identity_check.items() if any(_names(part, path) for part in parts)]
 

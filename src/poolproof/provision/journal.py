@@ -38,7 +38,7 @@ class Change:
 
 
 class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change as it is written. Its undo is decoded by the kinds of undo that exist."""
+    """A change as a line of the journal. Its undo is decoded later, as one of the known kinds."""
 
     number: int
     title: str
@@ -91,8 +91,8 @@ class Journal:
     def record(self, step: Step) -> None:
         """Write a step to the journal and sync the file.
 
-        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if no layer names
-        the kind of the undo, because the journal could not be read again.
+        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if the kind of the
+        undo is not in `undo_kinds`, because the journal could not be read again.
         """
         if step.undo is None:
             return

@@ -17,10 +17,10 @@ def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: C
     """Check that the leaf devices that layers add may be overwritten. Call this before any step of the layout runs.
 
     A leaf device that does not exist yet is made by the layout's own steps. One that exists must be a free and empty
-    disk, and `permitted` must contain one of its identities, prefixed with the name of its host: `nas2:V1G0DDDD`.
-    Leaf devices in `built` are left out, because they are part of what was already built.
+    disk, and `permitted` must contain one of its identities, prefixed with the name of its host: `nas2:V1G0DDDD`. Leaf
+    devices in `built` are left out, because they are part of what was already built.
 
-    Raises a GuardError if not, and a HostError if the run does not have the host.
+    Raises a GuardError if a leaf device may not be overwritten, and a HostError if the run does not have the host.
     """
     added = [leaf for leaf in leaves_of_layers(tree) if leaf not in built]
     for name in dict.fromkeys(leaf.host for leaf in added):

@@ -1,4 +1,6 @@
-"""Disks that no longer answer, because the program that serves them hangs. So does every command that uses the disk.
+"""Disks that no longer answer, because the program that serves them hangs.
+
+Every command that uses such a disk hangs too.
 
 A thread watches the loop devices in the journal. If one has requests in flight and completes none for a minute, the
 programs that serve its file (nbdkit or qemu-nbd, and nbdfuse) are ended. Its requests then fail with an I/O error, and

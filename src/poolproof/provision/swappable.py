@@ -30,9 +30,9 @@ class DirectoryStat:
 def check_not_swappable(host: Host, path: str) -> None:
     """Raise a HostError if another user could replace the directory, or one that contains it, during a run.
 
-    `path` has no symbolic links. Owners other than root and the user of the run could, and so could everyone who may
-    write to a directory without the sticky bit. A private group, which has the number of the owner, counts as the
-    owner.
+    `path` has no symbolic links. An owner other than root and the user of the run could do so, and so could everyone
+    who may write to a directory without the sticky bit. A group with the same number as the owner is assumed to be
+    private.
     """
     printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
     if not printed or not printed[0].isdigit():

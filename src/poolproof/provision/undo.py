@@ -196,17 +196,12 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the undo of the change, even from the journal of an older version; None for an unknown command in such a
-    journal.
-    """
+    """Return the undo of the change. Undos of older versions are converted; None if that is not possible."""
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """Return why a directory must not be removed, namely that a failed undo needs a file in it.
-
-    None if it can be removed.
-    """
+    """Return why a directory can't be removed yet: an undo that failed still needs a file in it. None if it can."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
