@@ -99,7 +99,7 @@ def parse_document(text: str, origin: str) -> Node | None:
         CampaignError: the text is not YAML or is nested too deeply, contains several documents, repeats a key in a
             mapping, or has an alias that contains itself.
     """
-    if _depth(text) > _DEEPEST:  # the parser would take a time that grows with the square of the depth
+    if _depth(text) > _DEEPEST:  # the time to parse grows with the square of the depth
         raise _too_deep(origin)
     try:
         yaml = YAML(typ="safe", pure=True)

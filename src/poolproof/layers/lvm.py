@@ -195,9 +195,10 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the mean factor of the devices that got the bytes; for a cache, the smallest factor.
+        """Return the write amplification by the bytes that each device got; for a cache, the same as `write_factor`.
 
-        A cache writes each block to the fast device, to the slow one or to both.
+        A cache writes each block to the fast device, to the slow one or to both, so the bytes do not show how much data
+        there was.
         """
         if spec.fast:
             return self.write_factor(spec, inputs)

@@ -26,6 +26,9 @@ def check_trims(campaign: Campaign) -> None:
 
 
 def _trims(job: JobSpec) -> bool:
-    """True if the job trims. Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD)."""
+    """True if the job's trims need a block device: those of the engine falloc do not.
+
+    Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD).
+    """
     options = dict(job.options)
     return "trim" in options.get("rw", options.get("readwrite", "")) and options.get("ioengine") not in _PUNCHES

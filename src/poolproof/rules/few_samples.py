@@ -46,7 +46,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
-    """Return a finding on the sync latencies, unless most of the syncs may have had nothing to write."""
+    """Return a finding on the sync latencies, unless some of the syncs may have had nothing to write."""
     job = case.job_named(result.name)
     return _timed(result.sync, "syncs", 2) if job is None or each_sync_has_data(case, job) else None
 

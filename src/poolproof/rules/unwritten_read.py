@@ -83,7 +83,7 @@ def _after_other_commands(case: Case) -> Findings:
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
     """Return the bytes per second that a job with a time limit needs to write its whole file `passes` times.
 
-    None if almost any disk reaches that, or if another option ends the job early.
+    None if almost any disk reaches that rate, or if the job has no known size or no time limit.
     """
     moved = part.size_bytes
     if not moved or not part.runtime_s:

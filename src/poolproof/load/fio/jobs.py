@@ -109,7 +109,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
     options = {option: value for option, (value, _) in ADDED.items() if option not in given}
     options.update(given)
     if "time_based" not in given and part_of(Job(name, options)).verifies:
-        options["time_based"] = "0"  # fio verifies only after all writes, and would never begin
+        options["time_based"] = "0"  # fio verifies after the last write, which a time_based job never reaches
     if options["time_based"] != "0":
         options.setdefault("runtime", _runtime_text(longest_s))
     job = Job(name, options)
