@@ -28,7 +28,7 @@ def test_clean_right_after_the_kill_leaves_nothing(testbed: Testbed, program: st
     started.wait_for_program(program, f"{testbed.work}/")
     started.kill()
     cleaning = Started(testbed.path, "clean", str(testbed.runs / "run"))
-    cleaning.wait_for(lambda: "wait for process" in cleaning.err, "it did not wait for the command under way")
+    cleaning.wait_for(lambda: "waiting for process" in cleaning.err, "it did not wait for the command under way")
     gate.write_text("go\n")
     answer = cleaning.wait()
     assert answer.code == 0, answer.out + answer.err

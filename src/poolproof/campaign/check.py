@@ -148,12 +148,14 @@ def _check_calibration(campaign: Campaign, spot: Spot) -> None:
     calibration = calibration_of(campaign)
     if not calibration.layouts:
         raise spot.mistake(
-            "`calibrate` measures each disk alone, but no layout uses a device; the disks below a `dir` contain data",
+            "`calibrate` measures each disk alone, but no layout has a device to measure: the disks under a `dir` "
+            "layout contain data",
             "remove `calibrate`, or write devices: {a: {file: 16G}}",
         )
     if not calibration.workloads:
         workload, why = next(iter(calibration.left_out.items()))
-        raise spot.mistake(f"`calibrate`: no workload can run on a bare disk: {workload} {why}", "remove `calibrate`")
+        message = f"`calibrate`: no workload can run on a bare disk: workload {workload} {why}"
+        raise spot.mistake(message, "remove `calibrate`")
 
 
 def _check_cells(campaign: Campaign, spots: Mapping[str, Spot]) -> None:

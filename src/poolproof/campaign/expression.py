@@ -128,12 +128,13 @@ def parse_expression(text: str, origin: str = "") -> Expression:
     source = Expression((), text, origin)
     unfit = _UNFIT.search(text)
     if unfit:  # a command line cannot contain this character
-        raise mistake_in(source, TextSpan(*unfit.span()), f"expected words, found the character {unfit[0]!r}", _EXAMPLE)
+        message = f"a layout expression cannot contain the character {unfit[0]!r}"
+        raise mistake_in(source, TextSpan(*unfit.span()), message, _EXAMPLE)
     depth = 0
     for match in re.finditer(r'"[^"]*"|[()]', text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > _DEEPEST:
-            message = f"expected at most {_DEEPEST} nested parentheses"
+            message = f"parentheses are nested more than {_DEEPEST} deep"
             raise mistake_in(source, TextSpan(*match.span()), message, _EXAMPLE)
     try:
         tree = _parser().parse(text)

@@ -26,7 +26,7 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
     used = {value.strip() for each in campaign.workloads for job in each.jobs for name, value in job.options}
     for path in paths:
         if not is_engine_path(path):
-            message = f"{FLAG} {path[:80]}: not an absolute path of letters, digits and `_.+-` without `..`"
+            message = f"{FLAG} {path[:80]}: must be an absolute path without `..`, made of letters, digits and `/_.+-`"
             raise UsageError(message, f"write {FLAG} /usr/local/lib/fio/engine.so")
         if external(path) not in used:
             raise UsageError(f"{FLAG} {path}: no workload has `ioengine: {external(path)}`", f"remove {FLAG}")

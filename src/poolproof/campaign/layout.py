@@ -109,7 +109,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]
     if math.prod(map(len, choices)) > MOST_VARIANTS:
-        message = f"the braces describe more than {MOST_VARIANTS} layouts"
+        message = f"the braces expand to more than {MOST_VARIANTS} layouts"
         raise mistake_in(expression, TextSpan(0, len(expression.text)), message)
     keys = [word.key if isinstance(word, Option) else "" for word in words]
     return tuple(
@@ -129,7 +129,7 @@ def expand_text(text: str) -> tuple[str, ...]:
     for at, character in enumerate(text):
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth > _DEEPEST:
-            raise BraceMistake(f"more than {_DEEPEST} nested braces", at)
+            raise BraceMistake(f"braces are nested more than {_DEEPEST} deep", at)
     found, end = _sequence(text, 0, inside=False)
     if end < len(text):
         raise BraceMistake("this `}` has no matching `{`", end)
@@ -152,7 +152,7 @@ def _sequence(text: str, at: int, *, inside: bool) -> tuple[tuple[str, ...], int
             assert match is not None
             piece, at = (match[0],), match.end()
         if len(found) * len(piece) > MOST_VARIANTS:
-            raise BraceMistake(f"more than {MOST_VARIANTS} choices", 0)
+            raise BraceMistake(f"the braces expand to more than {MOST_VARIANTS} choices", 0)
         found = tuple(head + tail for head in found for tail in piece)
     return found, at
 
@@ -177,7 +177,7 @@ def _range(text: str, opened: int) -> tuple[str, ...]:
         raise BraceMistake("a brace needs at least two choices, such as {16k,128k}, or a range, such as {1..3}", opened)
     first, last = int(match[1]), int(match[2])
     if abs(last - first) >= MOST_VARIANTS:
-        raise BraceMistake(f"more than {MOST_VARIANTS} choices", opened)
+        raise BraceMistake(f"this range has more than {MOST_VARIANTS} values", opened)
     width = max(map(len, match.groups())) if any(re.match(r"-?0\d", end) for end in match.groups()) else 0
     step = 1 if last >= first else -1
     return tuple(f"{number:0{width}d}" for number in range(first, last + step, step))
@@ -202,7 +202,8 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
     except BraceMistake as mistake:
         raise mistake_in(source, _inside(argument, mistake.offset, source.text), str(mistake)) from None
     if "" in found and isinstance(argument, Word):
-        raise mistake_in(source, argument.span, "an empty choice would leave nothing here", "write two layouts instead")
+        message = "one of the choices is empty and would leave out this word"
+        raise mistake_in(source, argument.span, message, "write two layouts instead")
     if len(set(found)) < len(found):
         repeated = next(text for text in found if found.count(text) > 1)
         raise mistake_in(source, argument.span, f"the choice `{repeated}` is given twice", "remove one of them")

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def command(
     sources: Annotated[
         list[str],
-        Argument(metavar="FILES…", help="fio's output, any text that contains it, folders or runs; - is stdin."),
+        Argument(
+            metavar="FILES…",
+            help="Results of fio or another benchmark, texts that contain them, folders or runs; - is stdin.",
+        ),
     ],
     save: Annotated[
         Path | None,

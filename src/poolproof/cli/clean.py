@@ -53,10 +53,14 @@ def _clean_all(on: str, work: str | None, *, as_json: bool) -> None:
     labs = _remove_orphaned_labs() if on == LOCAL else []
     lines = [f"{each.run}: {_undone_text(each.changes)}" for each in cleaned]
     for each in left:
-        by_hand = "; if you don't need the programs that the first command lists:" if len(each.next) > 1 else ""
+        by_hand = (
+            "; if you don't need the programs that the first command lists, run the others:"
+            if len(each.next) > 1
+            else ""
+        )
         lines += [f"left alone: {each.state.path}: {each.why}{by_hand}", *(f"  {command}" for command in each.next)]
-    lines = lines or ["no crashed run left anything here"]
-    lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab")
+    lines = lines or ["no crashed run left anything behind"]
+    lines.append(f"removed the labs of crashed runs: {', '.join(labs)}" if labs else "no crashed run left a lab behind")
     answer = {
         "runs_undone": [{"run": each.run, "state_dir": each.state.path, "undone": each.changes} for each in cleaned],
         "left": [

@@ -23,7 +23,7 @@ Runs = Annotated[Path, Argument(metavar="DIR", help="A folder with runs, or one 
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Plain = Annotated[bool, Option("--plain", help="Print lines instead of the live screen, even on a terminal.")]
 ShareHost = Annotated[
-    bool, Option("--share-host", help="Start during another run if it uses other disks and directories.")
+    bool, Option("--share-host", help="Start while another run is in progress, if the two share no disk or directory.")
 ]
 ExternalEngine = Annotated[
     Texts,
@@ -49,9 +49,7 @@ LayoutFrom = Annotated[
 Zfs = Annotated[str, Option(metavar="SERIES", help="The OpenZFS series in the lab: 2.1 or 2.3.")]
 LabRam = Annotated[str, Option(metavar="SIZE", help="The lab's RAM.")]
 Cpus = Annotated[int, Option(help="The lab's number of processors.")]
-Accel = Annotated[
-    str, Option(metavar="WAY", help="kvm, tcg (emulation), or auto to use KVM if this machine supports it.")
-]
+Accel = Annotated[str, Option(metavar="WAY", help="kvm, tcg (emulation), or auto: KVM if this machine supports it.")]
 ZFS, LAB_RAM, CPUS, ACCEL = "2.1", "2G", 2, "auto"
 
 

@@ -52,7 +52,7 @@ def command(
             }
             objects.append(listed)
             marks = [f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items()]
-            marks += [f"! {each.unusable} with a trial without a usable value"] * bool(each.unusable)
+            marks += [f"! {each.unusable} with a trial whose value is unusable"] * bool(each.unusable)
             marks += [f"! {each.too_few} with {TOO_FEW}"] * bool(each.too_few)
             verdicts = "  ".join(marks)
             cells = f"{each.cells} of {'?' if each.cells_wanted is None else each.cells_wanted}"

@@ -43,7 +43,9 @@ def require(site: Site, what: str, *programs: str) -> None:
     missing = [program for program in programs if program not in site.programs]
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
-        raise HostError(f"{what} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"{what} needs {' and '.join(missing)}, which {verb} not installed"
+        raise HostError(message, f"Debian, Ubuntu: sudo apt-get install {packages}")
 
 
 def clear(name: str, *files: str) -> Step:
@@ -62,5 +64,5 @@ def socket_path(site: Site, name: str) -> str:
     """
     path = f"{site.state_dir}/{name}.sock"
     if len(path.encode()) > _MAX_SOCKET_PATH_BYTES:
-        raise HostError(f"{path} is too long for a socket path", "use a state directory with a shorter path")
+        raise HostError(f"the path {path} is too long for a Unix socket", "give --work a directory with a shorter path")
     return path

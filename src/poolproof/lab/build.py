@@ -109,7 +109,7 @@ def _images_with(series: str) -> list[Image]:
 def _older(series: str) -> str:
     """Return a clause that says what existing images of that series lack; empty if nothing is known."""
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
-    return "".join(f"; the older image {name} lacks {', '.join(packages)}" for name, packages in found.items())
+    return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
@@ -133,7 +133,8 @@ def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
         free = shutil.disk_usage(work).free
         if free < _ROOM_BYTES:
             raise HostError(
-                f"{work} has {format_size(free)} free; building the lab's image takes {format_size(_ROOM_BYTES)}",
+                f"{work} has only {format_size(free)} free, but building the lab's image takes "
+                f"{format_size(_ROOM_BYTES)}",
                 "set XDG_CACHE_HOME to a folder with more space",
             )
         _Build(recipe, work, tell).make(image)
@@ -169,7 +170,7 @@ class _Build:
         preferences, mode = self.recipe.preferences(offer.suite), build_mode()
         with scratch(self.recipe.name) as place, _report_progress(log, self.tell):
             argv = build_command(self.recipe, mode, self.work / "apt" / "archives", preferences, part, place)
-            self._run(argv, log, _TREE_S, "make the tree of the lab's image")
+            self._run(argv, log, _TREE_S, "create the files of the lab's image")
         part.rename(tree)
 
     def _write_disk(self, image: Image) -> None:

@@ -80,7 +80,8 @@ def check_image(image: Image, campaign: Campaign, hint: str) -> None:
     poor = {name: found for name, needed in wanted.items() if (found := [each for each in needed if each in missing])}
     if poor:
         rows = "; ".join(f"{word} needs {', '.join(packages)}" for word, packages in poor.items())
-        raise HostError(f"the lab's image {image.folder.name} lacks packages that the campaign needs: {rows}", hint)
+        message = f"the lab's image {image.folder.name} does not have all packages that the campaign needs: {rows}"
+        raise HostError(message, hint)
 
 
 def _layers() -> Iterator[Layer[Any]]:

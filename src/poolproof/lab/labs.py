@@ -364,4 +364,6 @@ def require(programs: Sequence[str], purpose: str) -> None:
     missing = [program for program in needed if shutil.which(program, path=path) is None]
     if missing:
         packages = " ".join(dict.fromkeys(_PACKAGES[program] for program in missing))
-        raise HostError(f"{purpose} needs {', '.join(missing)}", f"Debian, Ubuntu: sudo apt-get install {packages}")
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"{purpose} needs {' and '.join(missing)}, which {verb} not installed"
+        raise HostError(message, f"Debian, Ubuntu: sudo apt-get install {packages}")

@@ -116,7 +116,7 @@ def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Compl
 def ssh_command(lab: Lab) -> list[str]:
     """Return the argv of an interactive ssh into the lab. Raises a HostError if the lab is not running."""
     if lab.state not in ("running", "orphan"):
-        raise HostError(f"the lab {lab.name} is not running: it is {lab.state}", lab.start_command)
+        raise HostError(f"the lab {lab.name} is not running; its state: {lab.state}", lab.start_command)
     return ["ssh", "-F", str(lab.ssh_config), lab.destination]
 
 

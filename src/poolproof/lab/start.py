@@ -114,7 +114,7 @@ def _start(request: LabRequest, folder: Path, tell: Callable[[str], None]) -> La
     disks = plan_disks(request.devices, directories)
     steps = [step for disk in disks for step in disk.steps]
     if directories.ram_folder is not None:
-        steps.insert(0, Step(f"make {ram_folder}", ("mkdir", "-m", "0700", ram_folder), UndoTree(ram_folder)))
+        steps.insert(0, Step(f"create {ram_folder}", ("mkdir", "-m", "0700", ram_folder), UndoTree(ram_folder)))
     journal = Journal(folder / "journal.jsonl")
     apply(steps, LocalHost(), journal, may_overwrite=frozenset())
     machine = Boot(
@@ -156,7 +156,8 @@ def _take_folder(name: str) -> Path:
             (folder / "starter").write_bytes(msgspec.json.encode(labs.this_process()))
             (folder / "journal.jsonl").touch()
         except OSError as error:
-            raise HostError(f"{folder} cannot be created: {error.strerror}", "poolproof lab list") from None
+            hint = f"ls -ld {labs.lab_folder()}; df -h {labs.lab_folder()}"
+            raise HostError(f"{folder} cannot be created: {error.strerror}", hint) from None
     return folder
 
 
@@ -184,7 +185,7 @@ def _check_room(request: LabRequest, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < _LEAST_DISK_BYTES:
         raise HostError(
-            f"{folder} has {format_size(free)} free; a lab needs {format_size(_LEAST_DISK_BYTES)}",
+            f"{folder} has only {format_size(free)} free, but a lab needs {format_size(_LEAST_DISK_BYTES)}",
             "free some space there, or set XDG_CACHE_HOME to a folder with more space",
         )
 

@@ -147,7 +147,12 @@ class BtrfsLayer(Layer[Btrfs]):
         members = [f"device={path}" for path in paths[1:]]
         mounting = mount("btrfs", paths[0], point, [*members, *spec.mount])
         argv = ("mkfs.btrfs", "-q", "-f", "--data", spec.data, *long_options(spec.format), *paths)
-        make = Step(f"make btrfs {spec.data} on {', '.join(paths)}", argv, timeout_s=600, overwrites=tuple(paths))
+        make = Step(
+            f"create a btrfs {spec.data} file system on {', '.join(paths)}",
+            argv,
+            timeout_s=600,
+            overwrites=tuple(paths),
+        )
         return mounted(self.volume(spec, point, inputs), (make,), mounting)
 
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:

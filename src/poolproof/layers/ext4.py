@@ -79,7 +79,9 @@ class Ext4Layer(FileSystemLayer):
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
         argv = ("mkfs.ext4", "-q", "-F", *flags, "-E", ",".join(extended), device)
-        return wipe((device,)), Step(f"make ext4 on {device}", argv, timeout_s=600, overwrites=(device,))
+        return wipe((device,)), Step(
+            f"create an ext4 file system on {device}", argv, timeout_s=600, overwrites=(device,)
+        )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
         # data=journal writes every block to the journal first

@@ -226,7 +226,8 @@ class MdLayer(Layer[Md]):
     def busy_with(self, built: OpenLayer[Md]) -> str | None:
         node = built.volume.path
         action = _attribute(node, "sync_action", built.host) if built.spec.needs_sync else None
-        return None if action in (None, "idle", "frozen") else f"md is running a {action} of {node}"
+        word = "recovery" if action == "recover" else action
+        return None if action in (None, "idle", "frozen") else f"md is running a {word} of {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Return the background work of the md arrays whose names are in `disks`."""

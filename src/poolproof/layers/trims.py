@@ -21,7 +21,7 @@ def check_trims(campaign: Campaign) -> None:
                 raise CampaignError(
                     f"workload {trimming[0].name} trims, but fio can trim only block devices, and layout {layout.name} "
                     "has a file system",
-                    "use layouts without a file system: mirror: md raid1 a b",
+                    "use a layout without a file system, such as: md raid1 a b",
                 ).concerning("rw")
 
 

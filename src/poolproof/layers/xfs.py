@@ -63,7 +63,7 @@ class XfsLayer(FileSystemLayer):
             chosen.setdefault(_SECTIONS[section][0], []).append(f"{key}={value}")
         flags = [part for letter, pairs in chosen.items() for part in (letter, ",".join(pairs))]
         argv = ("mkfs.xfs", "-q", "-f", *flags, device)
-        return (Step(f"make xfs on {device}", argv, timeout_s=600, overwrites=(device,)),)
+        return (Step(f"create an XFS file system on {device}", argv, timeout_s=600, overwrites=(device,)),)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
         """Return the device size minus 6 % for allocation groups and reserves, and minus the log (64 MiB to 2 GiB).

@@ -352,7 +352,7 @@ def _is_of_pool(option: Option) -> bool:
 def _arc_max(reading: StageReader, option: Option) -> int:
     size_bytes = arguments.size_of(reading, option, option.value, "arc_max=1G")
     if size_bytes < _SMALLEST_ARC_BYTES:
-        raise reading.mistake(option, "zfs_arc_max must be at least 64M")
+        raise reading.mistake(option, "arc_max must be at least 64M")
     return size_bytes
 
 
@@ -365,7 +365,7 @@ def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
         sizes = [inputs[member].size_bytes or 0 for member in vdev.members]
         if 0 not in sizes and max(sizes) - min(sizes) > _ALIKE_BYTES:
             raise HostError(
-                f"zpool refuses {vdev} of devices with different sizes: {', '.join(map(format_size, sizes))}",
+                f"zpool refuses {vdev} if the sizes of its devices differ: {', '.join(map(format_size, sizes))}",
                 "give them the same size, or write `-f` after `zfs` to force it, as for zpool",
             )
 

@@ -181,7 +181,11 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 def wait_until_quiet(pool: str) -> Step:
     """Return the step that waits until resilver, removal, initialization and trim have finished."""
-    return Step(f"wait until {pool} is quiet", ("zpool", "wait", "-t", _ACTIVITIES, pool), timeout_s=_WAIT_LIMIT_S)
+    return Step(
+        f"wait until the pool {pool} has no background work",
+        ("zpool", "wait", "-t", _ACTIVITIES, pool),
+        timeout_s=_WAIT_LIMIT_S,
+    )
 
 
 def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
@@ -204,7 +208,7 @@ def close_pool(pool: str) -> Step:
 
 def flush_pool(pool: str) -> Step:
     """Return the step that writes out the open transaction group. syncfs would also write the data to the log."""
-    return Step(f"write out the pool {pool}", ("zpool", "sync", pool), timeout_s=600)
+    return Step(f"write the data of the pool {pool} to its disks", ("zpool", "sync", pool), timeout_s=600)
 
 
 def kstats(pool: str) -> str:

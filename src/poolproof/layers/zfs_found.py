@@ -163,7 +163,7 @@ def parse_status(text: str) -> tuple[FoundPool, ...]:
 
 def _pool(found: re.Match[str], text: str) -> FoundPool:
     scan, work = _SCAN.search(text), busy_with(text)
-    busy = f"a {scan[1]} of ZFS" if scan else work and f"background work on the pool {found[1]}: {work}"
+    busy = f"a ZFS {scan[1]}" if scan else work and f"background work on the pool {found[1]}: {work}"
     return FoundPool(found[1], found[2], tuple(_vdevs(text.partition("config:")[2])), busy)
 
 

@@ -100,7 +100,7 @@ class Vdev:
             return "a single disk"
         if self.kind == "mirror":
             return f"a {len(self.members)}-way mirror"
-        return f"a {self.kind}{self.parity} of {len(self.members)}"
+        return f"a {self.kind}{self.parity} of {len(self.members)} devices"
 
 
 @dataclass(frozen=True)

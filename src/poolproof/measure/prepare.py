@@ -241,7 +241,8 @@ def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:
         if time.monotonic() > deadline:
             raise BuildError(
-                f"{layout.name}: a cache in RAM still has {format_size(cached)} of data after reopening the layout",
+                f"{layout.name}: a cache in RAM still contains {format_size(cached)} after the layout was closed and "
+                "reopened",
                 "to see the ARC's data: grep -w data_size /proc/spl/kstat/zfs/arcstats",
             )
         time.sleep(_POLL_S)

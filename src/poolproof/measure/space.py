@@ -85,7 +85,9 @@ def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None
 
     def raise_if_full() -> None:
         if full:
-            raise BuildError(f"{full[0]}, so the layout was stopped", "free some space, then: poolproof resume RUN")
+            raise BuildError(
+                f"{full[0]}, so work on the layout was stopped", "free some space, then: poolproof resume RUN"
+            )
 
     directories = [each for each in directories if (free_bytes(host, each) or 0) >= 2 * _LEAST_BYTES]
     thread = threading.Thread(target=watch, name="space", daemon=True)

@@ -296,9 +296,10 @@ def _result_of(fio: FioRun, load: Load) -> Outcome:
     results = generator.outcomes(fio.report)
     failed = not generator.ended_well(fio.completed, interrupted=fio.ended)
     if not results or (failed and not any(job.error for job in results[-1].parts)):
-        output = (fio.completed.stderr.strip() or fio.completed.stdout.strip() or "nothing")[-600:]
+        printed = fio.completed.stderr.strip() or fio.completed.stdout.strip()
+        output = f": {printed[-600:]}" if printed else " nothing"
         raise FioError(
-            f"{generator.name} ended with exit code {fio.completed.returncode}; its output: {output}",
+            f"{generator.name} ended with exit code {fio.completed.returncode}; it printed{output}",
             f"check {generator.load_file} in the trial's directory",
         )
     return results[-1]

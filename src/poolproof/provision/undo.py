@@ -148,7 +148,7 @@ def await_unfinished(
             return {change.number: f"process {pid} is still making this change" for change, pid in found}
         for change, pid in found:
             if pid not in reported:
-                tell(f"wait for process {pid} to end: {change.title}")
+                tell(f"waiting for process {pid} to end: {change.title}")
                 reported.add(pid)
         time.sleep(_POLL_S)
 

@@ -95,7 +95,8 @@ def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingR
     if decision.low is None or not series.reports_s or count >= least:
         return decision
     next_s = _surrounding(rule, series.duration_s)[1]
-    sentence = f"fio reported {count} times in {seconds:.3g} s; at least {least} are needed"
+    sent = "1 report" if count == 1 else f"{count} reports"
+    sentence = f"the load generator sent {sent} in {seconds:.3g} s; at least {least} are needed"
     reasons = (*decision.reasons, NotConverged("few-samples", sentence))
     return replace(
         decision,
@@ -122,9 +123,12 @@ def _snia_steady(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
     window = [series.values[a:b] for a, b in pairwise(bounds)]
     means = [math.fsum(part) / len(part) for part in window if part]
     next_s = None if rounds == MOST_ROUNDS else (max(rounds + 1, _ROUNDS)) * round_s
-    if len(means) < _ROUNDS or rounds * round_s < rule.least_s - _TINY:
-        why = f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s, of which {rounds} have passed"
-        return _too_short(series, why, next_s)
+    if len(means) < _ROUNDS:
+        return _too_short(
+            series, f"SNIA requires {_ROUNDS} rounds of {round_s:.3g} s, and only {rounds} finished", next_s
+        )
+    if rounds * round_s < rule.least_s - _TINY:
+        return _too_short(series, f"a trial needs at least {rule.least_s:.3g} s", next_s)
     reason = _unsteady(means)
     converged = reason is None
     mean = math.fsum(means) / len(means)

@@ -182,7 +182,7 @@ def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
 
 def _two_speeds(found: Modes) -> NotConverged:
     times = "once" if found.changes == 1 else f"{found.changes} times"
-    sentence = f"the rate was 0 for {found.share:.0%} of the time, and it changed {times}"
+    sentence = f"the rate was 0 for {found.share:.0%} of the time, and it switched between 0 and a higher value {times}"
     if found.low > 0:
         sentence = f"there are two speeds, {found.high / found.low - 1:.0%} apart, and the rate changed {times}"
     return NotConverged("bimodal", sentence)

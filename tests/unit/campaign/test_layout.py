@@ -84,10 +84,10 @@ def test_there_are_as_many_layouts_as_the_product_of_the_choices(choices: list[l
         ("zfs a k=1}", "no matching `{`", 9),
         ("zfs a k={1}", "at least two choices", 8),
         ("zfs a k={}", "at least two choices", 8),
-        ("zfs {mirror,} a", "empty choice", 4),
+        ("zfs {mirror,} a", "choices is empty", 4),
         ("zfs {a,a}", "choice `a`", 4),
         ("zfs " + "{" * 9000, "more than 32", 36),
-        ("zfs a k={1..99999}", "more than 10000 choices", 8),
+        ("zfs a k={1..99999}", "more than 10000 values", 8),
         ("zfs {1..200} {1..200}", "more than 10000 layouts", 0),
     ],
 )

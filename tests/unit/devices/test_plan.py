@@ -214,7 +214,7 @@ def test_what_the_host_lacks_is_named_with_its_package(source: LoopFile | Qcow2 
 
 
 def test_a_socket_path_that_the_kernel_cannot_hold_is_refused() -> None:
-    with pytest.raises(HostError, match="too long for a socket"):
+    with pytest.raises(HostError, match="too long for a Unix socket"):
         plan_device(Device("a", Emulated("nvme", _GIB)), replace(_SITE, state_dir="/var/tmp/" + "x" * 100), _FACTS)
 
 

@@ -31,7 +31,7 @@ def test_a_full_disk_is_reported_before_anything_is_started(
     tmp_path: Path, request_: LabRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: _Usage(1000 * _MIB, 900 * _MIB, 100 * _MIB))
-    with pytest.raises(HostError, match=r"machines/nas has 100 MiB free") as caught:
+    with pytest.raises(HostError, match=r"machines/nas has only 100 MiB free") as caught:
         start(request_, lambda _line: None)
     assert "XDG_CACHE_HOME" in caught.value.hint
     assert not (tmp_path / "poolproof" / "lab" / "machines" / "nas").exists()

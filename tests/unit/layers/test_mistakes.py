@@ -53,7 +53,7 @@ from .ground import resolve
         ("zfs mirror a b log raidz1 c d", "raidz1", "a log vdev is a disk or a mirror"),
         ("zfs mirror a b c mirror d e", "mirror", "does not accept a 3-way mirror and a 2-way mirror in"),
         ("zfs mirror a b special c", "c", "does not accept a 2-way mirror and a single disk in"),
-        ("zfs raidz2 a b c mirror d e", "mirror", "does not accept a raidz2 of 3 and a 2-way mirror in"),
+        ("zfs raidz2 a b c mirror d e", "mirror", "does not accept a raidz2 of 3 devices and a 2-way mirror in"),
         ("zfs mirrr a b", "mirrr", "did you mean `mirror`?"),
         ("zfs draid1:4d a b c", "draid1:4d", "do not fit on 3 devices"),
         ("zfs draid1:5c a b c", "draid1:5c", "specifies 5 children, found 3 devices"),

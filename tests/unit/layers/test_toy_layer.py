@@ -84,7 +84,7 @@ def test_an_image_of_the_lab_that_lacks_its_packages_is_noticed(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with_toy = recipe.Recipe("2.1", "bookworm", (SOURCE,))
     old = _image(NAME_WITHOUT_TOY, {"packages": [each for each in with_toy.packages if not each.startswith("toy-")]})
-    message = f"the older image {old.folder.name} lacks toy-progs, toy-extras, toy-dkms"
+    message = f"the older image {old.folder.name} does not have toy-progs, toy-extras, toy-dkms"
     with pytest.raises(HostError, match=message) as not_built:
         built("2.1", _etc_apt(tmp_path))
     assert not_built.value.hint.startswith("poolproof lab build --zfs 2.1")

@@ -47,7 +47,7 @@ def test_a_file_system_that_fills_up_stops_the_layout_in_time(monkeypatch: pytes
     monkeypatch.setattr(space, "EVERY_S", 0.01)
     disk, stopped = Disk(1024 * MIB), list[float]()
     with (
-        pytest.raises(BuildError, match=r"has only 10 MiB left, so the layout was stopped"),
+        pytest.raises(BuildError, match=r"has only 10 MiB left, so work on the layout was stopped"),
         enough_space(_host(disk), ["/var/tmp"], lambda: stopped.append(time.monotonic())) as check,
     ):
         check()

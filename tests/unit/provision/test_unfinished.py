@@ -39,7 +39,7 @@ class Orphan:
     def told(self, title: str) -> None:
         """Record a message of await_unfinished. The first one lets the command continue and end during the wait."""
         self.titles.append(title)
-        if title.startswith("wait for process"):
+        if title.startswith("waiting for process"):
             self._gate.write_text("go\n")
 
     def change(self, argv: tuple[str, ...] | None = None) -> Change:
@@ -56,7 +56,7 @@ def test_a_change_in_the_making_is_waited_for_and_then_undone(tmp_path: Path) ->
     journal.record(Step("make it", orphan.argv, UndoTree(str(orphan.made))))
     with orphan.running():
         assert undo_all(journal, HOST, Owned("0badcafe", (str(tmp_path),)), tell=orphan.told) == ()
-    assert [title.split()[0] for title in orphan.titles] == ["wait", "undo:"]
+    assert [title.split()[0] for title in orphan.titles] == ["waiting", "undo:"]
     assert not orphan.made.exists()
     assert journal.outstanding() == ()
 

@@ -41,3 +41,8 @@ def test_snia_gives_up_after_twenty_five_rounds() -> None:
     assert not _rounds(*means[:24]).done
     decision = _rounds(*means)
     assert decision.done and not decision.converged and decision.low is None
+
+
+def test_a_trial_with_five_rounds_that_is_shorter_than_the_minimum_names_the_minimum() -> None:
+    decision = _rounds(100, 101, 100, 99, 100, rule=StoppingRule(min_s=100, max_s=250, steady="snia"))
+    assert not decision.done and "100 s" in decision.reasons[0].sentence

@@ -82,7 +82,7 @@ def read_text(path: Path) -> str | None:
         raise OSError(0, "the file is larger than 256 MiB")
     content = path.read_bytes()
     if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content:
-        raise OSError(0, "the file is larger than 2 MiB and has no JSON of fio: split it, one file for each result")
+        raise OSError(0, "the file is larger than 2 MiB and contains no fio JSON: split it into one file per result")
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)
 

@@ -88,11 +88,12 @@ def _unknown_variables(source: Source, unit: FioCall) -> Iterator[Diagnostic]:
         for name, variable in unknown_in(job).items():
             setting = f"{name}={job.options[name]}"
             message = (
-                f"{setting}: the value of {variable} is unknown here; lint reports only what is true for every value"
+                f"{setting}: lint does not know the value of {variable}, so it reports only what is wrong for every "
+                "value"
             )
             found.append((job.lines.get(name, unit.line), message))
     for line, word in unit.unknown_words:
-        found.append((line, f"{word} may contain any option; lint reports only what is true for every value"))
+        found.append((line, f"{word} may contain any option, so lint reports only what is wrong with all of them"))
     for line, message in found:
         yield Diagnostic(source.name, line, "unknown-variable", "note", message, _SET_IT[unit.form])
 

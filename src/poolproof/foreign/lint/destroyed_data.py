@@ -28,7 +28,7 @@ _HARMLESS = re.compile(
 _WORDS = r"\bfor\s+{name}\s+in\s+(?P<words>[^;\n]+)"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _FIX = (
-    "use filename= or directory= on a file system to measure that, or --readonly, so that fio refuses to write; "
+    "to measure a file system, give filename= or directory= a path on it; with --readonly, fio refuses to write; "
     "to see what is on the device: lsblk -f, or poolproof lint --on HOST"
 )
 
@@ -100,9 +100,9 @@ def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, st
     is_known = UNKNOWN.search(path) is None
     device = targets.written(path) if targets is not None and is_known else None
     if device is not None and device.is_block:
-        message = f"the job {verb} {path} and destroys what is there: the device {device.found}"
+        message = f"the job {verb} {path} and destroys the data there: the device {device.found}"
         return ("error", message) if device.found else None
     if not path.startswith("/dev/") or (device is not None and device.exists):
         return None
-    why = "it does not exist on this machine" if device is not None else "lint cannot see what that is"
-    return "warning", f"the job {verb} the device {path} and destroys what is there; {why}"
+    why = "this machine has no such device" if device is not None else "lint cannot tell what is on it"
+    return "warning", f"the job {verb} the device {path} and destroys the data there; {why}"

@@ -186,7 +186,7 @@ def _checked(job: JobSpec, host: Host) -> Job:
 def _unknown(given: str, job: str, engine: str, known: Iterable[str], fitting: Sequence[str]) -> CampaignError:
     near = difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)
     if fitting:
-        hint = f"it abbreviates several options: {', '.join(fitting[:6])}; write the full name"
+        hint = f"it may be short for {' or '.join(fitting[:6])}; write the full name"
     elif near:
         hint = f"did you mean `{near[0]}`? `fio --cmdhelp={near[0]}` explains it"
     else:

@@ -24,9 +24,9 @@ io_uring_cmd libaio libpmem linuxaio libzbc mmap mtd null posixaio psync pvsync 
 _STARTS = "starts a program"
 _MACHINE = "changes the machine, and poolproof could not undo that"
 REFUSED: Mapping[str, str] = {
-    "opendir": "adds files that are not on the layout",
+    "opendir": "adds files that are outside the layout",
     "read_iolog": "replays a log that names other files and devices",
-    "replay_redirect": "names a device that is not on the layout",
+    "replay_redirect": "names a device that is not part of the layout",
     "merge_blktrace_file": "writes a file outside the layout",
     "exec_prerun": _STARTS,
     "exec_postrun": _STARTS,
@@ -37,7 +37,7 @@ REFUSED: Mapping[str, str] = {
     **dict.fromkeys(("cgroup", "cgroup_nodelete", "cgroup_weight"), _MACHINE),
     "comm": "hides fio from `poolproof clean`, which finds it by name",
     **dict.fromkeys(("uid", "gid"), "lets fio run as another user"),
-    "directory": "is set by poolproof, which puts the files on each layout",
+    "directory": "is set by poolproof, to put the files on each layout",
     "dp_scheme": "names a file outside the layout",
 }
 """The options that no campaign may set, with the reason."""
@@ -117,7 +117,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
     if option == "ioengine" and value.strip() in map(external, engines):
         return None
     if option in REFUSED:
-        return f"`{option}` {REFUSED[option]}", "remove the option: a workload may use only the files of its layout"
+        return f"`{option}` {REFUSED[option]}", f"remove `{option}` from the workload"
     if option not in PLAIN and option not in GRAMMARS:
         message = f"`{option}` is an option of this host's fio that poolproof does not know; it might name a file"
         return message, f"remove `{option}`, or use a newer poolproof"
@@ -125,9 +125,9 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
     if _REPLACED.search(value) and option != "description":
         return (
             f"{shown}: fio would replace the variable, so poolproof could not check the value",
-            "write the value",
+            "write the value itself, without a variable",
         )
-    pattern, expected = GRAMMARS.get(option, (_NUMBERS, "a number or one of fio's words"))
+    pattern, expected = GRAMMARS.get(option, (_NUMBERS, "a number or one of fio's keywords"))
     if pattern.fullmatch(value.strip()):
         return None
     if option == "ioengine":
@@ -138,7 +138,7 @@ def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str
 def _engine_refusal(engine: str, shown: str) -> tuple[str, str]:
     path = external_path(engine)
     if path is not None and is_engine_path(path):
-        fix = f"only if you trust that file, name it on the command line: {FLAG} {path}"
+        fix = f"if you trust that file, allow it on the command line: {FLAG} {path}"
         return f"{shown} loads code from a file", fix
     if path is not None or "/" in engine or engine.endswith(".so") or engine == "external":
         return f"{shown} loads code from a file", "use an engine that is part of fio, such as libaio or io_uring"

@@ -219,7 +219,7 @@ class _Expression:
             value = self.value()
             word, suffix = self._take()
             if word != ")":
-                raise ValueError(f"{self._text!r} lacks a closing parenthesis")
+                raise ValueError(f"{self._text!r} has no closing parenthesis")
         elif word in "+*/^%)":
             raise ValueError(f"unexpected {word!r} in {self._text!r}")
         else:

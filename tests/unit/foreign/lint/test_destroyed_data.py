@@ -77,13 +77,13 @@ def test_what_destroys_nothing_is_not_reported(text: str) -> None:
 )
 def test_without_a_machine_each_write_to_a_device_is_a_warning(text: str) -> None:
     (found,) = _found(text, machine=False)
-    assert found.severity == "warning" and "cannot see what that is" in found.message
+    assert found.severity == "warning" and "/dev/sdq" in found.message
 
 
 def test_a_device_that_does_not_exist_and_an_unknown_one_are_warnings() -> None:
     (gone,) = _found("fio --name=a --rw=write --filename=/dev/gone")
     (unknown,) = _found("fio --name=a --rw=write --filename=/dev/$DISK")
-    assert [gone.severity, unknown.severity] == ["warning", "warning"] and "does not exist" in gone.message
+    assert [gone.severity, unknown.severity] == ["warning", "warning"] and "no such device" in gone.message
 
 
 def test_readonly_on_the_command_also_holds_for_its_job_files(tmp_path: Path) -> None:

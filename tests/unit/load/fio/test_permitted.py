@@ -114,7 +114,7 @@ def test_the_flag_allows_no_other_file(engine: str) -> None:
     "path", ["own.so", "", "/", "/a/../own.so", "/a//own.so", "/a own.so", "/a:b.so", "/$HOME/a.so", "/a.so\n", "-x"]
 )
 def test_the_flag_takes_only_a_plain_absolute_path(path: str) -> None:
-    with pytest.raises(UsageError, match="not an absolute path"):
+    with pytest.raises(UsageError, match="must be an absolute path"):
         with_engines(_campaign(f"external:{path.strip()}x"), [path])
 
 

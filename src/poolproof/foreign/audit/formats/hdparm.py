@@ -60,8 +60,11 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
 
 def _missing(what: str) -> tuple[str, ...]:
     if what == "O_DIRECT cached":
-        return ("reads of more than the same 2 MiB: with --direct, hdparm -T reads them from the drive's own RAM",)
-    return ("more than 3 s of the start of the disk, where a hard disk is fastest",)
+        return (
+            "the rate of other reads: with --direct, hdparm -T reads the same 2 MiB again and again from the drive's "
+            "own RAM",
+        )
+    return ("the rate of the rest of the disk: hdparm reads for 3 s from the start, where a hard disk is fastest",)
 
 
 READER = Reader(

@@ -39,7 +39,7 @@ _MIXED = "mixed workload"
 _NEAR = 60
 _ALIGNED = 2
 _KIB = 1024
-_AGAIN = "the tests of iozone use the same file one after the other"
+_AGAIN = "iozone's tests use the same file one after another"
 _UNKNOWN = "the options: with -I the tests bypass the page cache, and with -e the writes include a sync"
 _RUN_TIME = "run time of each test"
 
