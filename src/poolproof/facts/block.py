@@ -29,7 +29,7 @@ class BlockFacts:
 
     `kind` is the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`.
     `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
-    `uses` has the uses that lsblk does not show. `sequence` is the kernel's `diskseq`; empty if unknown or not read.
+    `uses` lists the uses that lsblk does not show. `sequence` is the kernel's `diskseq`; empty if unknown or not read.
     """
 
     name: str

@@ -116,7 +116,7 @@ class CpuLimits:
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions on a host at one moment. `facts` has texts by name. `numbers` maps devices to `major:minor`.
+    """The conditions on a host at one moment. `facts` maps names to texts. `numbers` maps devices to `major:minor`.
 
     `heat_events` is how often processors have slowed down because of heat since the machine started.
     """

@@ -76,8 +76,8 @@ class LatencyInterval:
     """The I/Os that completed between two reports, from `from_s` to `ran_s` on the generator's clock.
 
     `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
-    to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` have the
-    I/Os of one direction. They are empty if there were no I/Os in the other direction, because `bins` already
+    to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` contain
+    the I/Os of one direction. They are empty if there were no I/Os in the other direction, because `bins` already
     contains them.
     """
 

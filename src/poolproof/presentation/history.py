@@ -103,7 +103,7 @@ _Key = tuple[str, str, str, str]
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
     """Write the history page of the runs to `out` and return the histories that it shows.
 
-    `left_out` has sentences about what the page does not show.
+    `left_out` contains sentences about what the page does not show.
 
     Raises:
         RunError: the page cannot be written.

@@ -84,7 +84,7 @@ def _names(part: str, path: str) -> bool:
 def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) -> None:
     """Check that each disk is still the one that the campaign names.
 
-    `checks` has one command per disk. `title` is the title of the step that would write to the disks.
+    `checks` contains one command per disk. `title` is the title of the step that would write to the disks.
 
     Raises a GuardError if a command failed. The step must then not run.
     """

@@ -34,7 +34,7 @@ _HANGING = ("nbdfuse",)
 class StalledDisks:
     """Watches the disks of a run from a thread while the context lasts.
 
-    `owned` limits what may be ended. `found` has a text about each disk that stalled.
+    `owned` limits what may be ended. `found` contains a text about each disk that stalled.
     """
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:

@@ -146,7 +146,7 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the variance between runs. `samples` has one mean per run for each cell; all runs were measured alike."""
+    """Return the variance between runs. `samples` maps each cell to one mean per run; all runs were measured alike."""
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
     freedom = sum(each.freedom for each in found.values())

@@ -23,7 +23,7 @@ class Samples:
 
 
 def build_samples(builds: Sequence[Sequence[float]]) -> Samples:
-    """Return the means of the builds as samples. `builds` has the values of the trials of each build.
+    """Return the means of the builds as samples. `builds` contains the values of each build's trials.
 
     Builds without values are left out. The smallest possible error follows from the variance of the trials around the
     means of their builds; it is 0 if no build has two trials.

@@ -55,7 +55,7 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
-    The mean is a sum of means. `parts` has the variances of those that were estimated from their own trials; None if
+    The mean is a sum of means. `parts` lists the variances of those that were estimated from their own trials; None if
     a variance is unknown. `known` is the distribution of the variance of the others, which is estimated with a prior.
     If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More trials do not
     reduce `below` and `above`. `logs` are the samples, for tests that need more than the mean and its error.

@@ -30,7 +30,10 @@ class PooledError:
 
 
 def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
-    """Return the pooled standard error; None if there are none. `errors` has pairs of an error and its freedom."""
+    """Return the pooled standard error; None if there are none.
+
+    `errors` contains pairs of an error and its degrees of freedom.
+    """
     pairs = tuple(errors)
     if not pairs:
         return None

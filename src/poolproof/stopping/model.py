@@ -19,8 +19,8 @@ The spread of several trials then shows how far the mean may be off. docs/stoppi
 class RateSeries:
     """A trial's rate in intervals of equal length, from the end of fio's ramp.
 
-    `reports_s` has the times of the reports from which the values were computed; empty if each value comes from a
-    report of its own.
+    `reports_s` lists the times of the reports from which the values were computed; empty if each value has its own
+    report.
     """
 
     interval_s: float
@@ -40,7 +40,7 @@ class StoppingRule:
     `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
     cover the truth. A trial lasts from `min_s` to `max_s` seconds, but at least three write-back cycles of the layout.
     `turnover_s` is the length of a write-back cycle; 0 for reads. A cell has `trials_min` to `trials_max` trials.
-    `steady` names the criterion for a steady rate. `ignored` has the names of reasons that are not tested
+    `steady` names the criterion for a steady rate. `ignored` lists the names of reasons that are not tested
     (`benchmarks/ablation.py`).
 
     Raises a ValueError that names the value if a value is out of range.

@@ -53,10 +53,12 @@ class WindowEstimate:
 
 @dataclass(frozen=True)
 class _Window:
-    """The samples that a mean is computed from: `values`. `flat` has the same samples without their periodic component.
+    """The samples that a mean is computed from: `values`.
 
-    `periods` is the number of whole periods; 0 if the rate is not periodic. `head` has the samples that were cut off as
-    warm-up; empty if the rate is periodic.
+    `flat` contains the same samples without their periodic component.
+
+    `periods` is the number of whole periods; 0 if the rate is not periodic. `head` contains the samples that were cut
+    off as warm-up; empty if the rate is periodic.
     """
 
     head: Sequence[float]

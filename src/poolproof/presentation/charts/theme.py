@@ -29,7 +29,7 @@ LIGHTER: Mapping[str, str] = {
 """Maps each colour that is replaced on a dark page to its replacement."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""Colours from a workload's best result to a hundredth of that result or less, in equal logarithmic steps."""
+"""Colours for results from a workload's best down to a hundredth of it or less, in equal logarithmic steps."""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {

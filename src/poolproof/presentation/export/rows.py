@@ -28,8 +28,8 @@ _MATRIX = re.compile(r"[\w.-]+\[([^\[\]\n]+)\]")
 class ExportRow:
     """A cell as a row.
 
-    `settings` holds the values that the layout and workload matrices chose for the cell, by column. `options` are the
-    options of the workload's first job. `limit` is the best result that the layout's disks allow; None if unknown.
+    `settings` contains the values that the layout and workload matrices chose for the cell, by column. `options` are
+    the options of the workload's first job. `limit` is the best result that the layout's disks allow; None if unknown.
     """
 
     cell: Cell

@@ -26,7 +26,7 @@ _MOST_NAMED = 4
 class Headline:
     """The answer in one `sentence`.
 
-    `rest` has sentences on the runner-up, the layouts left out, and the cost of the trials.
+    `rest` contains sentences about the runner-up, the layouts left out, and the cost of the trials.
 
     Without a goal, `workloads` pairs each workload with its best layout. `tone` says whether the question is answered:
     `known`, `open` or `nothing`.

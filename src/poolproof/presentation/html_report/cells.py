@@ -31,7 +31,7 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _OVER = 1.3
-"""Charts may have this many times as many values as they declare before further trials are left out."""
+"""Charts may exceed their declared number of values by up to this factor before further trials are left out."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
@@ -65,8 +65,8 @@ def cell_rows(
 ) -> list[dict[str, Any]]:
     """Return an object for each cell, with its position, result, verdict, colour, byte flows, chart rows and findings.
 
-    All cells must belong to the campaign. `x` has the numbers of the findings on the workload's own metric. These keys
-    are absent if they would be empty, which makes the page of a large run smaller:
+    All cells must belong to the campaign. `x` lists the numbers of the findings on the workload's own metric. These
+    keys are absent if they would be empty, which makes the page of a large run smaller:
 
     - `levels`: the bytes that each layer moved, as returned by `_levels`
     - `o`: the other metrics whose verdict differs, with that verdict and the numbers of its findings
@@ -299,7 +299,7 @@ def shown_trials(
 
 
 def _values_per_point(disks: int) -> int:
-    """Return how many values the charts of a trial have per point in time, the time included."""
+    """Return how many values the charts of a trial have for each point in time, including the time itself."""
     return 1 + sum(chart.values + chart.values_per_disk * disks for chart in charts_of(TrialChart))
 
 

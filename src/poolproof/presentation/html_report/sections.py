@@ -88,10 +88,11 @@ class LimitSection:
     """The report's section on limits.
 
     `calibrates` is true if the campaign measures its disks alone. If it does not, `bare_layouts` maps each disk that is
-    a layout of its own to the name of that layout. A row of `bare` has a disk, a workload, the result, the verdict, and
-    the other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of `rows` has a
-    layout, a workload, the result, the limit, the result's share of the limit, and how the limit is computed. `over`
-    has a sentence for each cell above 100 %. `without` says which cells have no limit, and why.
+    a layout of its own to the name of that layout. A row of `bare` consists of a disk, a workload, the result, the
+    verdict, and the other workloads that the result covers. `doubts` says why results in `bare` are not sound. A row of
+    `rows` consists of a layout, a workload, the result, the limit, the result's share of the limit, and how the limit
+    is computed. `over` contains a sentence for each cell above 100 %. `without` says which cells have no limit, and
+    why.
     """
 
     calibrates: bool
@@ -150,9 +151,9 @@ def _limit_row(cell: Cell, limit: Limit) -> Texts:
 def repeat_section(run: LoadedRun) -> dict[str, Any]:
     """Return the data for the section on repeating the run: from run.json, the campaign and the job files.
 
-    `facts` and `disks` are lists of a name and a value, and `jobs` is a list of a workload and the text of its job
-    file. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and
-    `missing_files` has their names.
+    `facts` and `disks` are lists of names and values, and `jobs` is a list of workloads and the texts of their job
+    files. `jobs_more` is the number of jobs that are not shown. `jobs_missing` is the number of missing job files, and
+    `missing_files` names these files.
     """
     names = list(dict.fromkeys(cell.workload for cell in run.cells))
     by_workload: dict[str, list[Trial]] = {}

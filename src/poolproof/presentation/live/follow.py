@@ -51,7 +51,7 @@ class Update:
 class Follower:
     """Reads a run directory and never writes to it.
 
-    `before` has the trials that had already finished when this object was created.
+    `before` contains the trials that had already finished when this object was created.
 
     Raises:
         RunError: the path is not a run directory, or its schema version is not supported.

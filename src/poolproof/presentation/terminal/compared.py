@@ -54,7 +54,7 @@ def holds_for(*runs: LoadedRun, earlier: int) -> str:
 
 
 def units_of(*runs: LoadedRun) -> str:
-    """Return the units of analysis of comparisons of these runs: trials or builds."""
+    """Return what comparisons of these runs use as samples: trials or builds."""
     return "builds" if all(run.by_build for run in runs) else "trials"
 
 

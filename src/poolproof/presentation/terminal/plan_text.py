@@ -30,7 +30,7 @@ def plan_text(
 ) -> str:
     """Return the plan of a run as text, for `--dry-run`: the steps `first`, the steps of each layout, and the jobs.
 
-    `rounds` has the names of the layouts in each round, in build order. They are shown if there are several rounds.
+    `rounds` lists the names of the layouts in each round, in build order. They are shown if there are several rounds.
     """
     lines = ["# once", *_steps(first)]
     if len(rounds) > 1:

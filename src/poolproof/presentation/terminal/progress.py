@@ -37,7 +37,8 @@ class News:
 class RunProgress(Listener):
     """Tracks a run through its events, whether live or reconstructed from its files. Prints nothing.
 
-    `done` holds the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
+    `done` contains the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means
+    now.
     """
 
     wants_live = True

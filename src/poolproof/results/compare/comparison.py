@@ -80,10 +80,12 @@ class ComparedCell:
 
 @dataclass(frozen=True)
 class Gate:
-    """The result of `--fail-if-slower`. `slower` has the cells that are significantly slower in B by more than `limit`.
+    """The result of `--fail-if-slower`.
 
-    `lost` has the cells with a usable value in A but not in B. `open` has the cells whose trials neither show nor rule
-    out such a slowdown.
+    `slower` lists the cells that are slower in B by significantly more than `limit`.
+
+    `lost` lists the cells with a usable value in A but not in B. `open` lists the cells whose trials neither show nor
+    rule out such a slowdown.
     """
 
     limit: float
@@ -93,7 +95,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is significantly slower by more than `limit`, and no cell has lost its value in B."""
+        """True if no cell is slower by significantly more than `limit`, and no cell has lost its value in B."""
         return not self.slower and not self.lost
 
 
@@ -101,12 +103,12 @@ class Gate:
 class Comparison:
     """The comparison of A and B.
 
-    `only_a` has the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
+    `only_a` lists the cells that only A's campaign contains, and `only_b` those that only B's campaign contains. If two
     layouts are compared, the layout name in all keys is empty.
 
     `in_place`: the two layouts were converted into each other in place, so the differences include a margin
-    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs that were used to estimate the variance
-    between runs.
+    (`in_place.MARGIN`). `earlier_runs` is the number of earlier runs that were used to estimate the variance between
+    runs.
     """
 
     a: Side

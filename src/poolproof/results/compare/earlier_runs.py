@@ -178,7 +178,7 @@ def _own_metrics(run: LoadedRun) -> dict[str, MetricId]:
 
 
 def _all_tested(run: LoadedRun, metrics: Mapping[str, MetricId]) -> dict[CellKey, LogMean]:
-    """Return the mean of each cell that can be tested. `metrics` has the metric of each workload."""
+    """Return the mean of each cell that can be tested. `metrics` maps each workload to its metric."""
     known = (key for key in run.by_key if key.workload in metrics)
     return {key: log for key in known if (log := _tested(run, key, metrics[key.workload])) is not None}
 
@@ -200,7 +200,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[str, int]:
-    """Return the start time and the seed. A copy of a run has the same."""
+    """Return the start time and the seed. A copy of a run has the same values."""
     return record.begun_at, record.seed
 
 

@@ -146,7 +146,7 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 
 @dataclass(frozen=True)
 class Entry:
-    """A layout to be ranked. `cells` has its values by workload, and `score` is their weighted mean."""
+    """A layout to be ranked. `cells` maps workloads to its values, and `score` is the weighted mean of these."""
 
     layout: str
     cells: Mapping[str, Measured]
@@ -210,10 +210,10 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A ranking of a run's layouts. `metrics` has the metric of each workload.
+    """A ranking of a run's layouts. `metrics` maps each workload to its metric.
 
-    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` has the
-    layouts that were converted into others of the ranking in place; differences between them include a margin.
+    `ranked` is ordered by mean, best first, but layouts with an unsteady cell are at the end. `in_place` lists the
+    layouts that were converted in place into others of the ranking; differences between them include a margin.
     `earlier_runs` is the number of earlier runs that were used to estimate the variance between runs.
     """
 
@@ -242,7 +242,7 @@ class Ranking:
 
     @property
     def safer(self) -> tuple[Ranked, ...]:
-        """Return the fastest layout that survives more failed disks than the leader, for each such number of disks."""
+        """Return the fastest layouts that survive more disk failures than the leader: one for each number of them."""
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
         if survived is None:

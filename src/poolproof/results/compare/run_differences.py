@@ -13,7 +13,7 @@ from poolproof.units import format_size
 ABSENT = "–"
 _Facts = Mapping[str, str]
 _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machine")
-"""The facts that every run has. The others were added later or are settings of a kernel module."""
+"""The facts that every run records. Other facts were added later or are settings of a kernel module."""
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,7 @@ def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in the output of `poolproof runs`. `verdicts` has the number of cells with each verdict.
+    """A run in the output of `poolproof runs`. `verdicts` maps each verdict to its number of cells.
 
     `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or `cells` if
     the results are imported; None if the campaign can't be read. `state` is `imported` if the results are imported, and
@@ -283,7 +283,7 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if the cells with one of the run's verdicts have all their builds and trials.
+    """True if none of the run's cells with one verdict lacks builds or trials.
 
     Disks that were measured alone always have a single build.
     """

@@ -152,7 +152,10 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
 
 
 def _bounds(interval: Interval) -> tuple[float, float]:
-    """Return the ends of an interval. A value without an interval, such as a byte count, is exact: both are equal."""
+    """Return the ends of an interval.
+
+    A value without an interval, such as a byte count, is exact: both ends are equal to it.
+    """
     low, high = interval.low, interval.high
     return (interval.mean, interval.mean) if low is None or high is None else (low, high)
 
@@ -185,7 +188,7 @@ def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest rate of a changing rate, as shares of its mean; 1 and 1 if the rate is steady."""
+    """Return the lowest and highest value of a changing rate, as shares of its mean; 1 and 1 if the rate is steady."""
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0

@@ -32,7 +32,7 @@ def run_object(
     widened: Widening = unchanged,
     earlier_runs: int = 0,
 ) -> dict[str, Any]:
-    """Return a run as a JSON object. `bare` has the cells of `calibrate`, and `limits` is the result of `limits_of`.
+    """Return a run as a JSON object. `bare` lists the cells of `calibrate`, and `limits` is the result of `limits_of`.
 
     `widened` adds the variance between runs, which was estimated from `earlier_runs` earlier runs.
     """

@@ -201,7 +201,7 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
-    """Return the mean of each build with a value. Its error is that between its trials, if it has several."""
+    """Return the mean of each build that has values. Its error comes from its trials if there are several."""
     builds = (_means_of(own) for own in split_builds(trials))
     return [_mean_of_build(own) for own in builds if own]
 

@@ -42,7 +42,7 @@ class EliminatedLayout:
 
 @dataclass(frozen=True)
 class Elimination:
-    """The result of adaptive sampling so far. `left` has the layouts that may be the best, including the leader.
+    """The result of adaptive sampling so far. `left` lists the layouts that may be the best, including the leader.
 
     `excluded` layouts have a failed or refuted cell and are not compared. `unsteady` layouts are in `left`, but the
     rate of one of their trials changed (`drift`, `step` …). They are tested at their extremes, as in a ranking. They

@@ -51,7 +51,7 @@ def events_needed(metric: MetricId) -> int:
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
     """Return the trial that has the fewest events, if they are too few for a percentile to be precise; otherwise None.
 
-    The result is also None for a rate. Trials of older runs have no counts and are not checked.
+    None for a rate, too. Trials of older runs have no counts and are not checked.
     """
     needed = events_needed(metric)
     if not needed:

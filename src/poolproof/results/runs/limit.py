@@ -7,7 +7,7 @@
 
 Each disk is measured alone in the same run. A disk is saturated at bare / load, and the first saturated disk limits the
 layout. So a mirror that reads half of the data from each disk can be twice as fast as its slower disk, and a mirror
-that writes P = 2 copies can at most be as fast as its slower disk. For latencies the limit is the bare latency of the
+that writes P = 2 copies can be at most as fast as its slower disk. For latencies the limit is the bare latency of the
 fastest disk that transfers bytes, and the share is limit / value: no request can complete before the fastest disk
 completes it.
 
@@ -72,8 +72,8 @@ class Limit:
 def limits_of(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> Mapping[CellKey, Limit | str]:
     """Return the limit of each cell, or the reason why the cell has none. Empty if the run measured no disk alone.
 
-    `bare` has the cells of `calibrate`. Without `calibrate`, the cells of a layout that consists of a single device are
-    the bare results of that device, and such a layout has no limit itself.
+    `bare` lists the cells of `calibrate`. Without `calibrate`, the cells of a layout that consists of a single device
+    are the bare results of that device, and such a layout has no limit itself.
     """
     alone = bare_layouts(campaign)
     bare_cells = _bare_cells(cells, bare, campaign)

@@ -26,11 +26,11 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """The content of a run directory. `cells` has the cells with a trial, in campaign order.
+    """The content of a run directory. `cells` are the cells with a trial, in campaign order.
 
-    `bare` has the cells of the disks that were measured alone; these are not compared. `given` is the campaign as the
-    user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` has a sentence for each part that
-    could not be read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that
+    `bare` lists the cells of the disks that were measured alone; these are not compared. `given` is the campaign as the
+    user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` contains a sentence for each part
+    that could not be read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that
     `without_unknown_cells` removed.
     """
 

@@ -39,7 +39,7 @@ _EFFECTS = tuple(VERDICTS)
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a cell for one metric. `values` has a value for each trial that measured the metric.
+    """The result of a cell for one metric. `values` contains a value for each trial that measured the metric.
 
     `interval` is the mean of the values with its confidence interval.
     """
@@ -70,10 +70,10 @@ class OtherVerdict:
 class Cell:
     """One layout under one workload in one state. Failed trials have no results.
 
-    `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings` has
-    the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for a
-    fixed time. `emulated` has the models of the emulated disks below the layout. `claimed` has the metrics that claims
-    of the campaign name for this cell. With `by_build`, the means of its builds are the samples of intervals and
+    `figure` is the result for the workload's own metric, and `verdict` the worst verdict of the trials. `findings`
+    lists the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for
+    a fixed time. `emulated` lists the models of the emulated disks below the layout. `claimed` lists the metrics that
+    claims of the campaign name for this cell. With `by_build`, the means of its builds are the samples of intervals and
     comparisons. `left_out` says which builds failed; their trials are not in `trials`.
     """
 
@@ -171,7 +171,7 @@ class Cell:
         return self.figure if result.values == self.values() else result.interval
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return why a percentile has too few events to be compared; None for rates and if it has enough."""
+        """Return why a percentile has too few events to be compared; None for a rate, or if it has enough."""
         return few_events(self.trials, metric or self.metric)
 
     @property

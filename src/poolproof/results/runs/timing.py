@@ -16,8 +16,8 @@ _NIGHT_TIMES = 5
 class Took:
     """How long trials and builds took, in seconds.
 
-    `trials` has the durations of each cell's trials, including dropping caches, draining and saving the result.
-    `builds` has the duration of each layout's last build. `building_s` is the total of all builds.
+    `trials` maps each cell to the durations of its trials, including dropping caches, draining and saving the result.
+    `builds` maps each layout to the duration of its last build. `building_s` is the total of all builds.
     """
 
     trials: Mapping[tuple[str, str], tuple[float, ...]]
@@ -30,8 +30,8 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
 
     `begun_s` is when the first build began, in seconds since 1970. If `begun_s` is between two trials, it is the time
     when the run was resumed. The gap between two trials of the same build is the time for saving the result. The gap
-    between trials of two builds is the time for the second build, unless it is so long that the run was
-    probably stopped and resumed. The build of a layout that could not be built lasted until its trials failed.
+    between trials of two builds is the time for the second build, unless it is so long that the run was probably
+    stopped and resumed. If a layout could not be built, its build lasts until its trials fail.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
