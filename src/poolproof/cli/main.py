@@ -32,7 +32,7 @@ NAMES = (
 _HIDDEN = ("import", "plots")
 
 FAULT_EXIT_CODE = 70
-"""A bug in poolproof (sysexits.h: EX_SOFTWARE)."""
+"""The exit code for a bug in poolproof (EX_SOFTWARE in sysexits.h)."""
 
 _NEW_OBJECTS = 50_000
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolproof.metrics import MetricId
 
 LOCAL = "local"
-"""This machine, as `hosts.local` and run.json call it."""
+"""The name of this machine in `hosts.local` and run.json."""
 
 Text = str | None
 Texts = list[str] | None

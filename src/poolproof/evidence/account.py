@@ -81,8 +81,8 @@ class CountingPoint:
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window.
 
-    `load_s`: how long the load did I/O, for the utilisation; None for the entire window. The rest of the window is the
-    start-up of the load generator, which does not count as idle time of a disk.
+    `load_s`: for how long the load did I/O, which is the time that utilisation refers to; None for the entire window.
+    The rest of the window is the start-up of the load generator and does not count as idle time of a disk.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
 

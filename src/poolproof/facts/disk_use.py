@@ -1,8 +1,8 @@
-"""Uses of a disk that lsblk does not show: loop devices over it, programs that hold it open, and exclusive openers.
+"""Uses of a disk that lsblk does not show: loop devices over it, programs that hold it open, and exclusive opens.
 
-A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use
-a part of it, or a container may have mounted it. This module also finds partition tables whose only copy is at the end
-of the disk, which wipefs does not find.
+A disk without a mount or a signature can still be in use: a virtual machine may have it open, a loop device may use a
+part of it, or a container may have mounted it. This module also finds partition tables whose only copy is at the end of
+the disk, which wipefs does not find.
 """
 
 import re

@@ -29,10 +29,7 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""If KVM works, a guest is ready within a few seconds.
-
-If it takes longer than this many seconds, KVM does not work.
-"""
+"""If KVM works, a guest is ready within a few seconds. After this many seconds, KVM is considered broken."""
 
 READY = "poolproof-lab: ready"
 """The line that the guest prints on its console when sshd is listening and the disks exist."""

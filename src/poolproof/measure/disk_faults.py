@@ -28,7 +28,7 @@ _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
 def uptime_s(host: Host) -> float:
-    """Return the seconds since the host booted, the clock of its kernel log; infinite if unknown."""
+    """Return the seconds since the host booted, which is the time in its kernel log; infinite if unknown."""
     words = text_of(host, "/proc/uptime").split()
     return float(words[0]) if words else float("inf")
 

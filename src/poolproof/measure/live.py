@@ -30,7 +30,7 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""In this many seconds, a busy disk moves at least one byte, even while it flushes its cache."""
+"""A busy disk moves at least one byte in this many seconds, even while it flushes its cache."""
 
 
 class FioStuck(FioError):

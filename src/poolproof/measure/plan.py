@@ -58,8 +58,8 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 class RunPlan:
     """A run's input, checked before anything is changed.
 
-    `nodes`: by layout name. `cells`: the campaign's workloads. `bare_cells`: the workloads that run on each disk
-    alone.
+    `nodes`: the tree of layers of each layout, by its name. `cells`: the campaign's workloads. `bare_cells`: the
+    workloads that run on each disk alone.
     """
 
     campaign: Campaign
@@ -168,7 +168,7 @@ def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
 
 
 def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
-    """Raise a GuardError if a disk that a layer brings along must not be overwritten. Each is checked on its host."""
+    """Raise a GuardError if a disk that a layer adds must not be overwritten. Each disk is checked on its own host."""
     facts = gather_facts(host, plan.campaign, tuple(plan.nodes.values()), plan.site.state_dir)
     for planned in plan_layouts(plan, facts):
         with located_at(planned.layout.expression.origin):

@@ -192,7 +192,8 @@ class Schedule:
         """True if one more trial of the goal's workloads on these layouts should fit into the time left.
 
         The estimate includes building the layouts again and filling the files of these workloads. For a layout that was
-        built before the run was resumed, it includes filling the other files, because that time is not known.
+        built before the run was resumed, it also includes filling the other files, because the time for them is not
+        known.
         """
         return self.left_s >= self._round_s(layouts)
 

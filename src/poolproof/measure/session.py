@@ -179,7 +179,7 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
 
 
 def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:
-    """Return the steps that make the run's own directories, and the plan of each layout; for `--dry-run`."""
+    """Return the steps that create the run's own directories, and the plan of each layout; for `--dry-run`."""
     plan = session.plan
     around = gather_facts(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
@@ -247,7 +247,7 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path, or else the first free one: runs/NAME-DATE-TIME, or that with seconds or a number."""
+    """Return the requested path, or the first free one of runs/NAME-DATE-TIME and the same with seconds or a number."""
     if request.out is not None:
         return request.out
     base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"

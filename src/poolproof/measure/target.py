@@ -52,7 +52,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _writes_to_ram(host: Host, mount: Mount) -> bool:
-    """True if the mount is an overlay whose upper directory, which has all files that are written, is in RAM."""
+    """True if the mount is an overlay that stores written files in RAM, because its upper directory is there."""
     upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
     if mount.file_system != "overlay" or not upper:
         return False
@@ -107,7 +107,7 @@ def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
     """Return the text of a sysfs file of the leaf device, such as `queue/rotational`; None if missing or empty.
 
-    A partition has the files of its disk, which is the folder above.
+    For a partition, the file of its disk is read, which is in the folder above.
     """
     return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
 

@@ -48,7 +48,7 @@ from poolproof.rules.work_done import WORK_DONE
 from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
-"""Seconds between two counter samples during a trial."""
+"""The time between two samples of the counters during a trial, in seconds."""
 
 _SERIES_FROM_S = 1.0
 _CLOCK_ERROR_S = 0.05
@@ -57,7 +57,7 @@ _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
 
 Resident = tuple[int, ...] | None
-"""Bytes of each test file in the page cache; None if unknown."""
+"""How many bytes of each test file are in the page cache; None if unknown."""
 
 
 @dataclass(frozen=True)

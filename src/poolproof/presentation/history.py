@@ -97,7 +97,7 @@ class CellHistory:
 
 
 _Key = tuple[str, str, str, str]
-"""Campaign, machine, layout, workload."""
+"""The key of a cell's history: campaign, machine, layout and workload."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:

@@ -71,8 +71,10 @@ class LayoutPlan:
 
     @property
     def may_overwrite(self) -> frozenset[str]:
-        """The block devices that the plan may write to: the layout's devices, and the devices that layers create or
-        bring along (`leaf_guard.py` checks the latter)."""
+        """The block devices that the plan may write to.
+
+        These are the layout's devices, and the devices that layers create or add (`leaf_guard.py` checks added ones).
+        """
         volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
         leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))
         return volumes | leaves | self.tree.block_paths

@@ -1,4 +1,6 @@
-"""The guard for disks that layers bring along, such as those of another host. Each is checked on the host that owns it.
+"""The guard for disks that layers add to a layout, such as those of another host.
+
+Each is checked on the host that owns it.
 
 The campaign's own disks are checked when they are planned (`devices/guard.py`).
 """

@@ -23,7 +23,7 @@ from poolproof.units import format_duration
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""In this many seconds, a busy disk completes at least one request."""
+"""A busy disk completes at least one request in this many seconds."""
 
 _JOIN_S = 30.0
 _IN_FLIGHT = 8
@@ -54,7 +54,7 @@ class StalledDisks:
         self._thread.join(_JOIN_S)
 
     def forget(self) -> None:
-        """Leave the disks that stalled so far out of `check`, because another layout begins."""
+        """Make `check` ignore the disks that have stalled so far, because another layout begins."""
         self._known = len(self.found)
 
     def check(self) -> None:

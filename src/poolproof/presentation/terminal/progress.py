@@ -23,7 +23,7 @@ _STEPS = {
     "drain to the disks": "waiting for all data to reach the disks",
 }
 TrialKey = tuple[str, str, int]
-"""Layout, workload, trial number."""
+"""The key of a trial: layout, workload and number."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
-"""If all files together are smaller than this, no copies are made, because parsing is fast enough."""
+"""The minimum total size of the files for copies to be made. Parsing fewer bytes is fast enough."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"2 {views.RAW}"

@@ -30,7 +30,7 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""If the share is above this, the value exceeds its limit by more than trials usually differ."""
+"""The largest share that can be explained by the usual difference between trials."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1

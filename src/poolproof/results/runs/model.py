@@ -204,8 +204,7 @@ class Trial:
     def verdict_on(self, metric: MetricId) -> Verdict:
         """Return the verdict of a metric.
 
-        This is the only method that combines `verdict` and `verdicts`. The SQL in `results/query/views.py` does the
-        same.
+        Only this method and the SQL in `results/query/views.py` combine `verdict` and `verdicts`.
         """
         return self.verdicts.get(metric, self.verdict)
 
