@@ -1,7 +1,7 @@
 """A pool of reusable persistent shells on a remote host. Each shell runs one command at a time.
 
 The shells also read small files without starting a process, so that reading does not disturb the measurement. The time
-of each sample comes from the host: from its uptime, and from `date`, which runs at most once a minute.
+of each sample comes from the host: from its uptime, and from `date`, which runs only once.
 """
 
 import contextlib

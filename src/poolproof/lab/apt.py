@@ -76,7 +76,7 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 
 
 def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
-    """Return the suite `codename` with its updates, security and backports, each with these components.
+    """Return the sources of the suite `codename` and of its updates, security and backports, with these components.
 
     The mirrors are the configured ones. Missing components and the backports are added.
 

@@ -85,7 +85,7 @@ class _NotUp(HostError):
 
 
 def check_acceleration(text: str) -> Acceleration:
-    """Return the value of `--accel`. Raises a UsageError if there is no such acceleration."""
+    """Return the acceleration with this name. Raises a UsageError if there is no such acceleration."""
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration

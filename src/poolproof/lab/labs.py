@@ -180,7 +180,7 @@ def ram_folder(folder: Path) -> str:
 
 
 def owned_by_lab(folder: Path) -> Owned:
-    """Return what the lab in that folder may remove: files and processes of its two folders."""
+    """Return what the lab in that folder may remove: everything in its two folders, and the processes that use them."""
     return Owned(f"lab-{folder.name}", (str(folder), ram_folder(folder)), (_QEMU,))
 
 

@@ -1,4 +1,4 @@
-"""Run planned steps one by one on their hosts. Each step is written to the journal before it runs."""
+"""Run planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
 
 import contextlib
 import math

@@ -151,7 +151,8 @@ Condition = Literal["dead", "going", "foreign", "lost", "failed"]
 
 dead: the run crashed and has a journal.
 going: a poolproof process is using the directory.
-foreign: the directory or the run's files belong to another user, or the run was started from another machine.
+foreign: the directory or the run's files belong to another user or could have been written by one, or the run was
+    started from another machine.
 lost: no journal was found for the directory.
 failed: the directory could not be cleaned up.
 """

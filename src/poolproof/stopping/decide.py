@@ -85,9 +85,10 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Remove the interval if it is based on too few fio reports, because values between two reports are interpolated.
+    """Return the decision without an interval if that is based on too few fio reports.
 
-    fio does not report while its queue is stuck, which can take seconds behind a ZFS transaction group.
+    Values between two reports are interpolated. fio does not report while its queue is stuck, which can take seconds
+    behind a ZFS transaction group.
     """
     seconds = decision.used_s - decision.warmup_s
     count = sum(decision.warmup_s < at_s <= decision.used_s + series.interval_s for at_s in series.reports_s)

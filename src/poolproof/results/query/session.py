@@ -65,8 +65,8 @@ class QuerySession:
     def ask(self, sql: str) -> QueryResult:
         """Return the result of a `select` statement.
 
-        Raises a UsageError for other statements, for invalid SQL and for columns with a time zone, and a RunError if
-        the query takes too long.
+        Raises a UsageError for other statements, invalid SQL, columns with a time zone and results that are too large,
+        and a RunError if the query takes too long.
         """
         import duckdb
 
