@@ -182,7 +182,7 @@ def parse_claim(text: str, spot: Spot) -> ComparisonClaim | IsVerdict:
     except UnexpectedInput as error:
         start = len(text) if error.pos_in_stream is None or error.pos_in_stream < 0 else error.pos_in_stream
         raise _mistake(text, TextSpan(start, start + 1), "expected a value, a number or a relation", spot) from None
-    return _Reader(text, spot).claim(tree.children[0])
+    return _ClaimParser(text, spot).claim(tree.children[0])
 
 
 @functools.cache
@@ -196,7 +196,7 @@ def _mistake(text: str, place: TextSpan, message: str, spot: Spot, hint: str = _
     return CampaignError(f"{spot}: {pointed(text, place, message)}", hint)
 
 
-class _Reader:
+class _ClaimParser:
     """Converts lark's tree to the types above."""
 
     def __init__(self, text: str, spot: Spot) -> None:

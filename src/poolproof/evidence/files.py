@@ -61,7 +61,7 @@ def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
 
-class _Extent(NamedTuple):
+class _StoredExtent(NamedTuple):
     """Where an extent is stored, in bytes, and its FIEMAP flags."""
 
     start: int
@@ -85,7 +85,7 @@ class _Places:
         return used
 
 
-def _with_extents(file: TestFile, extents: Sequence[_Extent] | None, places: _Places) -> TestFile:
+def _with_extents(file: TestFile, extents: Sequence[_StoredExtent] | None, places: _Places) -> TestFile:
     if extents is None:
         return file
     stored = [extent for extent in extents if not any(flag in extent.flags for flag in _NO_PLACE)]
@@ -96,7 +96,7 @@ def _with_extents(file: TestFile, extents: Sequence[_Extent] | None, places: _Pl
     )
 
 
-def _extents(host: Host, path: str) -> tuple[_Extent, ...] | None:
+def _extents(host: Host, path: str) -> tuple[_StoredExtent, ...] | None:
     try:
         completed = host.run(["filefrag", "-v", path], timeout_s=_LIMIT_S, check=False)
     except CommandError:
@@ -106,6 +106,6 @@ def _extents(host: Host, path: str) -> tuple[_Extent, ...] | None:
         return None
     size = int(unit[2])
     return tuple(
-        _Extent(int(start) * size, int(blocks) * size, flags)
+        _StoredExtent(int(start) * size, int(blocks) * size, flags)
         for start, blocks, flags in _EXTENT.findall(completed.stdout)
     )

@@ -145,7 +145,7 @@ class VdevTree:
 
 
 @dataclass
-class _Run:
+class _KeywordGroup:
     """A keyword (a section or a vdev kind) and the devices after it. `keyword` is None at the start of the stage."""
 
     section: Section
@@ -163,7 +163,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
     Raises a CampaignError if zpool would refuse the tree.
     """
     inputs: list[Input] = [(None, reading.below)] if reading.below is not None else []
-    runs = [_Run("data", None, list(range(len(inputs))))]
+    runs = [_KeywordGroup("data", None, list(range(len(inputs))))]
     force = False
     for argument in reading.arguments:
         match argument:
@@ -174,7 +174,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
             case Word(text) if text in _SECTIONS:
                 if text in _ONCE and any(run.section == text for run in runs):
                     raise reading.mistake(argument, f"`{text}` can be given only once")
-                runs.append(_Run(_SECTIONS[text], argument))
+                runs.append(_KeywordGroup(_SECTIONS[text], argument))
             case Word(text) if _GROUP.fullmatch(text):
                 section = runs[-1].section
                 if section in _MIRRORS_ONLY and text != "mirror":
@@ -182,7 +182,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
                 if section in _MIRRORS_ONLY and not runs[-1].is_vdev and not runs[-1].members:
                     runs.pop()
                 # after the devices of `cache` or `spare`, zpool reads a vdev kind as a data vdev
-                runs.append(_Run("data" if section in ("cache", "spare") else section, argument))
+                runs.append(_KeywordGroup("data" if section in ("cache", "spare") else section, argument))
             case _:
                 name = argument.text if isinstance(argument, Word) else ""
                 # otherwise a misspelled keyword would be reported as an unknown device
@@ -206,7 +206,7 @@ def read_vdevs(reading: StageReader) -> tuple[VdevTree, tuple[Input, ...]]:
     return VdevTree(tuple(sections), force), tuple(inputs)
 
 
-def _vdevs_of(reading: StageReader, run: _Run) -> list[Vdev]:
+def _vdevs_of(reading: StageReader, run: _KeywordGroup) -> list[Vdev]:
     if run.keyword is None or not run.is_vdev:
         if run.keyword is not None and not run.members:
             raise reading.mistake(run.keyword, f"`{run.keyword.text}` needs at least 1 device")

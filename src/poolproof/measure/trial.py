@@ -61,7 +61,7 @@ Resident = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _TrialMeasurements:
     """The measurements of a trial: fio's run, the counters around the window, the samples in it, seconds per phase.
 
     `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
@@ -188,7 +188,7 @@ def _drop_caches(context: TrialContext, prepared: PreparedWorkload, cold: bool) 
     return resident, time.monotonic() - begun
 
 
-def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _Measured:
+def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> _TrialMeasurements:
     host, leaves, scratch = context.host, context.layout.leaves, context.layout.scratch
     check_identity(f"measure {context.layout.name}", context.layout.identity_check.values(), host)
     seconds = {"settle": _pause(context)}
@@ -254,7 +254,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     readings = (host_start, host_end, host_drained)
     throttling = throttling_between(conditions_start, conditions)
     around = Surroundings(replace(others, delay_share=delays.share), throttling, conditions.texts)
-    return _Measured(
+    return _TrialMeasurements(
         fio,
         window,
         samples,
@@ -306,7 +306,7 @@ def _result_of(fio: FioRun, load: Load) -> Outcome:
 
 
 def _evidence(
-    context: TrialContext, prepared: PreparedWorkload, measured: _Measured, result: Outcome, resident: Resident
+    context: TrialContext, prepared: PreparedWorkload, measured: _TrialMeasurements, result: Outcome, resident: Resident
 ) -> Evidence:
     window = _without_ramp(measured, prepared.load, result)
     leaves = leaf_uses(context.layout.leaves, window, _load_s(prepared.load, result))
@@ -339,7 +339,7 @@ def _load_s(load: Load, result: Outcome) -> float | None:
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
-def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
+def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
     """Return the window that fio's results cover, which excludes fio's ramp.
 
     Its start is the time of fio's last report minus the runtime of the longest job. The counters at its start are
@@ -352,7 +352,7 @@ def _without_ramp(measured: _Measured, load: Load, result: Outcome) -> Window:
     return replace(measured.window, start=reading_at(measured.samples, starts_at))
 
 
-def _ended_at_s(measured: _Measured, reported_s: float, ran_s: float) -> float:
+def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
     """Return the time of fio's last report on the samples' clock, even if the host's time of day was set meanwhile.
 
     The report is the last thing that fio does. If its time is not between the start and the end of fio, the clock was
@@ -363,7 +363,7 @@ def _ended_at_s(measured: _Measured, reported_s: float, ran_s: float) -> float:
     return at_s if possible else window.end.at_s
 
 
-def _save(context: TrialContext, directory: Path, measured: _Measured, generator: LoadGenerator) -> None:
+def _save(context: TrialContext, directory: Path, measured: _TrialMeasurements, generator: LoadGenerator) -> None:
     """Save the job, fio's reports and the samples."""
     context.run.keep_text(directory, generator.load_file, measured.fio.job_text)
     context.run.keep_text(directory, generator.report_file, measured.fio.report)

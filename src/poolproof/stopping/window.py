@@ -52,7 +52,7 @@ class WindowEstimate:
 
 
 @dataclass(frozen=True)
-class _Window:
+class _SteadySamples:
     """The samples that a mean is computed from: `values`.
 
     `flat` contains the same samples without their periodic component.
@@ -123,7 +123,7 @@ def estimate_window(
 
 def _window(
     values: Sequence[float], start: int, interval_s: float, rule: StoppingRule
-) -> tuple[_Window, NotConverged | None]:
+) -> tuple[_SteadySamples, NotConverged | None]:
     """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
 
     Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends. The
@@ -132,10 +132,10 @@ def _window(
     rest = values[start:]
     samples = None if "periodic" in rule.ignored else period(rest, rule.until)
     if samples is None:
-        return _Window(values[:start], rest, rest), None
+        return _SteadySamples(values[:start], rest, rest), None
     count = len(rest) // samples
     whole = rest[len(rest) % samples :]
-    window = _Window((), whole, without_period(whole, samples), count)
+    window = _SteadySamples((), whole, without_period(whole, samples), count)
     if count >= LEAST_PERIODS:
         return window, None
     length, period_s = f"{len(rest) * interval_s:.3g} s", samples * interval_s
@@ -143,7 +143,7 @@ def _window(
     return window, NotConverged("periodic", sentence)
 
 
-def _unsteady(window: _Window, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
+def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
     """Return why the window is not stationary, and how many bursts or speed changes its mean contains.
 
     The reason is None if the window is stationary, and the number is ∞ if there are no bursts or speed changes. A step,

@@ -39,7 +39,7 @@ _LARGEST_BLOCK_BYTES = 1 << 40
 
 
 @dataclass(frozen=True)
-class _Column:
+class _TableColumn:
     kind: str
     direction: str = ""
     unit: str = ""
@@ -75,20 +75,20 @@ def _words(line: str) -> list[str]:
     return [word.strip() for word in split.split(line.strip().strip("|"))]
 
 
-def _column(word: str) -> _Column:
+def _column(word: str) -> _TableColumn:
     for kind, form in (("iops", _IOPS), ("bandwidth", _BANDWIDTH)):
         match = form.match(word)
         if match is not None:
             direction = {"r": "read", "w": "write"}.get((match[1] or "").lower()[:1], "mixed")
-            return _Column(kind, direction, (match[2] or "").lower() if kind == "bandwidth" else "")
+            return _TableColumn(kind, direction, (match[2] or "").lower() if kind == "bandwidth" else "")
     if _PAIR_HEAD.match(word):
-        return _Column("pair", "mixed")
+        return _TableColumn("pair", "mixed")
     if match := _SIDE.match(word):
-        return _Column("side", match[1].lower())
-    return _Column("block" if _BLOCK.match(word) else "name")
+        return _TableColumn("side", match[1].lower())
+    return _TableColumn("block" if _BLOCK.match(word) else "name")
 
 
-def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Column]) -> Iterator[FoundResult]:
+def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_TableColumn]) -> Iterator[FoundResult]:
     blank = 0
     for line_number, line in numbered[start:]:
         blank = blank + 1 if not line.strip(" -|:") else 0
@@ -104,7 +104,7 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Co
         yield FoundResult(result, line_number, line_number, "text")
 
 
-def _row(words: Sequence[str], columns: Sequence[_Column]) -> Outcome | None:
+def _row(words: Sequence[str], columns: Sequence[_TableColumn]) -> Outcome | None:
     if len(words) != len(columns):
         return None
     cells = list(zip(columns, words, strict=True))
@@ -143,7 +143,7 @@ def _named_direction(name: str) -> str:
     return "" if reads == writes else "read" if reads else "write"
 
 
-def _direction(values: Sequence[tuple[_Column, str]], name: str, block: int | None) -> Direction | None:
+def _direction(values: Sequence[tuple[_TableColumn, str]], name: str, block: int | None) -> Direction | None:
     """Return the values of one direction in a row; None if the IOPS of that direction are 0 or missing."""
     found = {column.kind: (column.unit, number(word) or 0.0) for column, word in values if column.direction == name}
     _, iops = found.get("iops", ("", 0.0))

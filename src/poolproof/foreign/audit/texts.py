@@ -38,7 +38,7 @@ _ADJACENT_LINES = 40  # fio prints fewer lines than this between its command and
 
 
 @dataclass(frozen=True)
-class _Surroundings:
+class _QuotedContext:
     """The parts of a text that help to judge the results in the text.
 
     `blocks`: quoted iostat output.
@@ -61,7 +61,7 @@ class _Surroundings:
         return self.starts[at] if at < len(self.starts) else float("inf")
 
 
-_ALONE = _Surroundings()
+_ALONE = _QuotedContext()
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def judge_text(text: str, context: Context) -> tuple[Judged, ...]:
     if not results:
         return ()
     commands = find_commands(text)
-    surroundings = _Surroundings(
+    surroundings = _QuotedContext(
         find_disk_rates(text),
         find_statements(text, _spans(results)),
         tuple(sorted({*(command.line for command in commands), *(found.line for found in results)})),
@@ -129,7 +129,7 @@ def _found(result: ForeignResult) -> FoundResult:
 def judge_result(
     found: FoundResult,
     context: Context,
-    surroundings: _Surroundings = _ALONE,
+    surroundings: _QuotedContext = _ALONE,
     whole: FoundResult | None = None,
     quoted: Quoted = UNQUOTED,
     foreign: ForeignResult | None = None,
@@ -232,7 +232,7 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
     return (found.line, found.last_line) == (first, first + bare.rstrip().count("\n"))
 
 
-def _is_assumed(found: FoundResult, surroundings: _Surroundings) -> bool:
+def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """True if it is not certain that the command found in the text produced the result.
 
     This is not certain if another command fits as well, or if the command is below the result, more than 40 lines above

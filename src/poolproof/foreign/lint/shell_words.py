@@ -67,10 +67,10 @@ def read_script(text: str, variables: Mapping[str, str], *, start: int = 0, line
 
     Commands in `$(…)` and in backquotes are listed before the command that contains them.
     """
-    return _Reader(text, variables, start, line, 0).read()
+    return _ShellParser(text, variables, start, line, 0).read()
 
 
-class _Reader:
+class _ShellParser:
     def __init__(self, text: str, variables: Mapping[str, str], start: int, line: int, depth: int) -> None:
         self._depth = depth
         self._text = text
@@ -216,7 +216,7 @@ class _Reader:
         if raw.startswith(opening) and self._depth < _MAX_DEPTH:
             is_closed = raw[-1] in ")`" and len(raw) > len(opening)
             inside = raw[len(opening) : -1 if is_closed else None]
-            inner = _Reader(inside, self._variables, begin + len(opening), line, self._depth + 1).read()
+            inner = _ShellParser(inside, self._variables, begin + len(opening), line, self._depth + 1).read()
             self._script.commands += inner.commands
             self._script.documents += inner.documents
         return raw

@@ -120,13 +120,13 @@ def read_job_file(
     `include` returns the text of an included file, or None if the file cannot be read. All lines of an included file
     have the line number of the `include` line.
     """
-    reader = _Reader(environment or {}, machine or {}, include)
+    reader = _JobFileParser(environment or {}, machine or {}, include)
     reader.read(text, first_line)
     jobs = tuple(draft.job(shared) for draft, shared in reader.drafts)
     return ReadJobFile(jobs, tuple(reader.problems))
 
 
-class _Reader:
+class _JobFileParser:
     def __init__(
         self, environment: Mapping[str, str], machine: Mapping[str, int], include: Callable[[str], str | None] | None
     ) -> None:

@@ -173,14 +173,14 @@ def evaluate(text: str, factor: Callable[[str], int]) -> float:
     """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix (may be empty)."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
-    expression = _Expression(text, factor)
+    expression = _Arithmetic(text, factor)
     value = expression.value()
     if expression.tokens:
         raise ValueError(f"{text!r} continues after the end of the expression")
     return value if expression.has_units else value * factor("")
 
 
-class _Expression:
+class _Arithmetic:
     """A recursive-descent parser. `tokens` are the numbers and operators not yet read, with their suffixes."""
 
     def __init__(self, text: str, factor: Callable[[str], int]) -> None:

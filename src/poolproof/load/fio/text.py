@@ -46,7 +46,7 @@ class TextResult:
 
 
 @dataclass
-class _JobDraft:
+class _PrintedJob:
     """A job whose lines are being read.
 
     Latency lines belong to the direction `latest`, which is `_NO_DIRECTION` above the first direction. `kilo` (1000 or
@@ -101,7 +101,7 @@ class _RunDraft:
 
     version: str = ""
     headers: list[Job] = field(default_factory=list)
-    jobs: list[_JobDraft] = field(default_factory=list)
+    jobs: list[_PrintedJob] = field(default_factory=list)
     groups: dict[int, dict[str, Direction]] = field(default_factory=dict)
     disks: list[DiskUtilization] = field(default_factory=list)
     has_components: bool = False
@@ -133,7 +133,7 @@ def read_text(text: str) -> tuple[Outcome, ...]:
 
 def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
     """Return all runs in numbered lines, in order."""
-    reader = _Reader()
+    reader = _TextParser()
     for number, line in numbered:
         if line.strip():
             reader.take(number, line)
@@ -141,7 +141,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
     return tuple(reader.found)
 
 
-class _Reader:
+class _TextParser:
     """Collects lines into runs. `_foreign` counts the lines of other programs since the last line of fio."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class _Reader:
         printed = _printed_at(line)
         if part.name != _TOTAL and (has_totals or self._is_of_another_run(part) or self._is_later(part, printed)):
             self.finish()
-        self._run.jobs.append(_JobDraft(part, pid, printed=printed))
+        self._run.jobs.append(_PrintedJob(part, pid, printed=printed))
         return True
 
     def _is_of_another_run(self, part: PartOutcome) -> bool:
@@ -242,7 +242,7 @@ class _Reader:
             return job is not None and self._end_of_block(job, line)
         return True
 
-    def _percentiles(self, job: _JobDraft, values: dict[float, float]) -> bool:
+    def _percentiles(self, job: _PrintedJob, values: dict[float, float]) -> bool:
         if job.head is None:
             return False
         kind, factor = job.head
@@ -255,7 +255,7 @@ class _Reader:
         job = self._job_for(lambda draft: draft.latency(kind) is None)
         job.set_latency(kind, latency)
 
-    def _sampled(self, job: _JobDraft | None, values: dict[str, Any]) -> None:
+    def _sampled(self, job: _PrintedJob | None, values: dict[str, Any]) -> None:
         if job is None or job.latest == _NO_DIRECTION:
             job = self._job_for(
                 lambda draft: (
@@ -268,7 +268,7 @@ class _Reader:
             )
         job.add(values)
 
-    def _end_of_block(self, job: _JobDraft, line: str) -> bool:
+    def _end_of_block(self, job: _PrintedJob, line: str) -> bool:
         if cpu := lines.cpu(line):
             job.part = replace(job.part, user_cpu_percent=cpu[0], system_cpu_percent=cpu[1])
         elif issued := lines.issued(line):
@@ -311,7 +311,7 @@ class _Reader:
             self._run.last_group = 0
         current[group.direction] = group.values
 
-    def _job_for(self, fits: Callable[[_JobDraft], bool]) -> _JobDraft:
+    def _job_for(self, fits: Callable[[_PrintedJob], bool]) -> _PrintedJob:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
         The value does not belong to the last job if that job already has such a value, if group totals follow the job,
@@ -323,7 +323,7 @@ class _Reader:
             return last
         if self._run.has_values:
             self.finish()
-        self._run.jobs.append(_JobDraft(PartOutcome("")))
+        self._run.jobs.append(_PrintedJob(PartOutcome("")))
         return self._run.jobs[-1]
 
 

@@ -161,7 +161,7 @@ def _flow(flow: ByteFlow) -> dict[str, Any]:
     return {key: value for key, value in rounded.items() if value not in ("", 0)} | {"fio_bytes": flow.fio_bytes}
 
 
-class _Evidence(msgspec.Struct):
+class _SavedLevels(msgspec.Struct):
     """The part of evidence.json that the report needs."""
 
     levels: tuple[Level, ...] = ()
@@ -178,7 +178,7 @@ def _levels(run: LoadedRun, cell: Cell) -> list[Any]:
         try:
             text = run.trial_file(trial, "evidence.json")
             check_numbers(text)
-            levels = msgspec.json.decode(text, type=_Evidence).levels
+            levels = msgspec.json.decode(text, type=_SavedLevels).levels
         except (OSError, *NOT_THE_JSON):
             continue
         between = sorted(

@@ -76,7 +76,7 @@ def earlier_runs(
         return EarlierRuns()
     own = _own_metrics(run)
     others = frozenset((name, metric) for name, metric in metrics.items() if own.get(name) != metric)
-    return _found(_Run(run), others, None if apart_from is None else _identity(apart_from.record))
+    return _found(_RunIdentity(run), others, None if apart_from is None else _identity(apart_from.record))
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class EarlierAmong:
         return self._logs[path]
 
 
-class _Run:
+class _RunIdentity:
     """A run as a cache key. It is compared by identity, because comparing its values would take too long."""
 
     def __init__(self, run: LoadedRun) -> None:
@@ -135,11 +135,11 @@ class _Run:
         return id(self.run)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Run) and other.run is self.run
+        return isinstance(other, _RunIdentity) and other.run is self.run
 
 
 @functools.lru_cache(maxsize=16)  # the workloads' own metrics, and those that claims can name
-def _found(of: _Run, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
+def _found(of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
     """Return the result of `earlier_runs`. It is cached, because the ranking of each workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}

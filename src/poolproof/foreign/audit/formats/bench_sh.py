@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, dd_of_zeros, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 
 _RATE = re.compile(
@@ -34,7 +34,7 @@ def _result(line: int, name: str, rate: float) -> ForeignResult:
     return ForeignResult("bench.sh", line, line, outcome, (part,), missing=_MISSING)
 
 
-READER = Reader(
+READER = FormatReader(
     "bench.sh",
     ("https://github.com/teddysun/across/issues/86", "https://github.com/drklee3/vps-benches logs/DO.1GB.SF.log"),
     _find,

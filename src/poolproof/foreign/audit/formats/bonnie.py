@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -138,7 +138,7 @@ def _part(name: str, kind: str, figures: Direction) -> PartOutcome:
     return PartOutcome(name, write=figures) if kind == "write" else PartOutcome(name, read=figures)
 
 
-READER = Reader(
+READER = FormatReader(
     "bonnie++",
     (
         "https://www.coker.com.au/bonnie++/readme.html",

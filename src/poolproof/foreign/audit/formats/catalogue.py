@@ -6,12 +6,12 @@ import pkgutil
 from collections.abc import Sequence
 
 from poolproof.foreign.audit import formats
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader
 from poolproof.load.fio.plain_lines import plain_lines
 
 
 @functools.cache
-def all_readers() -> tuple[Reader, ...]:
+def all_readers() -> tuple[FormatReader, ...]:
     """Return the readers, sorted by the names of their modules."""
     names = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
     modules = (importlib.import_module(f"{formats.__name__}.{name}") for name in names)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import amount, number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
@@ -75,7 +75,7 @@ def _pair(
     yield ForeignResult("dbench", line, line, Outcome("dbench", tuple(sides)), parts, missing=_MISSING)
 
 
-READER = Reader(
+READER = FormatReader(
     "dbench",
     ("https://github.com/mmontes11/storage-bench synology", "https://github.com/longhorn/longhorn/issues/1067"),
     _find,

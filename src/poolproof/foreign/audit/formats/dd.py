@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.foreign.audit.formats.amounts import decimal, size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, outcome_of, values
 from poolproof.foreign.dropped_caches import drops_caches, drops_clean_pages, syncs
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import Extent, LoadPart
@@ -34,7 +34,7 @@ _ZEROS, _NOWHERE = ("/dev/zero",), ("/dev/null", "/dev/zero")
 
 
 @dataclass(frozen=True)
-class _Command:
+class _DdCommand:
     line: int
     text: str
     words: dict[str, str]
@@ -62,7 +62,7 @@ class _Cached:
         self._why: dict[str, str] = {}
         self._dirty: set[str] = set()
 
-    def write(self, command: _Command) -> None:
+    def write(self, command: _DdCommand) -> None:
         self._why[command.target] = f"dd on line {command.line} wrote this file through the page cache"
         if not (command.has("conv", "fsync", "fdatasync") or command.has("oflag", "sync", "dsync")):
             self._dirty.add(command.target)
@@ -81,7 +81,7 @@ class _Cached:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    command: _Command | None = None
+    command: _DdCommand | None = None
     has_ended = False
     cached = _Cached()
     for at, (line_number, line) in enumerate(numbered):
@@ -103,10 +103,10 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         has_ended = True
 
 
-def _command(line_number: int, line: str) -> _Command | None:
+def _command(line_number: int, line: str) -> _DdCommand | None:
     match = _COMMAND.search(line)
     words = {name: value.strip("\"'") for name, value in _WORD.findall(match["words"])} if match else {}
-    return _Command(line_number, match[0].strip(), words) if match and ("if" in words or "of" in words) else None
+    return _DdCommand(line_number, match[0].strip(), words) if match and ("if" in words or "of" in words) else None
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
@@ -117,7 +117,7 @@ def _is_progress(numbered: Sequence[Line], at: int) -> bool:
     return any(_RECORDS.match(line) for line in below[:1])
 
 
-def _result(line: int, match: re.Match[str], command: _Command | None, written: str) -> ForeignResult | None:
+def _result(line: int, match: re.Match[str], command: _DdCommand | None, written: str) -> ForeignResult | None:
     moved, seconds = int(match["bytes"]), decimal(match["seconds"])
     if not moved or not seconds:
         return None
@@ -144,7 +144,7 @@ def _result(line: int, match: re.Match[str], command: _Command | None, written: 
     )
 
 
-def _part(command: _Command, moved: int, *, is_read: bool) -> LoadPart:
+def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
     block = _size(command.words.get("bs") or command.words.get("ibs" if is_read else "obs")) or 512
     path = command.source if is_read else command.target
     syncs_each = command.has("oflag", "sync", "dsync")
@@ -173,7 +173,7 @@ def _size(text: str | None) -> int | None:
     return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 
 
-READER = Reader(
+READER = FormatReader(
     "dd",
     (
         "https://github.com/akopytov/sysbench/issues/448 (GNU)",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.audit.formats.amounts import decimal, number, size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -131,7 +131,7 @@ def _measured(
     return ForeignResult(program, line, line, outcome, (part,), missing=_MISSING[program])
 
 
-READER = Reader(
+READER = FormatReader(
     "CrystalDiskMark and KDiskMark",
     (
         "https://github.com/JonMagon/KDiskMark/issues/58",

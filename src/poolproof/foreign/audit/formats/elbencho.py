@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.foreign.audit.formats.amounts import number, seconds, size_in_bytes, whole
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -27,7 +27,7 @@ _KINDS = {"WRITE": "write", "READ": "read", "RWMIX": "write"}
 
 
 @dataclass
-class _Phase:
+class _ElbenchoPhase:
     kind: str
     line: int
     last_line: int
@@ -46,7 +46,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             if match["operation"]:
                 yield from _finished(phase, command, command_line)
                 kind = _KINDS.get(match["operation"], "")
-                phase = _Phase(kind, line_number, line_number) if kind else None
+                phase = _ElbenchoPhase(kind, line_number, line_number) if kind else None
             if phase is not None:
                 phase.rows.setdefault(match["name"], match["last"])
                 phase.last_line = line_number
@@ -59,7 +59,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     yield from _finished(phase, command, command_line)
 
 
-def _finished(phase: _Phase | None, command: str, command_line: int) -> Iterator[ForeignResult]:
+def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> Iterator[ForeignResult]:
     if phase is None:
         return
     rate, total = number(phase.rows.get("Throughput MiB/s", "")), number(phase.rows.get("Total MiB", ""))
@@ -162,7 +162,7 @@ def _size(text: str | None) -> int | None:
     return size_in_bytes(text) if text and re.fullmatch(r"\d{1,9}[kKmMgGtT]?", text) else None
 
 
-READER = Reader(
+READER = FormatReader(
     "elbencho",
     ("https://github.com/breuner/elbencho/issues/75", "https://github.com/breuner/elbencho/issues/93"),
     _find,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -84,7 +84,7 @@ def _result(line: int, test: _Test, rate: float, size: int | None, threads: int)
     return ForeignResult("gobonniego", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
 
 
-READER = Reader(
+READER = FormatReader(
     "gobonniego",
     ("https://github.com/cunnie/gobonniego README (text, -v and -json)",),
     _find,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number, whole
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -67,7 +67,7 @@ def _missing(what: str) -> tuple[str, ...]:
     return ("the rate of the rest of the disk: hdparm reads for 3 s from the start, where a hard disk is fastest",)
 
 
-READER = Reader(
+READER = FormatReader(
     "hdparm",
     (
         "https://github.com/geerlingguy/raspberry-pi-pcie-devices/issues/559",

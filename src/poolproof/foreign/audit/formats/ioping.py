@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes, whole
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -36,7 +36,7 @@ _SMALL = "whether a disk's own RAM served the I/O: the temporary file is 1 MiB u
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _IopingOptions:
     """The options in the command line, or ioping's defaults if the text has no command."""
 
     line: int | None = None
@@ -47,36 +47,38 @@ class _Asked:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    asked, since = _Asked(), 0
+    asked, since = _IopingOptions(), 0
     for at, (line_number, line) in enumerate(numbered):
         if _REQUEST.match(line):
             since = line_number
         elif match := _HEAD.match(line):
-            near = asked if asked.line is not None and line_number - since <= _NEAR else _Asked()
+            near = asked if asked.line is not None and line_number - since <= _NEAR else _IopingOptions()
             yield from _statistics(numbered, at, near, match["path"], match["target"])
-            asked = _Asked()
+            asked = _IopingOptions()
         elif match := _SHORT_HEAD.match(line):
             letters = frozenset("DRL" if match["what"].startswith("seq") else "DR")
-            yield from _statistics(numbered, at, _Asked(letters=letters, block=256 << 10 if "L" in letters else 4096))
+            yield from _statistics(
+                numbered, at, _IopingOptions(letters=letters, block=256 << 10 if "L" in letters else 4096)
+            )
         elif found := _command(line_number, line):
             asked, since = found, line_number
         elif asked.line is not None and line_number - since <= _NEAR and _DONE.match(line) and ". (" not in line:
             yield from _statistics(numbered, at - 1, asked)  # the header is cut off
-            asked = _Asked()
+            asked = _IopingOptions()
 
 
-def _command(line_number: int, line: str) -> _Asked | None:
+def _command(line_number: int, line: str) -> _IopingOptions | None:
     match = _COMMAND.search(line)
     if match is None:
         return None
     letters = frozenset("".join(flag["letters"] for flag in _FLAGS.finditer(match["words"])))
     sizes = {found["letter"]: size_in_bytes(found["size"]) for found in _SIZES.finditer(match["words"])}
     block = sizes.get("s") or (256 << 10 if "L" in letters else 4096)
-    return _Asked(line_number, match[0].strip(" `"), letters, block, sizes.get("S"))
+    return _IopingOptions(line_number, match[0].strip(" `"), letters, block, sizes.get("S"))
 
 
 def _statistics(
-    numbered: Sequence[Line], at: int, asked: _Asked, path: str = "", target: str = ""
+    numbered: Sequence[Line], at: int, asked: _IopingOptions, path: str = "", target: str = ""
 ) -> Iterator[ForeignResult]:
     """Yield the result whose header is at `at`: a line with the rate, a line with the latencies, or both."""
     line, last, mean_ns = numbered[max(at, 0)][0], 0, None
@@ -112,7 +114,7 @@ def _statistics(
     )
 
 
-def _part(asked: _Asked, path: str, block: int, *, is_write: bool, is_device: bool) -> LoadPart:
+def _part(asked: _IopingOptions, path: str, block: int, *, is_write: bool, is_device: bool) -> LoadPart:
     is_sequential = "L" in asked.letters
     order = "sequential" if is_sequential else "random"
     part = LoadPart(
@@ -132,7 +134,7 @@ def _part(asked: _Asked, path: str, block: int, *, is_write: bool, is_device: bo
     return replace(part, extents=file_of(whole(None if size is None else float(size))))
 
 
-READER = Reader(
+READER = FormatReader(
     "ioping",
     (
         "https://github.com/koct9i/ioping/issues/19 (0.6)",

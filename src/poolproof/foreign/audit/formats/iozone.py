@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.foreign.audit.formats.amounts import size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -45,7 +45,7 @@ _RUN_TIME = "run time of each test"
 
 
 @dataclass
-class _Run:
+class _IozoneRun:
     """The options of the iozone run that printed the values. `is_known` is False if the text shows no options."""
 
     line: int = 0
@@ -59,10 +59,10 @@ class _Run:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    run, head = _Run(), ""
+    run, head = _IozoneRun(), ""
     for at, (line_number, line) in enumerate(numbered):
         if _STARTS.match(line):
-            run, head = _Run(line_number, run.command, run.command_line, run.flags, is_known=True), ""
+            run, head = _IozoneRun(line_number, run.command, run.command_line, run.flags, is_known=True), ""
         elif match := _COMMAND.search(line):
             run, head = _command(run, line_number, match["text"]), ""
         elif match := _HEAD.match(line):
@@ -76,12 +76,12 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             head = head if not line.strip() or line_number - run.line <= _NEAR else ""
 
 
-def _command(run: _Run, line_number: int, text: str) -> _Run:
+def _command(run: _IozoneRun, line_number: int, text: str) -> _IozoneRun:
     """Return the run that a command starts.
 
     A command after `Command line used` belongs to the run whose options were just printed.
     """
-    found = _Run(line_number, text.strip("` "), line_number, is_known=True)
+    found = _IozoneRun(line_number, text.strip("` "), line_number, is_known=True)
     if line_number - run.line <= _NEAR and run.is_known:
         found.flags, found.size_bytes, found.block_bytes = run.flags, run.size_bytes, run.block_bytes
         found.counts_operations = run.counts_operations
@@ -96,7 +96,7 @@ def _command(run: _Run, line_number: int, text: str) -> _Run:
     return found
 
 
-def _read_option(run: _Run, line: str) -> None:
+def _read_option(run: _IozoneRun, line: str) -> None:
     for flag, words in _FLAGS.items():
         if words in line:
             run.flags.add(flag)
@@ -108,7 +108,7 @@ def _read_option(run: _Run, line: str) -> None:
         run.block_bytes = int(match["size"]) * _KIB
 
 
-def _row(run: _Run, line: int, head: str, match: re.Match[str]) -> Iterator[ForeignResult]:
+def _row(run: _IozoneRun, line: int, head: str, match: re.Match[str]) -> Iterator[ForeignResult]:
     size, block = int(match["size"]) * _KIB, int(match["block"]) * _KIB
     for kind, value in _cells(head, match):
         rate = float(value)
@@ -128,7 +128,7 @@ def _cells(head: str, match: re.Match[str]) -> Iterator[tuple[str, str]]:
         yield _KINDS[nearest], word[0]
 
 
-def _total(run: _Run, numbered: Sequence[Line], at: int, match: re.Match[str]) -> Iterator[ForeignResult]:
+def _total(run: _IozoneRun, numbered: Sequence[Line], at: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     clones, rate = int(match["clones"]), float(match["rate"]) * _KIB
     below = (_TOTAL_SIZE.match(line) for _, line in numbered[at + 1 : at + 7])
     size = next((round(float(found["size"]) * _KIB) for found in below if found), run.size_bytes)
@@ -137,7 +137,7 @@ def _total(run: _Run, numbered: Sequence[Line], at: int, match: re.Match[str]) -
 
 
 def _result(
-    run: _Run, line: int, last: int, kind: str, rate: float, size: int | None, block: int | None, clones: int
+    run: _IozoneRun, line: int, last: int, kind: str, rate: float, size: int | None, block: int | None, clones: int
 ) -> Iterator[ForeignResult]:
     if not rate:
         return
@@ -181,7 +181,7 @@ def _result(
     )
 
 
-READER = Reader(
+READER = FormatReader(
     "iozone",
     (
         "https://github.com/ricsanfre/pi-storage-benchmark output/SDCard (-a -e -I)",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -70,7 +70,7 @@ def _values(kind: str, value: float | None) -> Direction | None:
     return values(bandwidth_bytes=value * 1024) if kind.startswith("Bandwidth") else values(mean_ns=value)
 
 
-READER = Reader(
+READER = FormatReader(
     "kbench",
     (
         "https://github.com/unleashurgeek/home-ops kube-fio-bench.md",

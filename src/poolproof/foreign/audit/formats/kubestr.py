@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, values
 from poolproof.load.fio.option_names import canonical
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
@@ -19,21 +19,21 @@ _MISSING = ("the size of the cache behind the volume, the bytes moved and the ru
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     shared: dict[str, str] = {}
-    job: _Job | None = None
+    job: _KubestrJob | None = None
     for line_number, line in numbered:
         if match := _GLOBAL.match(line):
             shared = _options(match["options"])
         elif match := _JOB.match(line):
             if job is not None and (found := job.finished()):
                 yield found
-            job = _Job(match["name"], line_number, dict(shared))
+            job = _KubestrJob(match["name"], line_number, dict(shared))
         elif job is not None:
             job.take(line_number, line)
     if job is not None and (found := job.finished()):
         yield found
 
 
-class _Job:
+class _KubestrJob:
     """A job whose lines are being read."""
 
     def __init__(self, name: str, line: int, options: dict[str, str]) -> None:
@@ -66,7 +66,7 @@ def _options(text: str) -> dict[str, str]:
     return {canonical(name): value for name, equals, value in pairs if equals and value}
 
 
-READER = Reader(
+READER = FormatReader(
     "kubestr",
     ("https://github.com/rook/rook/issues/13483", "https://github.com/kastenhq/kubestr/issues/68"),
     _find,

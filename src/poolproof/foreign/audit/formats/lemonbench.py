@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import amount, number, seconds, size_in_bytes
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -56,7 +56,7 @@ def _result(line: int, direction: str, match: re.Match[str]) -> ForeignResult:
     return ForeignResult("LemonBench", line, line, outcome, (part,), size_bytes=size, missing=_MISSING)
 
 
-READER = Reader(
+READER = FormatReader(
     "LemonBench",
     (
         "https://github.com/spiritLHLS/ecs ecs.sh, Run_DiskTest_DD",

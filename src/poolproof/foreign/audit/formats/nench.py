@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, dd_of_zeros, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, dd_of_zeros, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 
 _HEAD = re.compile(r"^\s*dd(?:: sequential write speed| test)\s*$")
@@ -34,7 +34,7 @@ def _result(line: int, name: str, rate: float) -> ForeignResult:
     return ForeignResult("nench", line, line, outcome, (part,), missing=_MISSING)
 
 
-READER = Reader(
+READER = FormatReader(
     "nench",
     (
         "https://github.com/n-st/nench README",

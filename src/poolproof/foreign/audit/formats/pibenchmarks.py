@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import amount, number
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, fio_part, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, fio_part, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -83,7 +83,7 @@ def _row(line: int, match: re.Match[str]) -> Iterator[ForeignResult]:
     )
 
 
-READER = Reader(
+READER = FormatReader(
     "PiBenchmarks",
     (
         "https://github.com/TheRemote/PiBenchmarks Storage.sh",

@@ -51,7 +51,7 @@ class ForeignResult:
 
 
 @dataclass(frozen=True)
-class Reader:
+class FormatReader:
     """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order."""
 
     program: str

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Outcome, PartOutcome
@@ -34,7 +34,7 @@ def _result(line: int, outcome: PartOutcome, part: LoadPart) -> ForeignResult:
     return ForeignResult("pveperf", line, line, whole, (part,), missing=_MISSING, is_on_device=part.reads)
 
 
-READER = Reader(
+READER = FormatReader(
     "pveperf",
     ("https://pve.proxmox.com/pve-docs/pveperf.1.html", "https://github.com/domotz/custom-driver/pull/148"),
     _find,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -43,7 +43,7 @@ class _Summary:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RadosOptions:
     line: int | None = None
     text: str = ""
     order: str = ""
@@ -52,11 +52,11 @@ class _Asked:
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     summary: _Summary | None = None
-    asked = _Asked()
+    asked = _RadosOptions()
     for line_number, line in numbered:
         if summary is not None and not _read_row(summary, line_number, line):
             yield from _finished(summary, asked)
-            summary, asked = None, _Asked()
+            summary, asked = None, _RadosOptions()
         if match := _TIME.match(line):
             yield from _finished(summary, asked)
             summary = _Summary(line_number, line_number, values=_number("time", match))
@@ -84,14 +84,14 @@ def _number(name: str, match: re.Match[str]) -> dict[str, float]:
     return {} if value is None else {name: value}
 
 
-def _asked(line_number: int, text: str) -> _Asked:
+def _asked(line_number: int, text: str) -> _RadosOptions:
     threads, order = _THREADS.search(text), _ORDER.search(text)
-    return _Asked(
+    return _RadosOptions(
         line_number, text.strip("` "), order["order"] if order else "", int(threads["count"]) if threads else _DEPTH
     )
 
 
-def _finished(summary: _Summary | None, asked: _Asked) -> Iterator[ForeignResult]:
+def _finished(summary: _Summary | None, asked: _RadosOptions) -> Iterator[ForeignResult]:
     rows: Mapping[str, float] = summary.values if summary else {}
     if summary is None or not rows.get("rate"):
         return
@@ -132,7 +132,7 @@ def _finished(summary: _Summary | None, asked: _Asked) -> Iterator[ForeignResult
     )
 
 
-READER = Reader(
+READER = FormatReader(
     "rados bench",
     (
         "https://github.com/ceph/ceph/pull/5572 (without (s))",

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.foreign.audit.formats.amounts import amount, number, whole
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, Reader, file_of, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction
@@ -47,7 +47,7 @@ _TESTS = {
 
 
 @dataclass
-class _Run:
+class _SysbenchRun:
     """A run whose lines are being read. `iops` and `rate` are by direction."""
 
     options: dict[str, str] = field(default_factory=dict)
@@ -103,7 +103,7 @@ def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    run, given = _Run(), dict[str, str]()
+    run, given = _SysbenchRun(), dict[str, str]()
     patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
     for line_number, line in numbered:
         command = _given(line)
@@ -111,7 +111,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             if run.line and (found := run.finished(None)):
                 yield found
             given = command or given
-            run = _Run(options=dict(given))
+            run = _SysbenchRun(options=dict(given))
         for name, pattern in patterns.items():
             if match := pattern.search(line):
                 run.options[name] = match[name].strip()
@@ -122,7 +122,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
             run.last_line = line_number
             if found := run.finished(number(match["seconds"])):
                 yield found
-            run, given = _Run(options=run.options), {}
+            run, given = _SysbenchRun(options=run.options), {}
     if run.line and (found := run.finished(None)):
         yield found
 
@@ -141,7 +141,7 @@ def _given(line: str) -> dict[str, str]:
     return found
 
 
-def _read(run: _Run, line: str) -> bool:
+def _read(run: _SysbenchRun, line: str) -> bool:
     """Store the values of a line. Return False if it has none."""
     if match := _OLD_DONE.match(line):
         run.counts = {"read": float(match["reads"]), "write": float(match["writes"])}
@@ -162,7 +162,7 @@ def _read(run: _Run, line: str) -> bool:
     return True
 
 
-READER = Reader(
+READER = FormatReader(
     "sysbench fileio",
     (
         "https://github.com/akopytov/sysbench/issues/229 (0.4)",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from poolproof.foreign.audit.formats.amounts import number
-from poolproof.foreign.audit.formats.protocol import ForeignResult, Reader, fio_part, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import ForeignResult, FormatReader, fio_part, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction
@@ -39,7 +39,7 @@ class _Row(NamedTuple):
 
 
 @dataclass
-class _Column:
+class _BlockSizeResults:
     block: str
     line: int
     last_line: int
@@ -47,12 +47,12 @@ class _Column:
 
 
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
-    columns: list[_Column] = []
+    columns: list[_BlockSizeResults] = []
     for line_number, line in _pieces(numbered):
         if match := _BLOCKS.match(line):
             yield from _finished(columns)
             cells = (_BLOCK.match(cell) for cell in match["cells"].split("|"))
-            columns = [_Column(cell["size"].lower(), line_number, line_number) for cell in cells if cell]
+            columns = [_BlockSizeResults(cell["size"].lower(), line_number, line_number) for cell in cells if cell]
         elif columns and (match := _ROW.match(line)):
             row = _Row(match["order"] is not None, match["kind"].lower())
             for column, cell in zip(columns, match["cells"].split("|"), strict=False):
@@ -85,7 +85,7 @@ def _resolution(text: str) -> float:
     return {"k": 1e3, "M": 1e6}.get(unit, 1.0) / 10.0 ** len(digits.partition(".")[2])
 
 
-def _finished(columns: Sequence[_Column]) -> Iterator[ForeignResult]:
+def _finished(columns: Sequence[_BlockSizeResults]) -> Iterator[ForeignResult]:
     for column in columns:
         lines = column.line, column.last_line
         if any(row.is_random for row in column.rows):
@@ -101,7 +101,7 @@ def _finished(columns: Sequence[_Column]) -> Iterator[ForeignResult]:
             )
 
 
-def _part(name: str, row: _Row, column: _Column) -> LoadPart:
+def _part(name: str, row: _Row, column: _BlockSizeResults) -> LoadPart:
     block = parse_size(column.block)
     is_read = row.kind == "read"
     return LoadPart(
@@ -116,7 +116,7 @@ def _part(name: str, row: _Row, column: _Column) -> LoadPart:
     )
 
 
-READER = Reader(
+READER = FormatReader(
     "yabs",
     (
         "https://github.com/masonr/yet-another-bench-script README",
