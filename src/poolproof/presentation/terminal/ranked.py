@@ -36,6 +36,10 @@ from poolproof.units import format_size
 _MOST_TIES = 6
 _UNKNOWN = "–"
 _WIDEST = 9.0
+_LAYOUT_WIDTH = 16
+"""A narrow terminal folds the names of layouts only if they are longer than this."""
+_SPEED_WIDTH = len("(4.55 … 12.5)")
+"""A narrow terminal wraps differences that are longer than an interval."""
 _COLUMNS = (
     "speed: relative to the first line. survives: disks that may fail. room: data that fits. "
     "written: bytes on disks per byte of data."
@@ -74,11 +78,12 @@ def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> N
 def _table(ranking: Ranking) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("place", no_wrap=True)
-    table.add_column("layout", overflow="fold")
+    longest = max(len(each.entry.layout) for each in ranking.ranked)
+    table.add_column("layout", overflow="fold", min_width=min(longest, _LAYOUT_WIDTH))
     only = ranking.goal.only
     if only is not None:
         table.add_column("result", justify="right", no_wrap=True)
-    table.add_column("speed", no_wrap=True)
+    table.add_column("speed", min_width=_SPEED_WIDTH)
     for name in ("survives", "room", "written"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in ranking.ranked:

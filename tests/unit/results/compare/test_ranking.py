@@ -3,13 +3,16 @@
 import json
 import math
 import random
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import RunError, UsageError
+from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.compare.ranking import Goal, Ranking, find_goal, parse_weights, rank, safety
 from poolproof.results.runs.loading import load_run
@@ -36,6 +39,14 @@ def test_clear_differences_give_clear_places(tmp_path: Path) -> None:
     ranking = rank(made(tmp_path / "r", CLEAR), READS, metric=None, effect=0.02)
     assert places(ranking) == {"one": (1, 1), "pair": (2, 2), "union": (3, 3)}
     assert [each.entry.layout for each in ranking.best] == ["one"]
+
+
+def test_a_narrow_terminal_wraps_the_differences_but_not_the_names(tmp_path: Path) -> None:
+    values: Values = {("one", "reads"): [900.0, 1100.0, 1000.0], ("union", "reads"): [90.0, 110.0, 100.0]}
+    out = StringIO()
+    print_ranking(Console(file=out, width=66), rank(made(tmp_path / "r", values), READS, metric=None, effect=0.02))
+    second = next(line for line in out.getvalue().splitlines() if line.startswith("2 "))
+    assert "union" in second and "10× slower" in second
 
 
 def test_less_latency_is_better(tmp_path: Path) -> None:
