@@ -106,8 +106,8 @@ def lint(
 ) -> tuple[Diagnostic, ...]:
     """Find mistakes in the text of a job file, a command line or a shell script.
 
-    By default, only the text is read. `targets` looks up the files and devices that the jobs would measure. `fio` has
-    the installed fio parse the jobs as a further check. The jobs are never run.
+    By default, only the text is read. `targets` looks up the files and devices that the jobs would measure. With `fio`,
+    the installed fio parses the jobs too. The jobs are never run.
 
     Raises:
         UsageError: `job` is neither a str nor a source.

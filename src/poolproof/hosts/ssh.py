@@ -26,7 +26,7 @@ _CONNECT_S = 15
 _FIRST_COMMAND_S = 60.0
 _GRACE_S = 5.0
 _READ_S = 60.0
-# The shell itself can read these files correctly: text that can be read byte by byte (/proc/sys can't).
+# The shell can read these files without `cat`: they are text and can be read byte by byte, unlike files in /proc/sys.
 _SMALL_FILES = ("/sys/", "/proc/spl/", "/proc/self/mount", "/proc/meminfo", "/proc/mdstat", "/proc/filesystems")
 _CLOSE_S = 10.0
 _STREAM_S = 7 * 86400

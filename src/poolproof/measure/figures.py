@@ -51,7 +51,7 @@ def _rate(result: Outcome, metric: Metric) -> float | None:
 
 
 def _counted_once(result: Outcome) -> Outcome:
-    """Return the outcome without the totals of all directions if it also has the separate directions."""
+    """Return the outcome with everything counted once: a part with separate directions loses their total."""
     totals = [separate(part.read, part.write, part.trim, part.mixed) for part in result.parts]
     parts = (replace(part, mixed=total) for part, total in zip(result.parts, totals, strict=True))
     return replace(result, parts=tuple(parts))

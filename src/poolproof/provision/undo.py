@@ -301,7 +301,7 @@ def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str |
 
 
 def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
-    """Return how to end the daemon without a pid file. The names of programs never come from the journal."""
+    """Return how to end a daemon that has no pid file. The names of programs never come from the journal."""
     of_layers = (name for layer in all_layers().values() for name in layer.daemons)
     names = (name[:_COMM_CHARACTERS] for name in (*DAEMONS, *of_layers, *daemons))
     return UndoPrograms(tuple(dict.fromkeys(names)), undo.marker)
