@@ -190,7 +190,9 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The kernel settings to record with each run: their names by file path."""
 
     values: Mapping[str, Values] = MappingProxyType({})
-    """The values that each option accepts, unless it accepts a single word or number (`option_values.WORD`)."""
+    """The values that options accept, by option. An option that is missing here accepts a single word or number
+    (`option_values.WORD`).
+    """
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:

@@ -234,7 +234,7 @@ class _Arithmetic:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """Parse one value for all directions (`4k`, `4k,`), two for reads and for other directions, or three."""
+    """Parse one value for all directions (`4k`, `4k,`), two (reads, others) or three (reads, writes, trims)."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
