@@ -1,5 +1,6 @@
 """The views contain what the runs contain, and docs/query.md describes every column."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,14 @@ from tests.unit.results.compare.making import make_run
 from .making import READS
 
 VIEWS = ("runs", "trials", "cells", "leaves", "findings")
+
+
+def test_the_example_queries_of_the_page_can_be_asked(session: QuerySession) -> None:
+    [examples] = re.findall(r"^```sql\n(.*?)^```", section("query.md", "Queries"), re.MULTILINE | re.DOTALL)
+    queries = examples.split(";")[:-1]
+    assert len(queries) == 3
+    for query in queries:
+        session.ask(query)
 
 
 @pytest.mark.parametrize("run", ["grid", "deeper/small", "nasty"])
