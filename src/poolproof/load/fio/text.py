@@ -210,7 +210,7 @@ class _TextParser:
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
     def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
-        """True if the current run has a job of the same name and group that fio printed more than a minute before.
+        """True if the current run has a job of the same name and group that fio printed more than a minute earlier.
 
         fio prints all jobs of a run when the last of them ends, so clones have the same time.
         """
