@@ -229,7 +229,7 @@ def _findings(account: Account, *, refuted: bool) -> Iterator[Finding]:
 
 
 def _keep(run: RunDirectory, trial: Trial, chance: random.Random) -> None:
-    directory = run.trial_directory(trial.layout, trial.workload, trial.number)
+    directory = run.trial_directory(trial.key)
     run.keep(directory, "evidence.json", Evidence(trial.account, trial.leaves))
     run.keep_text(directory, "job.fio", f"[job]\nsize=1g\n# {trial.workload}\n")
     if trial.leaves:

@@ -156,7 +156,7 @@ def _turnover_s(expression: str) -> float:
 
 def _statuses(run: RunDirectory, trial: Trial) -> list[Status]:
     """Return fio's reports during a trial from series.jsonl, which `measure/` writes."""
-    path = run.trial_directory(*trial.key) / "series.jsonl"
+    path = run.trial_directory(trial.key) / "series.jsonl"
     if not path.is_file():
         return []
     return [Status(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import audited_object
 from poolproof.foreign.audit.runs import audit_run
@@ -127,7 +128,7 @@ def test_a_ranking_counts_each_metric_by_its_verdict(run: LoadedRun) -> None:
 
 def test_the_live_screen_shows_the_metric_of_the_workload(run: LoadedRun) -> None:
     progress = RunProgress(run.campaign, run.trials)
-    assert progress.worst("one", "reads") == "sound"
+    assert progress.worst(CellKey("one", "reads")) == "sound"
     assert not progress.news
     assert "refuted" not in "\n".join(screen_text(progress))
 

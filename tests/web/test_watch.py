@@ -91,7 +91,7 @@ def test_the_map_fills_during_the_run_and_the_end_is_shown(watching: Watching) -
 def test_both_rates_of_the_running_trial_are_shown(watching: Watching) -> None:
     watching.await_trials(_DONE)
     key = watching.ahead[0].key
-    watching.run.trial_directory(*key)
+    watching.run.trial_directory(key)
     teller = RatePublisher(Listener(), watching.run, key)
     assert teller.is_heard()
     for second in range(1, 6):

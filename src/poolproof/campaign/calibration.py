@@ -4,9 +4,10 @@ The results of the bare disks are the limits that the results of the layouts are
 part in rankings, and no layout of a campaign can have the name of a bare disk.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.expression import Expression, Stage, Word
 from poolproof.campaign.layout import devices_of
 from poolproof.campaign.model import Campaign, JobSpec, Layout, Workload
@@ -80,11 +81,18 @@ def calibration_of(campaign: Campaign) -> Calibration:
     return Calibration(layouts, tuple(shapes.values()), measured_as, left_out)
 
 
-def all_cells(campaign: Campaign) -> tuple[tuple[Layout, tuple[Workload, ...]], ...]:
-    """Return every layout that a run builds, in building order, each with its workloads. Bare disks come first."""
+def cell_keys(
+    layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
+) -> list[CellKey]:
+    """Return the keys of all cells, ordered by layout, then by state, then by workload."""
+    return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
+
+
+def campaign_cells(campaign: Campaign) -> list[CellKey]:
+    """Return the keys of all cells that a run measures, in the order of building. Bare disks come first."""
     calibration = calibration_of(campaign)
-    bare = ((layout, calibration.workloads) for layout in calibration.layouts)
-    return (*bare, *((layout, campaign.workloads) for layout in campaign.layouts))
+    bare = cell_keys(calibration.layouts, calibration.workloads)
+    return [*bare, *cell_keys(campaign.layouts, campaign.workloads, campaign.states)]
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:

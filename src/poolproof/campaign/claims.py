@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.document import (
     Node,
     Scalar,
@@ -134,14 +135,14 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
     return (that,) if isinstance(that, CellValue) else ()
 
 
-def claimed_metrics(claims: Iterable[Claim]) -> Mapping[tuple[str, str], frozenset[str]]:
-    """Return the metrics that claims name, by layout and workload."""
-    found: dict[tuple[str, str], set[str]] = {}
+def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]:
+    """Return the metrics that claims name, by cell."""
+    found: dict[CellKey, set[str]] = {}
     for claim in claims:
         for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):
             if value.name in COMPARABLE:
-                found.setdefault((value.layout, value.workload), set()).add(value.name)
-    return {place: frozenset(metrics) for place, metrics in found.items()}
+                found.setdefault(CellKey(value.layout, value.workload), set()).add(value.name)
+    return {key: frozenset(metrics) for key, metrics in found.items()}
 
 
 def read_claims(node: Node) -> tuple[Claim, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from poolproof.campaign.cell_key import HEALTHY
 from poolproof.campaign.claims import Claim
 from poolproof.campaign.expression import Expression
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR, GENERATOR_OPTION
@@ -184,10 +185,6 @@ class Quick:
 
     measure: Measure
     workloads: tuple[tuple[str, OptionValues], ...] = ()
-
-
-HEALTHY = "healthy"
-"""The state of a layout in which nothing has failed. It is the only state."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.errors import CampaignError
@@ -27,15 +28,17 @@ _WRITES = re.compile(r"(rand)?(write|rw|readwrite|trimwrite)")
 _SYNCS = ("sync", "fsync", "fdatasync")
 
 
-def least_trials_s(campaign: Campaign) -> Mapping[tuple[str, str], float]:
-    """Return the minimum trial length in seconds, by layout and workload; empty if trials have a fixed length.
+def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
+    """Return the minimum trial length in seconds, by cell; empty if trials have a fixed length.
 
     The length is 0 if the workload writes nothing.
     """
     if campaign.measure.until is None:
         return {}
     cells = [(name, node, workload) for name, node in _nodes(campaign) for workload in campaign.workloads]
-    return {(name, workload.name): StoppingRule.TURNS * _buffered_s(node, workload) for name, node, workload in cells}
+    return {
+        CellKey(name, workload.name): StoppingRule.TURNS * _buffered_s(node, workload) for name, node, workload in cells
+    }
 
 
 def check_budget(campaign: Campaign) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from poolproof.campaign.calibration import builds_of
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Layout
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.facts.block import used_loops
@@ -249,7 +250,7 @@ class _Conductor:
             )
             for workload, number in order.ahead(prepared, build):
                 if order.is_new(workload, build):
-                    self.listener.trial_added(layout.name, workload.name)
+                    self.listener.trial_added(CellKey(layout.name, workload.name))
                 if self.schedule is not None:
                     context.measure = self.schedule.measure(layout.name, workload.name)
                 order.add(run_trial(context, prepared[workload.name], number))

@@ -19,6 +19,7 @@ from poolproof.measure.ending import Ending
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveLine, LiveNotes
+from poolproof.results.runs.model import TrialKey
 from poolproof.rules.model import Finding
 from poolproof.rules.work_done import WORK_DONE
 from poolproof.stopping.model import StoppingDecision
@@ -69,7 +70,7 @@ def _moved(reading: CounterReading, leaves: int) -> list[tuple[float, float]]:
 class RatePublisher:
     """Sends the rates of one trial to the run's listener and to the processes that watch the run directory."""
 
-    def __init__(self, listener: Listener, run: RunDirectory, key: tuple[str, str, int]) -> None:
+    def __init__(self, listener: Listener, run: RunDirectory, key: TrialKey) -> None:
         self._listener, self._key = listener, key
         self._notes = LiveNotes(run)
         self._is_watched = False
@@ -84,7 +85,9 @@ class RatePublisher:
         if self._listener.wants_live:
             self._listener.live(rates)
         if self._is_watched:
-            self._notes.write(LiveLine(*self._key, rates.elapsed_s, rates.fio_bytes_per_s, rates.leaf_bytes_per_s))
+            layout, workload, number, state = self._key
+            now = (rates.elapsed_s, rates.fio_bytes_per_s, rates.leaf_bytes_per_s)
+            self._notes.write(LiveLine(layout, workload, number, *now, state))
 
 
 class FioWatch:

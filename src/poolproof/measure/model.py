@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Measure, Workload
 from poolproof.devices.model import Leaf
 from poolproof.errors import PoolproofError
@@ -14,7 +15,7 @@ from poolproof.layers.base import Node
 from poolproof.layers.tree import TreePlan
 from poolproof.load.model import Load
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class Listener:
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
         """A layout is about to be built, for the `build`-th time."""
 
-    def trial_added(self, layout: str, workload: str) -> None:
+    def trial_added(self, cell: CellKey) -> None:
         """A cell is not precise yet and gets one more trial than planned."""
 
     def step(self, title: str) -> None:
         """A new step starts; `title` describes it for the user."""
 
-    def trial_begins(self, layout: str, workload: str, number: int) -> None:
+    def trial_begins(self, key: TrialKey) -> None:
         """A trial starts: first its caches are dropped, then fio runs."""
 
     def live(self, rates: LiveRates) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.campaign.trial_length import SLOW_PER_S
 from poolproof.hosts.local import now_s
@@ -39,13 +40,13 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
     # a resumed run does not build finished layouts again
     unfinished = {name for name, order in orders.items() if order.certain()}
     if campaign.measure.trials * campaign.measure.builds == 1:
-        for layout, workload in _sampled_cells(campaign):
-            if layout in unfinished:
-                orders[layout].allow((workload,), 2)
+        for cell in _sampled_cells(campaign):
+            if cell.layout in unfinished:
+                orders[cell.layout].allow((cell.workload,), 2)
     return Schedule(campaign, orders, campaign.budget_s)
 
 
-def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
+def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
     """Yield the cells that get a second trial.
 
     Second trials show how much trials differ, so single trials get an interval.
@@ -55,10 +56,10 @@ def _sampled_cells(campaign: Campaign) -> Iterator[tuple[str, str]]:
     one is cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
-        yield from ((layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
+        yield from (CellKey(layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
     for rates in (True, False):
         names = [workload.name for workload in campaign.workloads if metric_of(workload.metric).is_rate is rates]
-        cells = [(layout.name, name) for layout in campaign.layouts for name in names]
+        cells = [CellKey(layout.name, name) for layout in campaign.layouts for name in names]
         if len(cells) >= LEAST_GROUPS:
             count = min(len(cells), _SAMPLED_CELLS)
             yield from (cells[at * len(cells) // count] for at in range(count))
@@ -107,11 +108,15 @@ class Schedule:
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"
-        ahead = [(name, workload.name) for name, order in self._orders.items() for workload, _number in order.certain()]
+        ahead = [
+            CellKey(name, workload.name)
+            for name, order in self._orders.items()
+            for workload, _number in order.certain()
+        ]
         spare_s = max(0.0, self.left_s - self._least_s(ahead, layout))
         spare_s -= min(spare_s, self._reserve_s(spare_s))
         decides = workload in self.goal
-        same_kind = [name for _layout, name in ahead if (name in self.goal) is decides]
+        same_kind = [cell for cell in ahead if (cell.workload in self.goal) is decides]
         decisive = len(same_kind) if decides else len(ahead) - len(same_kind)
         if 0 < decisive < len(ahead):
             needed_s = decisive * (measure.longest_s - measure.shortest_s) / self._shares(decides=True)
@@ -203,9 +208,9 @@ class Schedule:
         usual_s = fmean(builds.values()) if builds else 0.0
         needed_s = sum(builds.get(name, usual_s) for name in layouts)
         for workload in self.goal:
-            seen = [second for (_layout, name), own in found.trials.items() if name == workload for second in own]
+            seen = [second for cell, own in found.trials.items() if cell.workload == workload for second in own]
             usual_s = fmean(seen) if seen else measure.shortest_s
-            needed_s += sum(fmean(found.trials.get((name, workload)) or (usual_s,)) for name in layouts)
+            needed_s += sum(fmean(found.trials.get(CellKey(name, workload)) or (usual_s,)) for name in layouts)
         return needed_s
 
     def _took(self) -> Took:
@@ -214,7 +219,7 @@ class Schedule:
     def _goal_cells(self, name: str) -> list[list[Trial]]:
         return self._orders[name].cells(self.goal)
 
-    def _least_s(self, ahead: Sequence[tuple[str, str]], built: str) -> float:
+    def _least_s(self, ahead: Sequence[CellKey], built: str) -> float:
         """Return the minimum time in seconds for trials of these cells, with their overhead and the builds they need.
 
         A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. It lasts
@@ -233,9 +238,9 @@ class Schedule:
         building_s = sum(max(0, count) * found.builds.get(name, build_s) for name, count in builds.items())
         return lasting_s + len(ahead) * overhead_s + building_s
 
-    def _shortest_s(self, cell: tuple[str, str], ran: Mapping[str, Sequence[float]]) -> float:
+    def _shortest_s(self, cell: CellKey, ran: Mapping[str, Sequence[float]]) -> float:
         least_s = max(self._campaign.measure.shortest_s, self._least_trials_s[cell])
-        seen_s = ran.get(cell[1]) or [min(own) for own in ran.values()]
+        seen_s = ran.get(cell.workload) or [min(own) for own in ran.values()]
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:

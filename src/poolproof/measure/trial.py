@@ -40,7 +40,7 @@ from poolproof.measure.series import latency_text, series_text
 from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.provision.apply import check_identity
 from poolproof.results.runs.live import LiveNotes
-from poolproof.results.runs.model import Trial, trial_evidence
+from poolproof.results.runs.model import Trial, TrialKey, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import lasted_s
@@ -99,17 +99,18 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
 
     Raises a HostUnreachable if the connection to the host broke, after the trial was saved as `failed`.
     """
-    layout, workload = context.layout.name, prepared.workload
+    workload = prepared.workload
+    key = TrialKey(context.layout.name, workload.name, number)
     begun = _now()
     LiveNotes(context.run).clear()  # the files may be left over from a session that was killed
-    context.listener.trial_begins(layout, workload.name, number)
-    directory = context.run.trial_directory(layout, workload.name, number)
+    context.listener.trial_begins(key)
+    directory = context.run.trial_directory(key)
     broken, since_s = None, uptime_s(context.host)
     try:
         with context.run.together():
             trial = _retry_if_stuck(context, prepared, number, directory)
     except PoolproofError as error:
-        trial = failed_trial(layout, workload, number, cause_of(error, context.checks), context.build)
+        trial = failed_trial(key.layout, workload, number, cause_of(error, context.checks), context.build)
         broken = error if isinstance(error, HostUnreachable) else None
     if broken is None:
         errors = disk_errors(context.host, context.layout.leaves, since_s, failed=not has_values(trial.verdict))
@@ -199,7 +200,9 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     start: list[CounterReading] = []
     ending, load = _ending(context, prepared)
     generator = generator_of(load)
-    publisher = RatePublisher(context.listener, context.run, (context.layout.name, prepared.workload.name, number))
+    publisher = RatePublisher(
+        context.listener, context.run, TrialKey(context.layout.name, prepared.workload.name, number)
+    )
     reports = ending or publisher.is_heard() or (load.asked_s or 0.0) >= _SERIES_FROM_S
     to_decide_s = context.measure.shortest_s if ending else math.inf
     status_s = status_interval_s(load, to_decide_s) if reports else None

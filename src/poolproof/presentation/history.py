@@ -12,6 +12,7 @@ from typing import Any
 
 import altair as alt
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.load.generator import generator_versions
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts import theme as look
@@ -96,8 +97,8 @@ class CellHistory:
     points: tuple[Point, ...]
 
 
-_Key = tuple[str, str, str, str]
-"""The key of a cell's history: campaign, machine, layout and workload."""
+_Key = tuple[str, str, CellKey]
+"""The key of a cell's history: campaign, machine and cell."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
@@ -144,7 +145,7 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
     last: dict[_Key, tuple[int, Measured]] = {}
     earlier = EarlierAmong(named.run for named in runs)
     for number, named in enumerate(runs):
-        here = {(*named.campaign, cell.layout, cell.workload): cell for cell in named.run.cells}
+        here = {(*named.campaign, cell.key): cell for cell in named.run.cells}
         found = {key: measured(named.run, cell.key, cell.metric) for key, cell in here.items()}
         now = {key: each for key, each in found.items() if isinstance(each, Measured)}
         changes = _changes(now, last, runs, earlier)
@@ -154,7 +155,10 @@ def series_of(runs: Sequence[NamedRun]) -> tuple[CellHistory, ...]:
             point = Point(number, cell, reason if isinstance(reason, str) else "", changes.get(key), remarks)
             points.setdefault(key, []).append(point)
         last |= {key: (number, each) for key, each in now.items()}
-    return tuple(CellHistory(*key, own[0].cell.metric, tuple(own)) for key, own in points.items())
+    return tuple(
+        CellHistory(campaign, machine, key.layout_in_state, key.workload, own[0].cell.metric, tuple(own))
+        for (campaign, machine, key), own in points.items()
+    )
 
 
 def _changes(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from poolproof.campaign.calibration import all_cells, bare_name, calibrated_device, calibration_of
+from poolproof.campaign.calibration import bare_name, calibrated_device, calibration_of, campaign_cells
 from poolproof.campaign.names import is_name
 from poolproof.campaign.write import format_campaign
 from poolproof.campaign.yaml import parse_campaign, quick_of
@@ -35,7 +35,8 @@ def test_each_disk_that_a_layout_uses_is_measured_alone_under_each_workload() ->
     calibration = calibration_of(campaign)
     assert [layout.name for layout in calibration.layouts] == ["bare:rust", "bare:ssd"]
     assert [workload.name for workload in calibration.workloads] == [each.name for each in campaign.workloads]
-    assert [layout.name for layout, _ in all_cells(campaign)] == ["bare:rust", "bare:ssd", "one", "both"]
+    layouts = dict.fromkeys(cell.layout for cell in campaign_cells(campaign))
+    assert list(layouts) == ["bare:rust", "bare:ssd", "one", "both"]
 
 
 def test_the_bare_disks_are_no_layouts_of_the_campaign() -> None:
@@ -54,7 +55,7 @@ def test_no_layout_of_a_campaign_can_bear_the_name_of_a_bare_disk(device: str) -
 def test_without_being_asked_nothing_is_measured_alone() -> None:
     campaign = parse_campaign(CAMPAIGN.replace(", calibrate: true", ""), "c.yaml")
     assert calibration_of(campaign).layouts == ()
-    assert [layout.name for layout, _ in all_cells(campaign)] == ["one", "both"]
+    assert list(dict.fromkeys(cell.layout for cell in campaign_cells(campaign))) == ["one", "both"]
 
 
 @pytest.mark.parametrize(

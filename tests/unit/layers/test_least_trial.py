@@ -2,6 +2,7 @@
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError
 from poolproof.layers.least_trial import check_budget, least_trials_s
@@ -22,13 +23,13 @@ measure: {until: 3%}
         "t",
     )
     least = least_trials_s(adaptive)
-    assert {name: least[name, "w"] for name in ("plain", "pair", "quick", "union")} == {
+    assert {name: least[CellKey(name, "w")] for name in ("plain", "pair", "quick", "union")} == {
         "plain": 0.0,
         "pair": 90.0,
         "quick": 15.0,
         "union": 90.0,
     }
-    assert (least["pair", "r"], least["plain", "held"]) == (0.0, 105.0)
+    assert (least[CellKey("pair", "r")], least[CellKey("plain", "held")]) == (0.0, 105.0)
 
 
 def test_trials_of_a_fixed_time_have_no_least_time() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, HostError
 from poolproof.facts.block import Mount
@@ -132,6 +133,6 @@ measure: {until: 3%, min: 3s, trials: 2..6}
 budget: 20s
 """
     campaign = parse_campaign(text, "c.yaml")
-    assert least_trials_s(campaign) == {("one", "w"): 21.0}
+    assert least_trials_s(campaign) == {CellKey("one", "w"): 21.0}
     with pytest.raises(CampaignError, match=r"^c.yaml:5: .*2 trials of 21 s"):
         check_budget(campaign)

@@ -19,7 +19,7 @@ from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import trials_ahead
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.model import Convergence, Trial, TrialKey, TrialMetrics
 from poolproof.results.runs.timing import took
 
 from .scripted_host import CAMPAIGN, Argv, Run, ScriptedHost, planned, script
@@ -81,8 +81,8 @@ def test_every_build_gets_its_trials_and_each_trial_records_its_build(tmp_path: 
 
 def test_a_stopped_run_continues_with_the_builds_that_are_left(tmp_path: Path) -> None:
     class Interrupting(Heard):
-        def trial_begins(self, layout: str, workload: str, number: int) -> None:
-            if (layout, workload, number) and len(self.trials) == 5:
+        def trial_begins(self, key: TrialKey) -> None:
+            if key and len(self.trials) == 5:
                 raise KeyboardInterrupt
 
     run = planned(scripted(), tmp_path / "run", TEXT)
@@ -94,8 +94,8 @@ def test_a_stopped_run_continues_with_the_builds_that_are_left(tmp_path: Path) -
     again.conduct()
     trials = run.directory.trials()
     assert trials[:5] == before
-    assert {(each.build, *each.key) for each in trials} == {
-        (build, *cell, build) for build in (1, 2) for cell in ALL_CELLS
+    assert {(each.build, each.key) for each in trials} == {
+        (build, TrialKey(*cell, build)) for build in (1, 2) for cell in ALL_CELLS
     }
     assert isinstance(again.host, ScriptedHost)
     assert sum(argv[0] == "mkfs.ext4" for argv in again.host.ran) == 2, "finished builds are not built again"

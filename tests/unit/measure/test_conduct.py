@@ -11,7 +11,7 @@ from poolproof.hosts.base import HostUnreachable
 from poolproof.measure.model import Listener
 from poolproof.process import Completed
 from poolproof.provision.journal import Journal
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 
 from .scripted_host import Argv, Run, ScriptedHost, planned, script
 
@@ -122,8 +122,8 @@ def test_a_layout_that_cannot_be_built_fails_its_trials_and_the_next_one_is_meas
 
 def test_ctrl_c_between_trials_keeps_the_finished_trial_and_removes_the_layout(tmp_path: Path) -> None:
     class Interrupting(Heard):
-        def trial_begins(self, layout: str, workload: str, number: int) -> None:
-            if (layout, workload, number) and self.trials:
+        def trial_begins(self, key: TrialKey) -> None:
+            if key and self.trials:
                 raise KeyboardInterrupt
 
     run = run_of(tmp_path, ScriptedHost(script()))
@@ -171,7 +171,7 @@ def test_a_trial_that_the_connection_cut_off_is_run_again(tmp_path: Path) -> Non
     again = replace(run, host=ScriptedHost(script()))
     again.conduct()
     trials = run.directory.trials()
-    assert ("one", cut.workload, 1) in {trial.key for trial in trials}
+    assert TrialKey("one", cut.workload, 1) in {trial.key for trial in trials}
     assert {trial.verdict for trial in trials} == {"sound"}
     assert len({trial.key for trial in trials}) == len(trials)
 

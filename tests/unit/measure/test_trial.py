@@ -10,7 +10,7 @@ from poolproof.hosts.base import HostUnreachable
 from poolproof.measure.model import Listener
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.process import Completed
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 
 from .scripted_host import Argv, Run, ScriptedHost, planned, script
 from .test_conduct import failing, is_fio_trial
@@ -25,8 +25,8 @@ class Steps(Listener):
         self.steps: list[str] = []
         self.trial: Trial | None = None
 
-    def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        assert layout and workload and number
+    def trial_begins(self, key: TrialKey) -> None:
+        assert key.layout and key.workload and key.number
         self.steps = []
 
     def step(self, title: str) -> None:

@@ -29,7 +29,7 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
     """Return the points of all curves; empty if no workload varies an option that can be on the x axis."""
     placed = places(run.campaign.workloads)
     rows = [
-        (cell.layout, cell.workload, place.panel, place.at, place.order, place.group, *result)
+        (cell.layout_in_state, cell.workload, place.panel, place.at, place.order, place.group, *result)
         for cell in run.cells
         if (place := placed.get(cell.workload)) and (result := result_row(cell, metric))
     ]
@@ -86,7 +86,7 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
     """Return a scale over all layouts of the campaign, so that each layout looks the same in every chart."""
-    return look.series_scale([layout.name for layout in run.campaign.layouts], among)
+    return look.series_scale(run.layouts_in_states, among)
 
 
 def _intervals(base: Any, scale: Scale) -> Any:
@@ -108,7 +108,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
         scale=alt.Scale(type=scale, zero=True if scale == "linear" else alt.Undefined, nice=True),
         axis=alt.Axis(labelExpr=label_expression(metric), tickCount=5),
     )
-    dashes = look.dash_scale([layout.name for layout in run.campaign.layouts])
+    dashes = look.dash_scale(run.layouts_in_states)
     segments = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
         segment="sum(gap)",
         sort=[alt.SortField("order")],

@@ -15,7 +15,7 @@ from poolproof.results.runs.loading import LoadedRun
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
     names = {workload.name for workload in run.campaign.workloads} - places(run.campaign.workloads).keys()
     return [
-        (cell.layout, cell.workload, *result)
+        (cell.layout_in_state, cell.workload, *result)
         for cell in run.cells
         if cell.workload in names and (result := result_row(cell, metric))
     ]
@@ -26,7 +26,7 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale)
 
     Points of rejected results and of results that did not converge are hollow. Every axis starts at 0.
     """
-    layouts = [layout.name for layout in run.campaign.layouts]
+    layouts = run.layouts_in_states
     x = alt.X(
         "value:Q",
         title=title(metric),

@@ -21,7 +21,7 @@ def _rows(run: LoadedRun) -> list[Row]:
     """Return the cells with a valid result and a limit."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     return [
-        (cell.layout, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
+        (cell.layout_in_state, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
         for cell in run.cells
         if cell.counts
         if isinstance(limit := limits.get(cell.key), Limit)
@@ -31,7 +31,7 @@ def _rows(run: LoadedRun) -> list[Row]:
 def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
     """Draw a panel per workload, with a bar per layout and a line at 100 % of the limit."""
     rows: list[dict[str, Any]] = data.values
-    layouts = [layout.name for layout in run.campaign.layouts]
+    layouts = run.layouts_in_states
     shown = {row["layout"] for row in rows}
     farthest = min(_FARTHEST, 1.15 * max([1.0, *(row["share"] for row in rows)]))
     bars = alt.Chart().encode(

@@ -131,7 +131,7 @@ class TrialData:
 def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
     """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read."""
     opened = RunDirectory(run)
-    directory = opened.trial_path(*trial.key)
+    directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
     if len(samples) < 2 or trial.account is None:
         return None
@@ -142,7 +142,7 @@ def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
 def has_samples(run: Path, trial: Trial) -> bool:
     """True if the trial's directory has a file of samples. The file may be damaged."""
     try:
-        return (RunDirectory(run).trial_path(*trial.key) / "samples.jsonl").is_file()
+        return (RunDirectory(run).trial_path(trial.key) / "samples.jsonl").is_file()
     except OSError:
         return False
 

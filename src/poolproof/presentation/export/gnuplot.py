@@ -68,8 +68,8 @@ class Panel:
         """Return the rows of each layout, sorted by block size."""
         found: dict[str, list[ExportRow]] = {}
         for row in sorted(self.rows, key=lambda row: row.part.block_bytes):
-            found.setdefault(row.cell.layout, []).append(row)
-        return {layout: found[layout] for layout in dict.fromkeys(row.cell.layout for row in self.rows)}
+            found.setdefault(row.cell.layout_in_state, []).append(row)
+        return {layout: found[layout] for layout in dict.fromkeys(row.cell.layout_in_state for row in self.rows)}
 
 
 def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
@@ -101,7 +101,7 @@ def _family(row: ExportRow) -> str:
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
     """Return what a plot shows about a row: workload family, layout, sync or async, mode, and block size."""
-    return _family(row), row.cell.layout, sync_of(row.part), mode_of(row.part), _block_size(row)
+    return _family(row), row.cell.layout_in_state, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
 def _block_size(row: ExportRow) -> str:
@@ -142,14 +142,14 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
         why = "not converged: " + "; ".join(f"{reason.name}: {reason.sentence}" for reason in row.not_converged)
     if why:
         kind, _, text = why.partition(": ")
-        yield f"# {kind}: {_one_line(row.cell.layout)} {block_size}: {_one_line(text)}"
+        yield f"# {kind}: {_one_line(row.cell.layout_in_state)} {block_size}: {_one_line(text)}"
     if row.cell.emulated:
-        yield f"# emulated: {_one_line(row.cell.layout)} {block_size}: {emulation_note(row.cell.emulated)}"
+        yield f"# emulated: {_one_line(row.cell.layout_in_state)} {block_size}: {emulation_note(row.cell.emulated)}"
     others = [f"{name} {row.other_verdicts[column]}" for name, column, _ in _FIGURES if column in row.other_verdicts]
     if others:
-        yield f"# other verdicts: {_one_line(row.cell.layout)} {block_size}: {', '.join(others)}"
+        yield f"# other verdicts: {_one_line(row.cell.layout_in_state)} {block_size}: {', '.join(others)}"
     intervals = [(row.figures.get(column), scale) for _, column, scale in _FIGURES]
-    fields = [_text(row.cell.layout), block_size]
+    fields = [_text(row.cell.layout_in_state), block_size]
     fields += [_UNKNOWN if interval is None else _number(interval.mean * scale) for interval, scale in intervals]
     fields += [text for each in intervals for text in _bounds(*each)]
     fields += [str(row.part.block_bytes), str(len(row.cell.trials)), row.own.verdict]

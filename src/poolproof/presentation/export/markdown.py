@@ -68,15 +68,19 @@ class _Notes:
             more = f" (and {len(rows) - 1} more for the same reason)" if len(rows) > 1 else ""
             yield (
                 f"{str(number).translate(_DIGITS)} **{rows[0].own.verdict}**, {_code(first.rule)}: "
-                f"{_code(rows[0].cell.workload)} on {_code(rows[0].cell.layout)}{more}: {_text(first.message)}. "
+                f"{_place(rows[0])}{more}: {_text(first.message)}. "
                 f"Fix: {_text(first.fix)}"
             )
 
 
+def _place(row: ExportRow) -> str:
+    return f"{_code(row.cell.workload)} on {_code(row.cell.layout_in_state)}"
+
+
 def _table(rows: Sequence[ExportRow], notes: _Notes) -> Iterator[str]:
-    layouts = {row.cell.layout: _code(row.cell.layout) for row in rows}
+    layouts = {row.cell.layout_in_state: _code(row.cell.layout_in_state) for row in rows}
     workloads = {row.cell.workload: f"{_code(row.cell.workload)}, {metric_of(row.cell.metric).title}" for row in rows}
-    cells = {(row.cell.workload, row.cell.layout): row for row in rows}
+    cells = {(row.cell.workload, row.cell.layout_in_state): row for row in rows}
     turned = len(layouts) > len(workloads)
     down, across = (layouts, workloads) if turned else (workloads, layouts)
     lines = [["layout" if turned else "workload", *across.values()], ["---", *("---:" for _ in across)]]
@@ -118,7 +122,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
     for row in rows:
         if row.settled is False and row.figure is not None:
             why = ", ".join(reason.name for reason in row.not_converged)
-            named.setdefault(why, []).append(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}")
+            named.setdefault(why, []).append(_place(row))
     parts = []
     for why, places in named.items():
         more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
@@ -132,7 +136,7 @@ def _few_events(rows: Iterable[ExportRow]) -> str:
     """Return a sentence that lists the percentiles with too few events and says how many they need; empty if
     there are none.
     """
-    found = [(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}", row) for row in rows if row.counts]
+    found = [(_place(row), row) for row in rows if row.counts]
     few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:
         return ""
@@ -146,7 +150,7 @@ def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
     places: dict[str, list[str]] = {}
     for row in rows:
         for remark in row.remarks:
-            places.setdefault(remark, []).append(f"{_code(row.cell.workload)} on {_code(row.cell.layout)}")
+            places.setdefault(remark, []).append(_place(row))
     for remark, found in places.items():
         more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
         yield f"{', '.join(found[:_MOST_NAMED])}{more}: {_text(remark)}."

@@ -129,8 +129,8 @@ def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
         workload, made = run.workload(cell.workload), filled(chart, run, cell)
         if workload is not None and made is not None:
             shown = made.title if isinstance(chart, TrialChart) else chart.title  # the title names the trial
-            title = _headed(run, f"{cell.workload} on {cell.layout}", shown)
-            place = _folder(workload, (cell.workload, cell.layout), chart.name)
+            title = _headed(run, str(cell.key), shown)
+            place = _folder(workload, (cell.workload, cell.layout_in_state), chart.name)
             yield Picture(place, made.properties(title=title), {})
 
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.model import HEALTHY, Campaign
+from poolproof.campaign.cell_key import HEALTHY
+from poolproof.campaign.model import Campaign
 from poolproof.load.generator import described
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS, metric_of

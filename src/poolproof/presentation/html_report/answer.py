@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
@@ -15,7 +16,7 @@ from poolproof.results.compare.ranking import Excluded, Goal, NothingRanked, Ran
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LEAST_EFFECT
 from poolproof.units import format_duration, format_number_of
 

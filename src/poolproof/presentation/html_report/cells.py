@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.evidence.account import BELOW, DEVICE, FIO
 from poolproof.evidence.model import Level
 from poolproof.files.reading import NOT_THE_JSON
@@ -21,7 +22,7 @@ from poolproof.presentation.html_report.flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell, OtherVerdict
 from poolproof.rules.model import Finding
 from poolproof.units import format_number_of
@@ -74,11 +75,11 @@ def cell_rows(
     - `r`: remarks on the trials, such as trials without a usable value or trials that agree to the last digit
     - `e`: what is missing if the result is a percentile with too few events
     """
-    layouts = {layout.name: number for number, layout in enumerate(run.campaign.layouts)}
+    layouts = {layout: number for number, layout in enumerate(run.layouts_in_states)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
     return [
         {
-            "l": layouts[cell.layout],
+            "l": layouts[cell.layout_in_state],
             "w": workloads[cell.workload],
             "v": cell.result().verdict,
             "s": short(tile.share),

@@ -79,7 +79,7 @@ def page(loaded: LoadedRun) -> str:
     findings = {finding_key(finding): finding for cell in cells for finding in shown_findings(cell)}
     metrics = metrics_measured(cells)
     data = {
-        "layouts": [layout.name for layout in run.campaign.layouts],
+        "layouts": run.layouts_in_states,
         "workloads": [workload.name for workload in run.campaign.workloads],
         "metrics": {metric: metric_of(metric).title for metric in metrics},
         "metric": run.campaign.workloads[0].metric,

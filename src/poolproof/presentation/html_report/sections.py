@@ -79,7 +79,7 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, ask
         "effects": sorted(effects.items(), key=lambda each: _EFFECTS.index(each[0])),
         "example": worst.message,
         "fixes": [fix for fix, _ in Counter(finding.fix for finding in findings).most_common(_MOST_FIXES)],
-        "places": [(number, f"{cell.workload} on {cell.layout}") for number, cell, _ in found],
+        "places": [(number, str(cell.key)) for number, cell, _ in found],
     }
 
 
@@ -145,7 +145,14 @@ def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
 
 def _limit_row(cell: Cell, limit: Limit) -> Texts:
     result, most = result_text(cell, cell.metric), value_text(limit.most, cell.metric)
-    return cell.layout, cell.workload, f"{_mark(cell)} {result}", most, share_text(limit), how_text(limit, cell.metric)
+    return (
+        cell.layout_in_state,
+        cell.workload,
+        f"{_mark(cell)} {result}",
+        most,
+        share_text(limit),
+        how_text(limit, cell.metric),
+    )
 
 
 def repeat_section(run: LoadedRun) -> dict[str, Any]:

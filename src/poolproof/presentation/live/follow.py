@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from poolproof.campaign.calibration import all_cells, builds_of
+from poolproof.campaign.calibration import builds_of, campaign_cells
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
@@ -17,7 +18,7 @@ from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
 from poolproof.results.runs.loading import TrialFollower
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.units import format_number_of
 
 MEASURING = "measuring"
@@ -25,7 +26,6 @@ _BETWEEN = "between two trials"
 _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
-Key = tuple[str, str, int]
 Totals = tuple[list[float], list[float]]
 """Times in seconds since 1970, and for each of them the total number of bytes moved so far."""
 
@@ -62,13 +62,14 @@ class Follower:
         self.run = RunDirectory.open(path)
         self.record = self.run.record()
         self.campaign = parse_campaign(self.record.campaign, str(self.run.path / "run.json"), recorded=True)
-        self._cells = {layout.name: [each.name for each in own] for layout, own in all_cells(self.campaign)}
+        self._cells = campaign_cells(self.campaign)
+        self._cells_of = Counter(cell.layout for cell in self._cells)
         self._trials = TrialFollower(self.run.path / "trials.jsonl")
-        self._done: dict[tuple[str, str], int] = {}
+        self._done: Counter[CellKey] = Counter()
         self._done_of_build: Counter[tuple[str, int]] = Counter()
         self._layout = self._step = ""
         self._build = 0
-        self._running: Key | None = None
+        self._running: TrialKey | None = None
         self._reported_s = 0.0
         self._notes = LiveNotes(self.run)
         self.before, _ = self._trials.new_trials()
@@ -114,8 +115,7 @@ class Follower:
         return Update(running, self._report_present(listener) if running else None)
 
     def _count(self, trial: Trial) -> None:
-        cell = (trial.layout, trial.workload)
-        self._done[cell] = max(self._done.get(cell, 0), trial.number)
+        self._done[trial.cell_key] = max(self._done[trial.cell_key], trial.number)
         self._done_of_build[trial.layout, trial.build] += 1
         self._layout, self._build = trial.layout, trial.build
 
@@ -132,27 +132,27 @@ class Follower:
             for rates in rates_of(trial_data(self.run.path, trial, _ALL_SAMPLES)):
                 listener.live(rates)
 
-    def _begin(self, key: Key, build: int, listener: Listener) -> None:
+    def _begin(self, key: TrialKey, build: int, listener: Listener) -> None:
         """Report that a trial begins. If the layout or its build has changed, first report the new layout."""
-        layout, workload, number = key
+        layout, number = key.layout, key.number
         if key == self._running and build == self._build:
             return
         trials = self.campaign.measure.trials
         if (layout, build) != (self._layout, self._build):
             self._layout, self._build = layout, build
             done = self._done_of_build[layout, build]
-            listener.layout_begins(layout, max(0, len(self._cells.get(layout, ())) * trials - done), build)
+            listener.layout_begins(layout, max(0, self._cells_of[layout] * trials - done), build)
         if number > trials * builds_of(self.campaign, layout):
-            listener.trial_added(layout, workload)
+            listener.trial_added(key.cell)
         self._running, self._step, self._reported_s = key, "", 0.0
-        listener.trial_begins(layout, workload, number)
+        listener.trial_begins(key)
 
-    def _build_of(self, key: Key, *, has_built: bool) -> int:
+    def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
         """Return the number of the build to which the running trial belongs, as far as the files show it.
 
         `has_built`: a step of building or removing a layout has ended since the last trial ended.
         """
-        layout, _, number = key
+        layout, number = key.layout, key.number
         builds, measure = builds_of(self.campaign, layout), self.campaign.measure
         if measure.until is None or builds == 1:
             return min(builds, (number - 1) // measure.trials + 1)
@@ -188,19 +188,18 @@ class Follower:
             self._step = title
             listener.step(title)
 
-    def _newest_directory(self, since_s: float) -> tuple[float, Key | None]:
+    def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
         """Return when the running trial began, and its key; (0, None) if none is running.
 
         The running trial has a directory, but no line in trials.jsonl yet. After a crash there may be several such
         directories; the newest one is the running trial's.
         """
-        found: list[tuple[float, Key]] = []
-        for layout, workloads in self._cells.items():
-            for workload in workloads:
-                key = (layout, workload, self._done.get((layout, workload), 0) + 1)
-                changed_s = _changed_s(self.run.trial_path(*key))
-                if changed_s is not None and changed_s >= since_s:
-                    found.append((changed_s, key))
+        found: list[tuple[float, TrialKey]] = []
+        for cell in self._cells:
+            key = TrialKey(cell.layout, cell.workload, self._done[cell] + 1, cell.state)
+            changed_s = _changed_s(self.run.trial_path(key))
+            if changed_s is not None and changed_s >= since_s:
+                found.append((changed_s, key))
         return max(found, default=(0.0, None))
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from poolproof.presentation.html_report.page import page
 from poolproof.presentation.live.follow import Follower
-from poolproof.presentation.terminal.progress import RunProgress, TrialKey
+from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.words import MARKS
 from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.model import TrialKey
 from poolproof.units import format_rate
 from poolproof.verdicts import WORST_FIRST
 
@@ -68,7 +69,7 @@ class WatchedRun:
 
     def _status(self) -> dict[str, Any]:
         progress = self._progress
-        worst = [progress.worst(layout, workload) for layout in progress.layouts for workload in progress.workloads]
+        worst = [progress.worst(cell) for row in progress.rows.values() for cell in row]
         counts = [f"{MARKS[each]} {worst.count(each)} {each}" for each in reversed(WORST_FIRST) if each in worst]
         text = f"{progress.done} of {progress.total} trials"
         if self._running:
@@ -104,5 +105,4 @@ class WatchedRun:
 
 
 def _name(trial: TrialKey) -> str:
-    layout, workload, number = trial
-    return f"{layout} · {workload} #{number}"
+    return f"{trial.layout_in_state} · {trial.workload} #{trial.number}"

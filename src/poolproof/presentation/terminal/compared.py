@@ -7,6 +7,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import (
@@ -23,7 +24,6 @@ from poolproof.results.compare.in_place import MARGIN
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of
 
@@ -123,12 +123,12 @@ def _table(comparison: Comparison) -> Table:
     for workload in dict.fromkeys(cell.key.workload for cell in comparison.cells):
         own = [cell for cell in comparison.cells if cell.key.workload == workload]
         heading = f"{workload}, {metric_of(own[0].a.metric).title}"
-        if not own[0].key.layout:
+        if not own[0].key.layout and len(own) == 1:
             table.add_row(Text(heading), *_row(own[0], comparison.effect))
             continue
         table.add_row(Text(heading, style="bold"))
         for cell in own:
-            table.add_row(Text(f"  {cell.key.layout}"), *_row(cell, comparison.effect))
+            table.add_row(Text(f"  {cell.key.layout_in_state or cell.key.state}"), *_row(cell, comparison.effect))
     return table
 
 

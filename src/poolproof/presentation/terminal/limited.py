@@ -7,13 +7,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from poolproof.campaign.calibration import calibrated_device
+from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table
 from poolproof.presentation.terminal.words import MARKS, STYLES, per_cent, value_text
 from poolproof.results.compare.measured import in_groups
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.limit import LeafLimit, Limit
-from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 
 Limited = Sequence[tuple[Cell, Limit | str | None]]
@@ -90,20 +90,17 @@ def over_text(cell: Cell, limit: Limit) -> str:
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     lower_is_better = cell.metric in LOWER_IS_BETTER
     comparison = "faster than its disks are alone" if lower_is_better else "more than its disks deliver alone"
-    return (
-        f"{cell.workload} on {cell.layout}{marked}: {share_text(limit)}, {comparison}. "
-        f"{limit.over[0].upper()}{limit.over[1:]}."
-    )
+    return f"{cell.key}{marked}: {share_text(limit)}, {comparison}. {limit.over[0].upper()}{limit.over[1:]}."
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
     """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
-        reasons.setdefault(cell.layout, []).append(limit)
+        reasons.setdefault(cell.layout_in_state, []).append(limit)
     named = []
     for cell, limit in cells:
         if isinstance(limit, str):
-            whole = len(set(map(str, reasons[cell.layout]))) == 1
-            named.append((cell.layout if whole else f"{cell.workload} on {cell.layout}", limit))
+            whole = len(set(map(str, reasons[cell.layout_in_state]))) == 1
+            named.append((cell.layout_in_state if whole else str(cell.key), limit))
     return tuple(in_groups(dict.fromkeys(named)))

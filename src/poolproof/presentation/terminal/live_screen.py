@@ -12,9 +12,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.presentation.terminal.blocks import QUIET
-from poolproof.presentation.terminal.progress import RunProgress, TrialKey, whole_seconds
+from poolproof.presentation.terminal.progress import RunProgress, whole_seconds
 from poolproof.presentation.terminal.words import MARKS, STYLES, trial_text
+from poolproof.results.runs.model import TrialKey
 from poolproof.units import format_rate
 from poolproof.verdicts import WORST_FIRST
 
@@ -151,37 +153,38 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
     If there is no room for all layouts, those near the running layout are shown.
     """
-    layouts = progress.layouts
+    layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:
         shown = max(1, room - 1)
-        running = layouts.index(progress.layout) if progress.layout in layouts else 0
+        running = next((at for at, row in enumerate(progress.rows.values()) if row[0].layout == progress.layout), 0)
         first = min(max(0, running - shown // 2), len(layouts) - shown)
     label = min(max(map(cell_len, layouts), default=0), max(_SHORTEST_NAME, width // 4))
     for layout in layouts[first : first + shown]:
-        style = "bold" if layout == progress.layout else ""
+        row = progress.rows[layout]
+        style = "bold" if row[0].layout == progress.layout else ""
         line = Text(set_cell_size(_short(layout, label), label) + " ", style=style)
-        for workload in progress.workloads:
-            line.append(*_mark(progress, layout, workload))
+        for cell in row:
+            line.append(*_mark(progress, cell))
         yield line
     if shown < len(layouts):
         yield Text(f"… {first} more layouts above, {len(layouts) - first - shown} below", style=QUIET)
 
 
-def _mark(progress: RunProgress, layout: str, workload: str) -> tuple[str, str]:
+def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
     """Return a cell's mark and style: running, or else the worst verdict so far, or else pending."""
-    if progress.running is not None and progress.running[:2] == (layout, workload):
+    if progress.running is not None and progress.running.cell == cell:
         return _RUNNING, "bold cyan"
-    worst = progress.worst(layout, workload)
+    worst = progress.worst(cell)
     if worst is not None:
         return MARKS[worst], STYLES[worst]
-    return (_PENDING if progress.expected(layout, workload) else " "), QUIET
+    return (_PENDING if progress.expected(cell) else " "), QUIET
 
 
 def _counts(progress: RunProgress) -> Text:
     """Return the number of cells with each verdict. The line also serves as a legend of the marks."""
-    cells = [(layout, workload) for layout in progress.layouts for workload in progress.workloads]
-    worst = [progress.worst(*cell) for cell in cells if progress.expected(*cell)]
+    cells = [cell for row in progress.rows.values() for cell in row]
+    worst = [progress.worst(cell) for cell in cells if progress.expected(cell)]
     line = Text()
     for verdict in reversed(WORST_FIRST):
         if count := worst.count(verdict):
@@ -193,9 +196,8 @@ def _counts(progress: RunProgress) -> Text:
 
 def _trial_name(trial: TrialKey, width: int) -> str:
     """Return a trial's name, shortened to about half the line's width."""
-    layout, workload, number = trial
     each = max(_SHORTEST_NAME, width // 4)
-    return f"{_short(layout, each)} · {_short(workload, each)} #{number}"
+    return f"{_short(trial.layout_in_state, each)} · {_short(trial.workload, each)} #{trial.number}"
 
 
 def _short(name: str, width: int) -> str:

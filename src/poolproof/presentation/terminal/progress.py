@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
-from poolproof.campaign.calibration import all_cells, builds_of, calibrated_device
+from poolproof.campaign.calibration import builds_of, calibrated_device, campaign_cells
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.terminal.words import trial_text
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.results.runs.timing import end_s, paid_s, took
 from poolproof.units import format_duration, format_number_of
 from poolproof.verdicts import WORST_FIRST, Verdict
@@ -22,8 +23,6 @@ _STEPS = {
     "drop caches": "dropping caches",
     "drain to the disks": "waiting for all data to reach the disks",
 }
-TrialKey = tuple[str, str, int]
-"""The key of a trial: layout, workload and number."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,7 @@ class News:
 class RunProgress(Listener):
     """Tracks a run through its events, whether live or reconstructed from its files. Prints nothing.
 
+    `rows` has the cells of each layout, one per workload; the bare disks come first. A layout has a row for each state.
     `done` contains the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means
     now.
     """
@@ -51,11 +51,13 @@ class RunProgress(Listener):
         begun_s: float | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        cells = all_cells(campaign)
+        cells = campaign_cells(campaign)
         self.title = campaign.question or campaign.name
-        self.layouts = tuple(layout.name for layout, _ in cells)
         self.generators = campaign.generator_names
         self.workloads = tuple(workload.name for workload in campaign.workloads)
+        self.rows = {
+            cell.layout_in_state: tuple(cell._replace(workload=each) for each in self.workloads) for cell in cells
+        }
         self.layout = ""
         self.running: TrialKey | None = None
         self.activity = "preparing"
@@ -68,13 +70,9 @@ class RunProgress(Listener):
         self._steps = {**_STEPS, "measure": f"{self.generators} is measuring"}
         self._begun_s = clock() if begun_s is None else begun_s
         self._since_s = self._step_since_s = self._begun_s
-        self._planned = {
-            (layout.name, each.name): campaign.measure.trials * builds_of(campaign, layout.name)
-            for layout, own in cells
-            for each in own
-        }
-        self._added: Counter[tuple[str, str]] = Counter()
-        self._verdicts: defaultdict[tuple[str, str], list[Verdict]] = defaultdict(list)
+        self._planned = {cell: campaign.measure.trials * builds_of(campaign, cell.layout) for cell in cells}
+        self._added: Counter[CellKey] = Counter()
+        self._verdicts: defaultdict[CellKey, list[Verdict]] = defaultdict(list)
         self._mean_s: float | None = None
         for trial in done:
             self._count(trial)
@@ -84,19 +82,19 @@ class RunProgress(Listener):
         self.layout, self.running, self.activity = layout, None, "building"
         self.set_start(self._clock())
 
-    def trial_added(self, layout: str, workload: str) -> None:
-        self._added[layout, workload] += 1
+    def trial_added(self, cell: CellKey) -> None:
+        self._added[cell] += 1
 
     def step(self, title: str) -> None:
         self.activity = self._steps.get(title, title)
         self._step_since_s = self._clock()
 
-    def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        cell = (layout, workload)
+    def trial_begins(self, key: TrialKey) -> None:
+        cell = key.cell
         # if a run was resumed, or is followed from the middle, trials that were added earlier are not reported
         if cell in self._planned:
-            self._added[cell] = max(self._added[cell], number - self._planned[cell])
-        self.layout, self.running, self.activity = layout, (*cell, number), "waiting for the disks to be idle"
+            self._added[cell] = max(self._added[cell], key.number - self._planned[cell])
+        self.layout, self.running, self.activity = key.layout, key, "waiting for the disks to be idle"
         self.set_start(self._clock())
 
     def live(self, rates: LiveRates) -> None:
@@ -119,13 +117,12 @@ class RunProgress(Listener):
         """Record when the current trial or build began, in seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
-    def worst(self, layout: str, workload: str) -> Verdict | None:
+    def worst(self, cell: CellKey) -> Verdict | None:
         """Return the worst verdict among a cell's finished trials; None if no trial has finished."""
-        return min(self._verdicts[layout, workload], key=WORST_FIRST.index, default=None)
+        return min(self._verdicts[cell], key=WORST_FIRST.index, default=None)
 
-    def expected(self, layout: str, workload: str) -> int:
+    def expected(self, cell: CellKey) -> int:
         """Return the number of trials that the cell will have, as far as known; 0 if it is not measured."""
-        cell = (layout, workload)
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
@@ -136,7 +133,7 @@ class RunProgress(Listener):
     @property
     def total(self) -> int:
         """Return the number of trials that the run will have, as far as known."""
-        return sum(self.expected(layout, workload) for layout in self.layouts for workload in self.workloads)
+        return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property
     def step_s(self) -> float:
@@ -163,8 +160,8 @@ class RunProgress(Listener):
         since_s = max(0.0, self._clock() - self._since_s)
         if self._campaign.budget_s is None:
             return max(0.0, self._mean_s * (self.total - self.done) - since_s)
-        bare = [cell for cell in self._planned if calibrated_device(cell[0]) is not None]
-        bare_left = sum(self.expected(*cell) - len(self._verdicts[cell]) for cell in bare)
+        bare = [cell for cell in self._planned if calibrated_device(cell.layout) is not None]
+        bare_left = sum(self.expected(cell) - len(self._verdicts[cell]) for cell in bare)
         # The budget does not cover the building and measuring of single disks.
         own = [trial for trial in self.trials if calibrated_device(trial.layout) is None]
         bare_s = [end_s(trial) for trial in self.trials if calibrated_device(trial.layout) and trial.begun_at]
@@ -172,7 +169,7 @@ class RunProgress(Listener):
         return max(0.0, self._mean_s * bare_left + budget_left_s - since_s)
 
     def _count(self, trial: Trial) -> None:
-        self._verdicts[trial.layout, trial.workload].append(trial.result().verdict)
+        self._verdicts[trial.cell_key].append(trial.result().verdict)
         self.trials.append(trial)
         self._mean_s = None
         if trial.result().verdict != "sound" and (findings := trial.findings_on()):
@@ -205,7 +202,7 @@ class PlainLines(RunProgress):
 
     def trial_ends(self, trial: Trial) -> None:
         super().trial_ends(trial)
-        place = f"[{self.done}/{self.total}] {trial.layout} · {trial.workload} #{trial.number}"
+        place = f"[{self.done}/{self.total}] {trial.key.layout_in_state} · {trial.workload} #{trial.number}"
         self._print(f"{place}: {trial_text(trial)}, {trial.result().verdict}{self.left_text()}")
 
     def warning(self, message: str) -> None:

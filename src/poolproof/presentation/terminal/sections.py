@@ -125,5 +125,5 @@ def _share_rows(cell: Cell) -> Iterator[list[str]]:
         written = leaf.write_share if account and account.fio_write_bytes else None
         shares = (read, written, leaf.stored_share, leaf.utilisation)
         latency = "–" if leaf.latency_s is None else format_duration(leaf.latency_s)
-        name = f"{cell.workload} on {cell.layout}" if number == 0 else ""
+        name = str(cell.key) if number == 0 else ""
         yield [name, leaf.device, *("–" if share is None else f"{share:.0%}" for share in shares), latency]

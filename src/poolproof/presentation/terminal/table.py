@@ -7,6 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.limited import share_text
@@ -23,7 +24,6 @@ from poolproof.presentation.terminal.words import (
     which_is_better,
 )
 from poolproof.results.runs.limit import Limit
-from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell, OtherVerdict, Widening, speeds_to_baseline, unchanged
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
@@ -80,7 +80,7 @@ def print_table(
 
 
 def _place(cell: Cell) -> str:
-    return visible_line(f"{cell.workload} on {cell.layout}")
+    return visible_line(str(cell.key))
 
 
 def _table(
@@ -125,7 +125,12 @@ def _row(cell: Cell) -> list[Text]:
         half = "too few" if cell.few_events() is not None else half
         value = (f"({value})" if cell.verdict == "refuted" else value) + emulated_mark(cell)
     verdict = f"{MARKS[cell.verdict]} {cell.verdict}"
-    return [Text(f"  {visible_line(cell.layout)}"), Text(value, style=style), Text(half), Text(verdict, style=style)]
+    return [
+        Text(f"  {visible_line(cell.layout_in_state)}"),
+        Text(value, style=style),
+        Text(half),
+        Text(verdict, style=style),
+    ]
 
 
 def _block(mark: str, style: str, title: str, *lines: RenderableType) -> RenderableType:
@@ -158,11 +163,13 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for group in groups.values():
         cell, judged = group[0]
         lines = []
-        where = f" on {visible_line(cell.layout)}" if len(group) > 1 else ""
+        where = f" on {visible_line(cell.layout_in_state)}" if len(group) > 1 else ""
         for finding in judged.reasons:
             lines += [_point(finding.rule, f"{where}: {finding.message}"), _fix(finding.fix)]
         metrics = ", ".join(metric_of(metric).title for metric in judged.metrics)
-        title = f"{visible_line(cell.workload)} on {', '.join(visible_line(each.layout) for each, _ in group)}: "
+        title = (
+            f"{visible_line(cell.workload)} on {', '.join(visible_line(each.layout_in_state) for each, _ in group)}: "
+        )
         title += f"{metrics} {judged.verdict}" if metrics else judged.verdict
         yield _block(MARKS[judged.verdict], STYLES[judged.verdict], title, *lines)
 
@@ -201,7 +208,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
-            place = f"{cell.workload} on {cell.layout}"
+            place = _place(cell)
             title = f"{place}: too few events for rankings, comparisons or claims by {_title(cell)}"
             yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
@@ -12,7 +13,6 @@ from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
 from poolproof.results.runs.loading import LoadedRun, metrics_of
-from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, holm
 from poolproof.statistics.intervals import CONFIDENCE
@@ -43,8 +43,13 @@ class Side:
 
         The layout name in the keys is empty if two layouts are compared.
         """
-        layouts = [layout.name for layout in self.run.campaign.layouts] if self.layout is None else [""]
-        return tuple(CellKey(layout, each.name) for layout in layouts for each in self.run.campaign.workloads)
+        states = self.run.states if self.layout is None else {"": self.run.states[self.layout]}
+        return tuple(
+            CellKey(layout, each.name, state)
+            for layout, own in states.items()
+            for state in own
+            for each in self.run.campaign.workloads
+        )
 
     def metric(self, key: CellKey) -> MetricId:
         """Return the metric that the cell's workload is compared by."""

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import WORDS
 from poolproof.statistics.intervals import CONFIDENCE
 

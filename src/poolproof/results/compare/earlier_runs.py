@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import PoolproofError
 from poolproof.metrics import MetricId, metric_of
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import run_differences
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import CellKey, RunRecord
+from poolproof.results.runs.model import RunRecord
 from poolproof.results.runs.trust import distrust
 from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference

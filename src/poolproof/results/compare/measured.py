@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
 from poolproof.results.runs.convergence import metric_log_mean, with_extremes
 from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.remarks import without_value
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rules_of

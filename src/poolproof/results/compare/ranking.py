@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
@@ -23,7 +24,6 @@ from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.few_events import TOO_FEW, FewEvents
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.results.runs.model import CellKey
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
 from poolproof.verdicts import Verdict, worst
 

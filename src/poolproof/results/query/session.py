@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from poolproof.campaign.calibration import all_cells
+from poolproof.campaign.calibration import campaign_cells
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
@@ -40,7 +40,7 @@ _CONFIG = {
 }
 _CELLS = """
 with counted as (
-  select run, layout, workload, count(distinct build) as own from trials
+  select run, layout, workload, state, count(distinct build) as own from trials
   where not starts_with(layout, 'bare:') group by all
 ), built as (select run, min(own) as least from counted group by run)
 select run, verdict, count(*)::INTEGER, sum(trials)::INTEGER, min(trials)::INTEGER,
@@ -301,4 +301,4 @@ def _wanted(campaign: str) -> tuple[int, int, int] | None:
         read = parse_campaign(campaign, "run.json", recorded=True)
     except PoolproofError:
         return None
-    return sum(len(workloads) for _, workloads in all_cells(read)), read.measure.trials, read.measure.builds
+    return len(campaign_cells(read)), read.measure.trials, read.measure.builds

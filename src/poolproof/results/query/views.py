@@ -10,7 +10,7 @@ import typing
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from poolproof.campaign.model import HEALTHY
+from poolproof.campaign.cell_key import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId, metric_of
 from poolproof.results.runs.files import LARGEST

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.claims import (
     CellValue,
     Claim,
@@ -26,7 +27,7 @@ from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.few_events import TOO_FEW
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
 from poolproof.statistics.builds import Samples
@@ -117,7 +118,7 @@ def _remarks(that: ComparisonClaim, cells: _Cells) -> Iterator[str]:
     for term in dict.fromkeys(cell_values_of(that)):
         if term.name in COMPARABLE:
             cell = cells.at(term.layout, term.workload)
-            yield from (f"{cell.workload} on {cell.layout}: {remark}" for remark in cell.remarks(term.name))
+            yield from (f"{cell.key}: {remark}" for remark in cell.remarks(term.name))
 
 
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
@@ -194,7 +195,7 @@ def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
         return 1.0, 1.0
     extremes = extremes_of(cell.trials, term.name)
     if extremes is None:
-        raise _NoValue(f"{cell.workload} on {cell.layout} is not steady ({', '.join(cell.unsteady)})")
+        raise _NoValue(f"{cell.key} is not steady ({', '.join(cell.unsteady)})")
     values = cell.values(term.name)
     mean = math.fsum(values) / len(values)
     return min(1.0, extremes[0] / mean), max(1.0, extremes[1] / mean)
@@ -219,19 +220,15 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
     """Return one value for each trial that did not fail or, with several builds, the mean of each build."""
     cell = cells.at(term.layout, term.workload)
     if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
-        raise _NoValue(f"{cell.workload} on {cell.layout} is {result.verdict}")
+        raise _NoValue(f"{cell.key} is {result.verdict}")
     if term.name in COMPARABLE and (few := cell.few_events(term.name)) is not None:
-        raise _NoValue(f"{cell.workload} on {cell.layout} has {TOO_FEW}: {few.sentence}")
+        raise _NoValue(f"{cell.key} has {TOO_FEW}: {few.sentence}")
     measured = [trial for trial in cell.trials if has_values(trial.verdict)]
     builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]
     samples = samples_among(builds, by_build=cell.by_build)
     if not samples.values:
         why = "; ".join(without_value(cell.trials, term.name)) if term.name in COMPARABLE else ""
-        raise _NoValue(
-            f"{cell.workload} on {cell.layout}: {why}"
-            if why
-            else f"{cell.workload} on {cell.layout} has no {term.name}"
-        )
+        raise _NoValue(f"{cell.key}: {why}" if why else f"{cell.key} has no {term.name}")
     if term.name in COMPARABLE:
         return replace(samples, error=max(samples.error, resolution_of(measured, term.name).share))
     return samples

@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.campaign.calibration import calibration_of
-from poolproof.campaign.model import HEALTHY, Campaign, Layout, Measure, Until, Workload
+from poolproof.campaign.calibration import calibration_of, cell_keys
+from poolproof.campaign.cell_key import CellKey
+from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.builds import split_builds
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
@@ -109,13 +110,6 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
     own = build_keys(cell_keys(campaign.layouts, campaign.workloads, campaign.states), measure)
     has_budget = campaign.budget_s is not None
     return _ahead(every, bare, measure, least_only=False) + _ahead(every, own, measure, least_only=has_budget)
-
-
-def cell_keys(
-    layouts: Iterable[Layout], workloads: Sequence[Workload], states: Sequence[str] = (HEALTHY,)
-) -> list[CellKey]:
-    """Return the keys of all cells, ordered by layout, then by state, then by workload."""
-    return [CellKey(layout.name, each.name, state) for layout in layouts for state in states for each in workloads]
 
 
 def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:

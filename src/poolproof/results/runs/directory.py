@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from poolproof.campaign.cell_key import HEALTHY
 from poolproof.errors import RunError
 from poolproof.files.folder import Folder
 from poolproof.files.reading import LARGEST_RECORD_BYTES, NOT_THE_JSON, is_regular, read_regular, read_text, whole_lines
@@ -20,7 +21,7 @@ from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
 from poolproof.results.runs.files import check_numbers, decode, write_together
-from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence, TrialKey
 
 if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
     from poolproof.evidence.counters import CounterReading
@@ -152,7 +153,7 @@ class RunDirectory:
 
         None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
-        path = self.trial_path(*trial.key)
+        path = self.trial_path(trial.key)
         evidence = path / "evidence.json"
         generator = generator_of_trial(lambda name: is_regular(path / name, root=self.root))
         if generator is None or not is_regular(evidence, root=self.root):
@@ -168,15 +169,20 @@ class RunDirectory:
         except NOT_THE_JSON as error:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
-    def trial_directory(self, layout: str, workload: str, number: int) -> Path:
-        """Return the directory of one trial, cells/<layout>/<workload>/<n>, and create it if it does not exist."""
-        path = self.trial_path(layout, workload, number)
+    def trial_directory(self, key: TrialKey) -> Path:
+        """Return the directory of one trial, and create it if it does not exist."""
+        path = self.trial_path(key)
         make_folder(path, root=self.root)
         return path
 
-    def trial_path(self, layout: str, workload: str, number: int) -> Path:
-        """Return the directory of one trial, whether it exists or not."""
-        return self.path / "cells" / file_name(layout) / file_name(workload) / str(number)
+    def trial_path(self, key: TrialKey) -> Path:
+        """Return the directory of one trial, whether it exists or not.
+
+        It is cells/<layout>/<workload>/<n>, or cells/<layout>/<workload>/state=<state>/<n> unless the state is
+        `healthy`.
+        """
+        state = () if key.state == HEALTHY else (f"state={file_name(key.state)}",)
+        return self.path.joinpath("cells", file_name(key.layout), file_name(key.workload), *state, str(key.number))
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

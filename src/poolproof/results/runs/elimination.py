@@ -6,19 +6,20 @@ These are not stored. They are computed from the trials, in the same way as when
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from poolproof.campaign.calibration import cell_keys
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure
 from poolproof.results.runs.builds import are_apart, counting, samples_of
 from poolproof.results.runs.convergence import (
     VariancePriors,
     by_cell,
-    cell_keys,
     metric_log_mean,
     priors_among,
     unsteady_reasons,
     with_extremes,
 )
 from poolproof.results.runs.few_events import few_events
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]

@@ -20,10 +20,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.expression import Expression, Word
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import LOWER_IS_BETTER, MetricId
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ratio_interval
 from poolproof.statistics.intervals import mean_interval
@@ -37,7 +38,7 @@ _MISSING = 0.1
 _MERGED = 1.5
 
 _BareCells = Mapping[tuple[str, str], Cell]
-"""The cells that measured a device alone, by device and workload."""
+"""The cells that measured a healthy device alone, by device and workload."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ def _only_word(expression: Expression) -> str:
 def _bare_cells(cells: Sequence[Cell], bare: Sequence[Cell], campaign: Campaign) -> _BareCells:
     if not campaign.measure.calibrate:
         devices = {layout: device for device, layout in bare_layouts(campaign).items()}
-        return {(devices[cell.layout], cell.workload): cell for cell in cells if cell.layout in devices}
+        healthy = (cell for cell in cells if cell.state == HEALTHY)
+        return {(devices[cell.layout], cell.workload): cell for cell in healthy if cell.layout in devices}
     own = {(calibrated_device(cell.layout) or "", cell.workload): cell for cell in bare}
     return {
         (device.name, workload): own[device.name, measured]

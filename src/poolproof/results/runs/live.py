@@ -13,10 +13,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from poolproof.campaign.cell_key import HEALTHY
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import remove_file
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import check_numbers
+from poolproof.results.runs.model import TrialKey
 
 
 @dataclass(frozen=True)
@@ -29,11 +31,12 @@ class LiveLine:
     elapsed_s: float
     fio_bytes_per_s: float | None
     leaf_bytes_per_s: float
+    state: str = HEALTHY
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> TrialKey:
         """Return the key of the trial within its run."""
-        return (self.layout, self.workload, self.number)
+        return TrialKey(self.layout, self.workload, self.number, self.state)
 
 
 class LiveNotes:
@@ -75,7 +78,7 @@ class LiveNotes:
         with contextlib.suppress(OSError):
             remove_file(self._path, root=self._run.root)
 
-    def lines(self, key: tuple[str, str, int]) -> list[LiveLine]:
+    def lines(self, key: TrialKey) -> list[LiveLine]:
         """Return the lines of a trial that have been written so far."""
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from poolproof.campaign.calibration import all_cells, builds_of
-from poolproof.campaign.model import HEALTHY, Campaign, Workload
+from poolproof.campaign.calibration import builds_of, campaign_cells
+from poolproof.campaign.cell_key import HEALTHY, CellKey
+from poolproof.campaign.model import Campaign, Workload
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, RunError
 from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, read_regular, read_text, whole_lines
 from poolproof.metrics import COMPARABLE, MetricId
+from poolproof.results.runs.convergence import BuildKey
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import decode
-from poolproof.results.runs.model import SCHEMA, CellKey, RunRecord, Trial
+from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
 from poolproof.statistics.shared_variance import VariancePrior
 
@@ -55,6 +57,20 @@ class LoadedRun:
         """Return the cells by layout, workload and state."""
         return {cell.key: cell for cell in self.cells}
 
+    @cached_property
+    def states(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the states of each layout of the campaign: those of the campaign, then others that have results."""
+        found = {layout.name: dict.fromkeys(self.campaign.states) for layout in self.campaign.layouts}
+        for cell in self.cells:
+            if cell.layout in found:
+                found[cell.layout][cell.state] = None
+        return {layout: tuple(states) for layout, states in found.items()}
+
+    @cached_property
+    def layouts_in_states(self) -> list[str]:
+        """Return the names of the layouts in campaign order, each once for every state, as `CellKey` writes them."""
+        return [CellKey(layout, "", state).layout_in_state for layout, own in self.states.items() for state in own]
+
     @property
     def by_build(self) -> bool:
         """True if a cell has several builds. Results and comparisons then include how much its builds differ."""
@@ -76,17 +92,16 @@ class LoadedRun:
     @property
     def done(self) -> int:
         """Return how many of the `wanted` trials are finished. Extra trials of a cell are not counted."""
-        found = Counter((trial.layout, trial.workload, trial.build) for trial in self.trials)
+        found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 
     @cached_property
-    def _wanted_builds(self) -> tuple[tuple[str, str, int], ...]:
-        """Return every build that the campaign requires, as layout, workload and number of the build."""
+    def _wanted_builds(self) -> tuple[BuildKey, ...]:
+        """Return the keys of all builds of cells that the campaign requires."""
         return tuple(
-            (layout.name, workload.name, build)
-            for layout, workloads in all_cells(self.campaign)
-            for build in range(1, builds_of(self.campaign, layout.name) + 1)
-            for workload in workloads
+            (key, build)
+            for key in campaign_cells(self.campaign)
+            for build in range(1, builds_of(self.campaign, key.layout) + 1)
         )
 
     @property
@@ -104,7 +119,7 @@ class LoadedRun:
         if not self._has_trial_files:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
-        return read_regular(directory.trial_path(*trial.key) / name, root=directory.root)
+        return read_regular(directory.trial_path(trial.key) / name, root=directory.root)
 
     @cached_property
     def _has_trial_files(self) -> bool:

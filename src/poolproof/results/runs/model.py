@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.generator_option import DEFAULT_BIN_WIDTH
-from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.rules.model import VERDICTS, Case, Finding
@@ -70,16 +70,23 @@ class TrialMetrics:
         return value
 
 
-class CellKey(NamedTuple):
-    """The key of a cell within its run."""
+class TrialKey(NamedTuple):
+    """The key of a trial within its run. `number` counts from 1 within the cell."""
 
     layout: str
     workload: str
+    number: int
     state: str = HEALTHY
 
-    def __str__(self) -> str:
-        place = f"{self.workload} on {self.layout}" if self.layout else self.workload
-        return place if self.state == HEALTHY else f"{place} ({self.state})"
+    @property
+    def cell(self) -> CellKey:
+        """Return the key of the trial's cell."""
+        return CellKey(self.layout, self.workload, self.state)
+
+    @property
+    def layout_in_state(self) -> str:
+        """Return the layout's name, followed by the state unless it is `healthy`."""
+        return self.cell.layout_in_state
 
 
 @dataclass(frozen=True)
@@ -167,9 +174,9 @@ class Trial:
         metric_of(self.metric)  # an unknown metric raises a ValueError
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> TrialKey:
         """Return the key of the trial within its run."""
-        return (self.layout, self.workload, self.number)
+        return TrialKey(self.layout, self.workload, self.number, self.state)
 
     @property
     def cell_key(self) -> CellKey:

@@ -4,23 +4,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from poolproof.campaign.calibration import calibrated_device, calibration_of
+from poolproof.campaign.calibration import calibrated_device, calibration_of, cell_keys
+from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.claims import claimed_metrics
 from poolproof.campaign.emulation import emulated_models
-from poolproof.campaign.model import HEALTHY, Campaign
+from poolproof.campaign.model import Campaign
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.builds import are_apart, counting, left_out_note, samples_of, split_builds
 from poolproof.results.runs.convergence import (
     CellConvergence,
     VariancePriors,
-    cell_keys,
     convergence_of,
     metric_log_mean,
     priors_among,
     unsteady_reasons,
 )
 from poolproof.results.runs.few_events import FewEvents, few_events
-from poolproof.results.runs.model import CellKey, Trial
+from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.rules.model import VERDICTS, Finding
@@ -97,6 +97,11 @@ class Cell:
     def key(self) -> CellKey:
         """Return the key of the cell within its run."""
         return CellKey(self.layout, self.workload, self.state)
+
+    @property
+    def layout_in_state(self) -> str:
+        """Return the layout's name, followed by the state unless it is `healthy`."""
+        return self.key.layout_in_state
 
     @property
     def did_not_converge(self) -> bool:
@@ -283,7 +288,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
         cell = replace(
             cell,
             emulated=models.get(cell.layout, ()),
-            claimed=claimed.get((cell.layout, cell.workload), frozenset()),
+            claimed=claimed.get(cell.key, frozenset()),
             left_out=note,
             findings=_strongest([*cell.findings, *([note] if note else [])]),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.results.runs.model import Trial
 
 _NIGHT_S = 3600.0
@@ -20,7 +21,7 @@ class Took:
     `builds` maps each layout to the duration of its last build. `building_s` is the total of all builds.
     """
 
-    trials: Mapping[tuple[str, str], tuple[float, ...]]
+    trials: Mapping[CellKey, tuple[float, ...]]
     builds: Mapping[str, float]
     building_s: float = 0.0
 
@@ -44,10 +45,10 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     builds = [(layout, gap) for layout, gap in builds if gap >= 0]
     longest = max(_NIGHT_S, _NIGHT_TIMES * statistics.median(gap for _, gap in builds)) if builds else 0.0
     built = [(layout, gap) for layout, gap in builds if gap <= longest]
-    cells: dict[tuple[str, str], list[float]] = {}
+    cells: dict[CellKey, list[float]] = {}
     for trial in known:
         if trial.seconds:
-            cells.setdefault((trial.layout, trial.workload), []).append(sum(trial.seconds.values()) + between)
+            cells.setdefault(trial.cell_key, []).append(sum(trial.seconds.values()) + between)
     return Took({cell: tuple(found) for cell, found in cells.items()}, dict(built), sum(gap for _layout, gap in built))
 
 

@@ -13,7 +13,7 @@ from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
 from poolproof.presentation.terminal.audited import audited_lines, summary_line
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.model import Trial, TrialMetrics, trial_evidence
+from poolproof.results.runs.model import Trial, TrialKey, TrialMetrics, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 from poolproof.verdicts import Verdict
@@ -42,7 +42,7 @@ def _run(path: Path, case: Case | None, verdict: Verdict, report: str = _REPORT)
     run = RunDirectory.create(path, CAMPAIGN, RECORD)
     run.append(Trial("one", "reads", 1, verdict, (), "iops"))
     if case is not None:
-        folder = run.trial_directory("one", "reads", 1)
+        folder = run.trial_directory(TrialKey("one", "reads", 1))
         run.keep_text(folder, "job.fio", _JOB)
         run.keep_text(folder, "fio.json", report)
         run.keep(folder, "evidence.json", trial_evidence(case))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import vl_convert
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
@@ -16,7 +17,7 @@ from poolproof.presentation.charts.model import filled, specification
 from poolproof.presentation.html_report.cells import Tile, heat_colour, ink_on, tiles
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import CellKey, RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
 from poolproof.verdicts import Verdict
 
 CAMPAIGN = """\

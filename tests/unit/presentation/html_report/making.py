@@ -94,7 +94,7 @@ def make_run(path: Path, trials: Iterable[Trial], *, campaign: str = CAMPAIGN, s
     run = RunDirectory.create(path, campaign, replace(RECORD, campaign=campaign))
     for each in trials:
         run.append(each)
-        directory = run.trial_directory(each.layout, each.workload, each.number)
+        directory = run.trial_directory(each.key)
         run.keep_text(directory, "job.fio", f"[{each.workload}]\nrw=randread\n")
         if samples and each.leaves:
             run.keep_samples(directory, [disk.device for disk in each.leaves], list(readings(each)))

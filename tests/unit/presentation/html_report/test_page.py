@@ -17,7 +17,7 @@ from poolproof.presentation.html_report.assets import script_json
 from poolproof.presentation.html_report.page import write_report
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.rules.model import Finding
 from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, trial
 
@@ -247,7 +247,7 @@ def test_the_layers_between_fio_and_the_disks_are_listed_if_they_were_counted(tm
         Level("device", "a", 3, 0, 90, 95),
     )
     directory = RunDirectory.open(run)
-    kept = directory.trial_directory("one", "stream", 2)
+    kept = directory.trial_directory(TrialKey("one", "stream", 2))
     directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
     data = _data(_page(run))
     found = {

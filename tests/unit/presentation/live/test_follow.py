@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import RunError
 from poolproof.measure.live import RatePublisher
 from poolproof.measure.model import Listener, LiveRates
@@ -15,7 +16,7 @@ from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.live import LiveNotes
-from poolproof.results.runs.model import RunRecord, Trial, TrialMetrics
+from poolproof.results.runs.model import RunRecord, Trial, TrialKey, TrialMetrics
 from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going
 
@@ -32,14 +33,14 @@ class Heard(Listener):
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
         self.lines.append(f"layout {layout} {trials_to_do}" + (f" build {build}" if build > 1 else ""))
 
-    def trial_added(self, layout: str, workload: str) -> None:
-        self.lines.append(f"added {layout} {workload}")
+    def trial_added(self, cell: CellKey) -> None:
+        self.lines.append(f"added {cell.layout} {cell.workload}")
 
     def step(self, title: str) -> None:
         self.lines.append(f"step {title}")
 
-    def trial_begins(self, layout: str, workload: str, number: int) -> None:
-        self.lines.append(f"begins {layout} {workload} {number}")
+    def trial_begins(self, key: TrialKey) -> None:
+        self.lines.append(f"begins {key.layout} {key.workload} {key.number}")
 
     def live(self, rates: LiveRates) -> None:
         self.rates.append(rates)
@@ -61,7 +62,7 @@ def test_each_trial_is_told_once_with_its_layout_and_its_rates(tmp_path: Path) -
         for each in trials[3:5]:
             run.append(each)
             names = [disk.device for disk in each.leaves]
-            run.keep_samples(run.trial_directory(*each.key), names, list(readings(each)))
+            run.keep_samples(run.trial_directory(each.key), names, list(readings(each)))
         follower.update(heard)
         follower.update(heard)
     told = [line for line in heard.lines if line[:4] != "step"]
@@ -80,7 +81,7 @@ def test_the_trial_whose_directory_stands_without_its_line_is_at_hand(tmp_path: 
     path = make_run(tmp_path / "run", all_trials()[:1])
     with going(path) as run:
         os.utime(path / "trials.jsonl", (1000, 1000))
-        begun = run.trial_directory("bare-a", "stream", 1)
+        begun = run.trial_directory(TrialKey("bare-a", "stream", 1))
         os.utime(begun, (2000, 2000))
         follower, heard = Follower(path), Heard()
         assert follower.update(heard).since_s == 2000
@@ -92,9 +93,9 @@ def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> No
     path = make_run(tmp_path / "run", all_trials()[:1])
     with going(path) as run:
         os.utime(path / "trials.jsonl", (1000, 1000))
-        run.trial_directory("bare-a", "stream", 1)
+        run.trial_directory(TrialKey("bare-a", "stream", 1))
         follower, heard = Follower(path), Heard()
-        teller = RatePublisher(Listener(), run, ("bare-a", "stream", 1))
+        teller = RatePublisher(Listener(), run, TrialKey("bare-a", "stream", 1))
         assert not teller.is_heard()
         with follower.watching():
             for second in range(1, 4):
@@ -112,20 +113,20 @@ def test_rates_of_the_trial_at_hand_are_told_while_it_runs(tmp_path: Path) -> No
 def test_nothing_is_written_for_nobody_and_others_trials_are_not_this_ones(tmp_path: Path) -> None:
     run = RunDirectory.open(make_run(tmp_path / "run", []))
     notes = LiveNotes(run)
-    teller = RatePublisher(Listener(), run, ("one", "reads", 1))
+    teller = RatePublisher(Listener(), run, TrialKey("one", "reads", 1))
     assert not teller.is_heard()
     teller.tell(LiveRates(1.0, None, 3e6))
     assert not (run.path / "live.jsonl").exists()
     with notes.watched():
         assert teller.is_heard()
         teller.tell(LiveRates(2.0, None, 3e6))
-        assert [line.elapsed_s for line in notes.lines(("one", "reads", 1))] == [2.0]
-        assert notes.lines(("one", "reads", 2)) == []
+        assert [line.elapsed_s for line in notes.lines(TrialKey("one", "reads", 1))] == [2.0]
+        assert notes.lines(TrialKey("one", "reads", 2)) == []
         with (run.path / "live.jsonl").open("ab") as file:
             file.write(b'{"layout":"one","wor')
-        assert len(notes.lines(("one", "reads", 1))) == 1
+        assert len(notes.lines(TrialKey("one", "reads", 1))) == 1
     notes.clear()
-    assert notes.lines(("one", "reads", 1)) == []
+    assert notes.lines(TrialKey("one", "reads", 1)) == []
 
 
 def test_between_trials_the_journal_tells_the_step(tmp_path: Path) -> None:
@@ -265,7 +266,7 @@ def test_a_new_build_of_the_same_layout_is_told(tmp_path: Path, length: str) -> 
         journal = path / "journal.jsonl"
         journal.write_text('{"line":"change","number":1,"title":"make ext4 on a","argv":[],"undo":null}\n')
         os.utime(journal, (1500, 1500))
-        os.utime(run.trial_directory("one", "reads", 3), (2000, 2000))
+        os.utime(run.trial_directory(TrialKey("one", "reads", 3)), (2000, 2000))
         follower.update(heard)
         follower.update(heard)
         run.append(replace(trial("one", "reads", 3), build=2))

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.measure.model import LiveRates
 from poolproof.presentation.terminal.live_screen import live_screen
 from poolproof.presentation.terminal.progress import RunProgress
+from poolproof.results.runs.model import TrialKey
 from tests.unit.presentation.terminal.live_runs import START_S, Clock, campaign, screen_text, trial
 
 
@@ -19,10 +21,10 @@ def measuring(clock: Clock, layouts: int = 2, workloads: int = 2) -> RunProgress
     """A layout that was built in 20 s, a finished trial of 10 s, and a second one that has run for 3 s."""
     progress = RunProgress(campaign(layouts, workloads), clock=clock)
     progress.layout_begins("l0", 2 * workloads)
-    progress.trial_begins("l0", "w0", 1)
+    progress.trial_begins(TrialKey("l0", "w0", 1))
     clock.now_s += 30
     progress.trial_ends(trial("l0", "w0", 1, "refuted", begun_s=START_S + 20))
-    progress.trial_begins("l0", "w1", 1)
+    progress.trial_begins(TrialKey("l0", "w1", 1))
     progress.step("measure")
     for second in range(1, 4):
         clock.now_s += 1
@@ -57,7 +59,7 @@ def test_without_a_finished_trial_no_time_is_estimated() -> None:
 def test_the_rates_of_the_last_trial_stay_until_the_next_one_has_some() -> None:
     progress = measuring(Clock())
     progress.trial_ends(trial("l0", "w1", 1))
-    progress.trial_begins("l0", "w0", 2)
+    progress.trial_begins(TrialKey("l0", "w0", 2))
     text = "\n".join(screen_text(progress))
     assert "rates of l0 · w1 #1" in text and "120 MB/s" in text
     progress.live(LiveRates(1.0, None, 5e6))
@@ -74,7 +76,7 @@ def test_earlier_findings_are_shown_to_those_who_start_watching_late() -> None:
 
 def test_an_added_trial_counts_at_once() -> None:
     progress = measuring(Clock())
-    progress.trial_added("l0", "w0")
+    progress.trial_added(CellKey("l0", "w0"))
     assert " of 9 trials" in screen_text(progress)[1]
 
 
@@ -110,7 +112,7 @@ def test_the_screen_fits_every_terminal(width: int, height: int, size: tuple[int
 def test_long_names_keep_their_ends() -> None:
     names = [f"a-rather-long-name-of-a-matrix[bs={size}]" for size in ("4k", "16k")]
     progress = RunProgress(campaign(), [trial("l0", name) for name in names], clock=Clock())
-    progress.trial_begins("l0", names[0], 2)
+    progress.trial_begins(TrialKey("l0", names[0], 2))
     lines = screen_text(progress)
     assert lines[3].startswith("l0 · a-rather-l…ix[bs=4k] #2")
     assert any("[bs=16k] #1" in line for line in lines)

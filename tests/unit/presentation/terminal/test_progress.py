@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.progress import PlainLines, RunProgress
+from poolproof.results.runs.model import TrialKey
 from tests.unit.presentation.terminal.live_runs import START_S, Clock, campaign, screen_text, trial
 
 LAYOUTS = "layouts: {one: dir /a, two: dir /b}\nworkloads: {r: {rw: read, size: 1m}}\n"
@@ -29,7 +31,7 @@ def test_the_estimate_is_the_mean_time_of_a_trial_with_its_share_of_building() -
         clock.now_s += 20
         for workload in ("w0", "w1"):
             for number in (1, 2):
-                progress.trial_begins(layout, workload, number)
+                progress.trial_begins(TrialKey(layout, workload, number))
                 clock.now_s += 10
                 progress.trial_ends(trial(layout, workload, number, begun_s=clock.now_s - 10))
         if layout == "l0":
@@ -46,7 +48,7 @@ def test_with_a_budget_what_is_left_of_it_is_shown() -> None:
     clock = Clock()
     progress = RunProgress(limited, clock=clock)
     progress.layout_begins("one", 2)
-    progress.trial_begins("one", "r", 1)
+    progress.trial_begins(TrialKey("one", "r", 1))
     clock.now_s += 60
     progress.trial_ends(trial("one", "r", 1, took_s=60.0))
     assert progress.left_s() == pytest.approx(40)
@@ -64,9 +66,9 @@ def test_a_pause_of_half_a_day_costs_no_budget(begun_s: float | None) -> None:
 
 def test_single_disks_are_listed_first_and_each_with_its_own_workloads() -> None:
     progress = RunProgress(parse_campaign(f"{CALIBRATED}measure: {{trials: 2, time: 5s, calibrate: true}}", "t"))
-    assert progress.layouts == ("bare:hdd", "bare:ssd", "one", "two")
-    assert progress.expected("bare:hdd", "w0") == 2
-    assert progress.expected("bare:hdd", "w1") == 0, "w0 covers it"
+    assert tuple(progress.rows) == ("bare:hdd", "bare:ssd", "one", "two")
+    assert progress.expected(CellKey("bare:hdd", "w0")) == 2
+    assert progress.expected(CellKey("bare:hdd", "w1")) == 0, "w0 covers it"
     assert progress.total == 2 * 2 + 2 * 2 * 2
     lines = screen_text(progress)
     (bare,) = [line for line in lines if line.startswith("bare:hdd ")]
@@ -96,10 +98,10 @@ def test_a_trial_beyond_the_planned_ones_counts_while_it_runs() -> None:
     done = [trial("one", "r", number, begun_s=START_S + 10.0 * number) for number in (1, 2, 3)]
     progress = RunProgress(parse_campaign(text, "t"), done, begun_s=START_S, clock=Clock(START_S + 60))
     assert (progress.done, progress.total) == (3, 3)
-    progress.trial_begins("one", "r", 4)
+    progress.trial_begins(TrialKey("one", "r", 4))
     assert (progress.done, progress.total) == (3, 4)
-    progress.trial_added("one", "r")
-    progress.trial_begins("one", "r", 5)
+    progress.trial_added(CellKey("one", "r"))
+    progress.trial_begins(TrialKey("one", "r", 5))
     assert progress.total == 5, "a reported one counts once"
 
 
@@ -110,7 +112,7 @@ def test_plain_lines_count_trials_and_estimate_the_time_left(tmp_path: Path) -> 
         lines = PlainLines(file, campaign(1, 1, 2), clock=clock)
         lines.layout_begins("l0", 2)
         for number in (1, 2):
-            lines.trial_begins("l0", "w0", number)
+            lines.trial_begins(TrialKey("l0", "w0", number))
             begun_s, clock.now_s = clock.now_s, clock.now_s + 10
             lines.trial_ends(trial("l0", "w0", number, "refuted" if number == 2 else "sound", begun_s=begun_s))
     assert path.read_text().splitlines() == [

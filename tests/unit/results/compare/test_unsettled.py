@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.errors import RunError
@@ -21,7 +22,6 @@ from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.model import CellKey
 from poolproof.results.runs.summary import speeds_to_baseline
 
 from .making import CAMPAIGN, Values, changed, make_run

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import COLUMNS, METRICS, REJECTED
 from poolproof.presentation.export.columns import columns_of
 from poolproof.presentation.export.rows import table_of
 from poolproof.results.query.session import QuerySession, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
-from poolproof.results.runs.model import CellKey
 from poolproof.statistics.intervals import mean_interval
 from tests.unit.docs.pages import section
 from tests.unit.results.compare.making import make_run
@@ -48,14 +48,16 @@ def test_cells_are_those_that_all_else_shows(session: QuerySession, root: Path, 
 
 def test_trials_hold_every_trial_with_its_figures(session: QuerySession, root: Path) -> None:
     trials = RunDirectory.open(root / "grid").trials()
-    found = session.ask("select layout, workload, number, verdict, iops, rejected_iops from trials where run = 'grid'")
+    found = session.ask(
+        "select layout, workload, number, state, verdict, iops, rejected_iops from trials where run = 'grid'"
+    )
     expected = {}
     for trial in trials:
         assert trial.figures is not None
         counts = trial.verdict not in ("refuted", "failed")
         iops = trial.figures.iops
         expected[trial.key] = (trial.verdict, iops if counts else None, None if counts else iops)
-    assert {row[:3]: row[3:] for row in found.rows} == expected
+    assert {row[:4]: row[4:] for row in found.rows} == expected
 
 
 def test_a_figure_that_does_not_count_is_in_no_mean(session: QuerySession) -> None:
@@ -76,10 +78,10 @@ def test_a_metric_has_the_verdict_that_its_trial_gives_it(tmp_path: Path) -> Non
     with open_runs(run) as session:
         for metric in METRICS:
             columns = f"{metric.column}, {REJECTED}{metric.column}"
-            found = session.ask(f"select layout, workload, number, {columns} from trials").rows
+            found = session.ask(f"select layout, workload, number, state, {columns} from trials").rows
             results = {trial.key: trial.result(metric.id) for trial in trials}
             values = {key: (each.value, each.counts) for key, each in results.items()}
-            assert {row[:3]: row[3:] for row in found} == {key: _placed(*value) for key, value in values.items()}
+            assert {row[:4]: row[4:] for row in found} == {key: _placed(*value) for key, value in values.items()}
             found = session.ask(f"select layout, workload, state, {columns} from cells").rows
             means = {cell.key: (mean_interval(cell.values(metric.id)), cell.result(metric.id)) for cell in cells}
             assert {row[:3]: pytest.approx(row[3:]) for row in found} == {

@@ -15,7 +15,7 @@ from poolproof.errors import FioError, RunError
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.query.found import find_runs
 from poolproof.results.runs.directory import RunDirectory, file_name
-from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.model import Trial, TrialKey, TrialMetrics
 from poolproof.rules.model import Finding
 from tests.unit.results.compare.making import RECORD
 
@@ -49,7 +49,7 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
 
 def test_files_kept_together_are_whole_when_the_context_is_left_by_an_error_too(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "r", "", RECORD)
-    folder = run.trial_directory("raid1", "reads", 1)
+    folder = run.trial_directory(TrialKey("raid1", "reads", 1))
     with pytest.raises(FioError), run.together():
         for number in range(8):
             run.keep_text(folder, f"{number}.txt", f"{number}" * 10_000)
@@ -64,7 +64,7 @@ def test_files_kept_together_are_whole_when_the_context_is_left_by_an_error_too(
 
 def test_a_file_that_cannot_be_kept_keeps_no_other_from_it(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "r", "", RECORD)
-    folder = run.trial_directory("raid1", "reads", 1)
+    folder = run.trial_directory(TrialKey("raid1", "reads", 1))
     (folder / "taken.txt").mkdir()
     with pytest.raises(OSError, match="taken"), run.together():
         run.keep_text(folder, "taken.txt", "no")

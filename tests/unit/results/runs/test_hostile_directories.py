@@ -12,6 +12,7 @@ import pytest
 from poolproof.errors import RunError
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.files import check_numbers
+from poolproof.results.runs.model import TrialKey
 from tests.unit.results.compare.making import make_run
 
 from ...command import Command
@@ -119,7 +120,7 @@ def test_cells_that_are_a_link_are_not_written(tmp_path: Path) -> None:
     (path / "cells").symlink_to(elsewhere)
     run = RunDirectory.open(path)
     with pytest.raises(OSError, match="it is a symbolic link, not a directory"):
-        run.trial_directory("one", "reads", 4)
+        run.trial_directory(TrialKey("one", "reads", 4))
     assert list(elsewhere.iterdir()) == []
 
 

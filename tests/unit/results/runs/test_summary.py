@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from poolproof.campaign.cell_key import HEALTHY
 from poolproof.campaign.flags import campaign_from_flags
-from poolproof.campaign.model import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.model import Trial, TrialMetrics

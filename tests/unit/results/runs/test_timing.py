@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from poolproof.campaign.cell_key import CellKey
 from poolproof.results.runs.timing import took
 from tests.unit.presentation.terminal.live_runs import START_S, trial
 
@@ -17,13 +18,13 @@ def test_trials_and_building_are_timed_separately() -> None:
     ]
     found = took(trials, START_S)
     means = {cell: statistics.fmean(times) for cell, times in found.trials.items()}
-    assert means == pytest.approx({("l0", "w0"): 12.0, ("l0", "w1"): 32.0, ("l1", "w0"): 12.0})
+    assert means == pytest.approx({CellKey("l0", "w0"): 12.0, CellKey("l0", "w1"): 32.0, CellKey("l1", "w0"): 12.0})
     assert found.builds == pytest.approx({"l0": 60.0, "l1": 40.0})
 
 
 def test_a_pause_of_a_day_does_not_count() -> None:
     trials = [trial("l0", "w0", n, begun_s=START_S + 20 + n * 10 + (86400 if n > 3 else 0)) for n in range(6)]
-    assert statistics.fmean(took(trials, START_S).trials["l0", "w0"]) == pytest.approx(10.0)
+    assert statistics.fmean(took(trials, START_S).trials[CellKey("l0", "w0")]) == pytest.approx(10.0)
     apart = [trial(f"l{n}", "w0", begun_s=START_S + 20 + n * 30 + (86400 if n > 1 else 0)) for n in range(4)]
     assert took(apart, START_S).builds == pytest.approx({"l0": 20.0, "l1": 20.0, "l3": 20.0})
 
@@ -41,4 +42,4 @@ def test_a_failed_build_is_charged_to_its_own_layout() -> None:
     done = [trial("l0", "w0", begun_s=START_S + 20), *failed, trial("l2", "w0", begun_s=START_S + 960)]
     found = took(done, START_S)
     assert found.builds == pytest.approx({"l0": 20.0, "l1": 900.0, "l2": 30.0})
-    assert set(found.trials) == {("l0", "w0"), ("l2", "w0")}
+    assert set(found.trials) == {CellKey("l0", "w0"), CellKey("l2", "w0")}
