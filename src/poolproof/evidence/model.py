@@ -255,8 +255,9 @@ class ZfsUse:
 
     A value is None if it was not counted.
 
-    `direct_read_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later). `zil_slog_bytes` is
-    zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are from arcstats.
+    `direct_read_bytes`, `direct_write_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later).
+    `zil_slog_bytes` is zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are
+    from arcstats.
     `data_misses` are the reads of data blocks that were not in the ARC: demand_data_misses and prefetch_data_misses of
     arcstats, and direct_read_count of the pools' iostats. `data_hits` are the reads of data blocks that were
     (demand_data_hits). `vdevs` shows the vdevs after the final flush.
@@ -271,6 +272,7 @@ class ZfsUse:
     zil_normal_bytes: int | None = None
     l2_read_bytes: int | None = None
     l2_write_bytes: int | None = None
+    direct_write_bytes: int | None = None
     datasets: tuple[DatasetUse, ...] = ()
     vdevs: tuple[VdevUse, ...] = ()
 

@@ -63,6 +63,7 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
         zil_normal_bytes=_growth([(start.log, end.log)], "zil_itx_metaslab_normal_bytes"),
         l2_read_bytes=_growth([(start.arc, end.arc)], "l2_read_bytes"),
         l2_write_bytes=_growth([(start.arc, end.arc)], "l2_write_bytes"),
+        direct_write_bytes=_growth(pools, "direct_write_bytes"),
         datasets=tuple(
             DatasetUse(name, _growth([(earlier, later)], "nread") or 0, _growth([(earlier, later)], "nwritten") or 0)
             for name, earlier, later in datasets

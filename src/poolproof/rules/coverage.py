@@ -20,7 +20,7 @@ from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.flow import account, bytes_prove, cold_reads, stored_share
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import goes_past_ram, is_zfs
+from poolproof.rules.path import goes_past_ram, is_zfs, writes_go_past_ram
 from poolproof.rules.reported import Kind, ReportedDirection, parts
 from poolproof.rules.tolerances import REFUTED, REQUESTS, REQUESTS_OF_EACH
 from poolproof.units import format_count, format_number_of, format_size
@@ -169,7 +169,7 @@ def writes_reach_disks(case: Case) -> bool:
         return False
     requests, needed = data_write_requests(case), write_requests_needed(case)
     if requests is None:
-        return all(job is not None and goes_past_ram(job, case.target) is True for _, job in _of(case, "write"))
+        return all(job is not None and writes_go_past_ram(case, job) is True for _, job in _of(case, "write"))
     return needed is not None and requests >= REQUESTS_OF_EACH * needed
 
 
@@ -228,7 +228,7 @@ def writes_wait_for_disks(case: Case) -> bool:
     """True if each write returned only after its data had left RAM, so that its latency is that of the disks."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
-        job is not None and (job.writes_are_synchronous or goes_past_ram(job, case.target) is True) for job in jobs
+        job is not None and (job.writes_are_synchronous or writes_go_past_ram(case, job) is True) for job in jobs
     )
 
 

@@ -7,11 +7,14 @@ result is refuted.
 from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account
+from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import goes_past_ram
-from poolproof.rules.reported import Kind
+from poolproof.rules.path import writes_go_past_ram
+from poolproof.rules.reported import Kind, parts
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_size
+
+_LAST_UNSYNCED = 0.05
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ def deferred_writes(case: Case) -> Flow | None:
     writers = [job for job in case.jobs if job.writes]
     if found is None or not found.fio_write_bytes:
         return None
-    if all(job.commits_each_write or goes_past_ram(job, case.target) is True for job in writers):
+    if all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
         return None
     if _ends_durable(case) and case.zfs is None:
         return None
@@ -203,9 +206,18 @@ def commits_each_write(case: Case) -> bool:
 
 
 def _ends_durable(case: Case) -> bool:
-    """True if all data was synced when fio ended: after each write, or by a final sync."""
+    """True if all data was synced when fio ended, or nearly all: after every few writes, or by a final sync."""
     writers = [job for job in case.jobs if job.writes]
-    return bool(writers) and all(job.commits_each_write or job.syncs_at_end for job in writers)
+    return bool(writers) and all(
+        job.commits_each_write or job.syncs_at_end or _leaves_few_unsynced(case, job) for job in writers
+    )
+
+
+def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
+    """True if the writes after the last sync of each clone are at most 5 % of the job's writes."""
+    written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
+    ios = sum(part.figures.ios or 0 for part in written)
+    return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
 
 
 def _durable_at_end(case: Case, found: Account) -> float:

@@ -6,6 +6,7 @@ from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
+from poolproof.rules.tolerances import REQUESTS_OF_EACH
 
 _FUSE = ("fuse", "mergerfs", "autotier")
 _PASSES_DIRECT_ON = ("fuse.mergerfs", "mergerfs", "fuse.autotier", "autotier")
@@ -64,7 +65,7 @@ def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
 def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
     """True if ZFS should honour the job's direct I/O.
 
-    The job must use a dataset without deduplication on OpenZFS 2.3 or later, read whole pages and write whole records.
+    The job must use a dataset on OpenZFS 2.3 or later, read whole pages and write whole records.
     ZFS may still use the ARC, for example for blocks that it already holds, so `goes_past_ram` returns None.
     """
     zfs, release = (target.zfs, release_of(target.zfs)) if target else (None, None)
@@ -72,10 +73,24 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
         return False
     if zfs.is_zvol or target.file_system == "zvol" or zfs.direct == "disabled":
         return False
-    if release < _HONOURS_DIRECT or zfs.dedup not in (None, "off"):
+    if release < _HONOURS_DIRECT:
         return False
     unit = (target.record_bytes or _PAGE) if job.writes else _PAGE
     return job.block_bytes % unit == 0 and job.max_block_bytes % unit == 0
+
+
+def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
+    """Like `goes_past_ram` for the writes of a job, but True if ZFS counted nearly all writes of the load as direct.
+
+    dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats, and waits until they are on the disks.
+    """
+    use = case.evidence.zfs if case.evidence else None
+    account = case.evidence.account if case.evidence else None
+    written = account.fio_write_bytes if account else 0
+    direct = (use.direct_write_bytes or 0) if use and is_zfs(case.target) else 0
+    if written and direct >= REQUESTS_OF_EACH * written:
+        return True
+    return goes_past_ram(job, case.target)
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:

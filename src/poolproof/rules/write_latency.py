@@ -4,7 +4,7 @@ from poolproof.load.model import LoadPart
 from poolproof.metrics import MetricId
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Finding, Findings, Rule, finding, fio_doc
-from poolproof.rules.path import goes_past_ram, is_zfs
+from poolproof.rules.path import is_zfs, writes_go_past_ram
 from poolproof.rules.proof import LATENCIES_OF_BOTH, LATENCIES_WITH_WRITES, WRITE_LATENCIES
 from poolproof.rules.reported import parts
 
@@ -13,7 +13,7 @@ def _in_result(case: Case) -> Findings:
     if account(case) is None:
         return
     written = [case.job_named(part.job.name) for part in parts(case.outcome) if part.kind == "write"]
-    buffered = [job for job in written if job is not None and goes_past_ram(job, case.target) is False]
+    buffered = [job for job in written if job is not None and writes_go_past_ram(case, job) is False]
     copied = [job for job in buffered if job.may_use_page_cache and not job.writes_are_synchronous]
     if not copied:
         return

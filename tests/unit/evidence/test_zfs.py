@@ -33,6 +33,7 @@ name                            type data
 trim_extents_written            4    0
 arc_read_bytes                  4    4096
 direct_read_bytes               4    1048576
+direct_write_bytes              4    638976
 """
 IOSTATS_2_1 = "\n".join(IOSTATS.splitlines()[:3])
 
@@ -89,7 +90,7 @@ def test_the_difference_of_the_counters() -> None:
     end = ZfsCounters(
         arc={**start.arc, "l2_read_bytes": 512, "l2_write_bytes": 79032320 + 8192},
         log={**start.log, "zil_commit_count": 135, "zil_itx_metaslab_slog_bytes": 6367720 + 4096},
-        pools=({**start.pools[0], "direct_read_bytes": 2 * 1048576},),
+        pools=({**start.pools[0], "direct_read_bytes": 2 * 1048576, "direct_write_bytes": 950272},),
     )
     assert use_between(start, end) == ZfsUse(
         direct_read_bytes=1048576,
@@ -99,6 +100,7 @@ def test_the_difference_of_the_counters() -> None:
         zil_normal_bytes=0,
         l2_read_bytes=512,
         l2_write_bytes=8192,
+        direct_write_bytes=950272 - 638976,
     )
 
 
@@ -121,7 +123,7 @@ def test_a_dataset_that_is_gone_is_left_out() -> None:
 def test_counters_that_a_release_does_not_have_are_none() -> None:
     use = use_between(read(IOSTATS_2_1), read(IOSTATS_2_1))
     assert use is not None
-    assert (use.direct_read_bytes, use.arc_read_bytes) == (None, None)
+    assert (use.direct_read_bytes, use.direct_write_bytes, use.arc_read_bytes) == (None, None, None)
     assert use.zil_commits == 0
     assert use_between(read(""), read("")) == use
 

@@ -8,8 +8,9 @@ from poolproof.evidence.model import Evidence, Target, ZfsFacts, ZfsUse
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
+from poolproof.rules.path import is_direct_on_zfs
 from poolproof.verdicts import Verdict
-from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, jobs, leaf, said
+from tests.unit.rules.making import EXT4, GIB, KIB, MIB, account, direction, job, jobs, leaf, said
 
 READS = ("read_p50", "read_p99", "read_p999")
 _ZFS = Target("zfs", ram_bytes=8 * GIB, record_bytes=128 * KIB, zfs=ZfsFacts(version="2.1.11", arc_max_bytes=GIB))
@@ -205,6 +206,30 @@ def test_metadata_after_a_final_sync_is_not_late() -> None:
         assert bool(rules & {"write-not-on-disk", "write-without-sync"}) == is_late
 
 
+@pytest.mark.parametrize(
+    ("direct_kib", "options", "verdicts"),
+    [
+        (544, "direct=1", ("sound", "sound", "sound")),
+        (544, "direct=0", ("sound", "sound", "sound")),  # direct=always
+        (0, "direct=1", ("refuted", "refuted", "refuted")),
+        (None, "direct=1", ("refuted", "refuted", "refuted")),  # OpenZFS 2.2
+    ],
+)
+def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
+    direct_kib: int | None, options: str, verdicts: tuple[Verdict, ...]
+) -> None:
+    """OpenZFS 2.3, 34 writes of whole 16k records with dedup=on: 544 KiB at the end, 1.16 MiB with the tables."""
+    disk = leaf(write_bytes=544 * KIB, write_ios=34, drained_write_bytes=1_160 * KIB)
+    found = account(write=(544 * KIB, 544 * KIB, 1_160 * KIB))
+    direct = None if direct_kib is None else direct_kib * KIB
+    evidence = Evidence(found, (disk,), zfs=ZfsUse(direct_write_bytes=direct))
+    target = Target("zfs", ram_bytes=8 * GIB, record_bytes=16 * KIB, zfs=ZfsFacts(version="2.3.1", dedup="on"))
+    load = jobs(f"rw=randwrite bs=16k size=16m time_based=1 runtime=2 {options}")
+    case = Case(load, said(write=direction(544 * KIB, 2.0, 16 * KIB)), evidence, target)
+    assert _verdicts(case, "iops", "bandwidth", "p99") == verdicts
+    assert is_direct_on_zfs(job("rw=randwrite bs=16k direct=1"), target)
+
+
 def test_metadata_after_direct_writes_is_not_late() -> None:
     case = _write("rw=randwrite bs=4k size=64g direct=1", 16_384, 4096, 64 * MIB, 160 * MIB, replace(EXT4))
     assert _verdicts(case, "iops", "bandwidth", "p99") == ("sound",) * 3
@@ -241,6 +266,20 @@ def test_a_final_sync_to_a_log_device_is_durable(pool_mib: int, log_mib: int, ve
     outcome = said(write=direction(moved, 2.0, 128 * KIB), syncs=1)
     case = Case(jobs("rw=write bs=128k size=32m end_fsync=1"), outcome, Evidence(found, (log, pool)), _ZFS)
     assert judge(replace(case, target=replace(_ZFS, zfs=facts)), "bandwidth").verdict == verdict
+
+
+@pytest.mark.parametrize(("sync_every", "verdict"), [(4, "sound"), (64, "suspect")])
+def test_syncs_every_few_writes_to_a_log_device_are_durable(sync_every: int, verdict: Verdict) -> None:
+    """OpenZFS 2.3, mirror with a log, randrw of 16k with fdatasync=4: 139 writes, 2.3 MiB logged, 6.9 MiB drained."""
+    facts = ZfsFacts(version="2.3.1", has_log=True, log_devices=("s",))
+    moved, logged = 139 * 16 * KIB, 2316 * KIB
+    log = leaf("s", write_bytes=logged, write_ios=70, flush_ios=35, drained_write_bytes=logged)
+    sides = [leaf(name, drained_write_bytes=2382 * KIB) for name in "ab"]
+    found = account(write=(moved, logged, logged + 2 * 2382 * KIB), factor=2.0, commit_factor=1.0)
+    target = Target("zfs", ram_bytes=8 * GIB, record_bytes=16 * KIB, zfs=facts)
+    load = jobs(f"rw=randwrite bs=16k size=16m fdatasync={sync_every} time_based=1 runtime=2")
+    case = Case(load, said(write=direction(moved, 2.0, 16 * KIB)), Evidence(found, (log, *sides)), target)
+    assert judge(case, "bandwidth").verdict == verdict
 
 
 @pytest.mark.parametrize(("pool_mib", "verdict"), [(64, "sound"), (30, "refuted")])
