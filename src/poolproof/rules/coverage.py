@@ -2,13 +2,14 @@
 
 Byte counts can prove a bandwidth. They prove neither IOPS nor latency if one request moves more than one I/O asked for,
 such as readahead, a whole ZFS record, or a page for a block of 512 bytes: the cache then serves many later I/Os. So
-each I/O needs its own work at the disks, which is counted in up to three ways:
+each I/O needs its own work at the disks, which is counted in up to four ways. The lowest count decides:
 
 - Requests, including merged ones: blk_account_io_merge_bio() and blk_account_io_merge_request() in the kernel's
   block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and metadata only
   add requests. A write needs a request for each copy (`_copies`). ZFS and the page cache combine neighbouring blocks
   before the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), and nothing counts that. Sequential I/O with
   fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks.
+- The bytes of large I/Os, which are split at `max_sectors_kb`, so that their many requests do not show what is missing.
 - The bytes of whole records, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
 - Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
 """
@@ -27,6 +28,7 @@ from poolproof.units import format_count, format_number_of, format_size
 
 _PAGE = 4096
 _TREE_BLOCK = 16 * 1024  # the default of mkfs.btrfs(8)
+_MAY_BE_SPLIT = 64 * 1024  # smaller I/Os are not split: the smallest usual max_sectors_kb and stripe
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,13 @@ def random_reads(case: Case) -> Coverage | None:
 
 
 def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: int) -> Iterator[Coverage]:
+    record, moved = _record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
     requests = counted_requests(case, "read")
     if requests is not None:
         yield Coverage(ios, ios, requests, format_number_of(requests, "request"))
-    record, moved = _record_bytes(case), sum(part.figures.io_bytes or 0 for part in random)
+        if moved >= _MAY_BE_SPLIT * ios:
+            text = f"{format_size(found.leaf_read_bytes)} of reads"
+            yield Coverage(ios, moved * stored_share(case), found.leaf_read_bytes, text)
     if record is None or not moved:
         return
     if record * ios > moved:

@@ -70,6 +70,22 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
     assert all(f"{misses} blocks that the ARC missed" in message for message in words)
 
 
+@pytest.mark.parametrize(
+    ("ios", "requests", "mib", "verdict"),
+    [(197, 283, 169, "unproven"), (190, 287, 152, "suspect"), (72, 140, 72, "sound")],
+)
+def test_requests_of_split_reads_do_not_hide_reads_from_ram(
+    ios: int, requests: int, mib: int, verdict: Verdict
+) -> None:
+    """1m randread through the page cache with norandommap: each read that misses is two requests or more."""
+    case = _read("rw=randread bs=1m size=512m norandommap=1 ioengine=psync", ios, MIB, requests, mib * MIB)
+    assert judge(case, "iops").verdict == verdict
+    compressed = replace(EXT4, file_system="btrfs", compression="zstd", record_bytes=128 * KIB)
+    evidence = case.evidence or Evidence(None)
+    small = replace(evidence, account=account((ios * MIB, mib * MIB), stored_share=0.5))
+    assert judge(replace(case, target=compressed, evidence=small), "iops").verdict == "sound"
+
+
 def test_buffered_sequential_reads_prove_a_bandwidth_only() -> None:
     case = _read("rw=read bs=4k size=256m", 65_536, 4096, 1_090, 256 * MIB)
     assert _verdicts(case, "bandwidth", "iops", "p99") == ("sound", "unproven", "unproven")
