@@ -1,13 +1,22 @@
-"""A small file that is overwritten many times before it is synced once."""
+"""A small file whose blocks are overwritten in RAM before they are synced."""
+
+from math import log
 
 from poolproof.load.model import LoadPart
+from poolproof.metrics import rates_of
 from poolproof.rules.fio_job import fio_job
-from poolproof.rules.model import Case, Findings, Rule, fio_source, linux_source, notes
-from poolproof.rules.path import may_end_in_ram
+from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
+from poolproof.rules.path import is_zfs, may_end_in_ram
+from poolproof.rules.reported import ReportedDirection, parts
+from poolproof.rules.tolerances import REFUTED, WRITTEN, percent
 from poolproof.units import format_size
 
 _LARGE = 16 << 30
 _PASSES = 2
+_WRITTEN_BACK_S = 25.0  # the kernel writes dirty pages after 30 s (vm.dirty_expire_centisecs)
+_RANKS = 10_000
+_ZIPF = 1.1  # fio's default exponent
+_LARGEST_EXPONENT = 20.0
 
 
 def _in_job(case: Case) -> Findings:
@@ -32,13 +41,80 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
     return job.time_based or max(passes, fio_job(job).number("loops") or 1) >= _PASSES
 
 
+def _in_result(case: Case) -> Findings:
+    """Yield a finding if many writes between two syncs repeat a block: journal and metadata can hide missing data."""
+    for part in parts(case.outcome):
+        job = case.job_named(part.job.name)
+        if part.kind != "write" or job is None or not _waits_for_syncs(case, job, part):
+            continue
+        share = _different_share(job)
+        if share < WRITTEN:
+            yield finding(
+                "refutes" if share < REFUTED else "suspects",
+                f"{case.who([job])} writes to {format_size(job.size_bytes or 0)} and syncs after every "
+                f"{job.sync_every} writes: at most {100 * share:.0f} % of these go to different blocks, and the rest "
+                "was overwritten in RAM. What else the disks wrote is journal and metadata",
+                weight=60,
+                metrics=rates_of("all", "write"),
+            )
+
+
+def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool:
+    """True if dirty pages stay in the page cache until the next sync. ZFS logs each write instead."""
+    if case.target is None or case.target.file_system in ("", "unknown") or is_zfs(case.target):
+        return False
+    if not may_end_in_ram(job, case.target):
+        return False
+    if not job.sync_every or job.writes_are_synchronous or not job.size_bytes:
+        return False
+    syncs = (part.figures.ios or 0) / job.sync_every
+    return syncs >= 1 and (part.figures.runtime_ms or 0) / 1000 / syncs < _WRITTEN_BACK_S
+
+
+def _different_share(job: LoadPart) -> float:
+    """Return the share of the writes between two syncs that go to different blocks, at most.
+
+    Sequential writes, and random ones with a map of written blocks, repeat a block only when they start over. Other
+    random writes repeat blocks by chance, and a distribution that is not even makes that more likely.
+    """
+    every, blocks = job.sync_every or 1, max(1, (job.size_bytes or 0) // job.block_bytes)
+    fio = fio_job(job)
+    kind, _, values = (fio.text("random_distribution") or "random").partition(":")
+    if job.is_random and kind.strip() == "zipf":
+        return _different_of_zipf(values.partition(":")[0], blocks, every)
+    if job.is_random and (kind.strip() != "random" or fio.flag("norandommap")):
+        return blocks * (1 - (1 - 1 / blocks) ** every) / every
+    starts_over = job.time_based or (job.io_size_bytes or 0) > (job.size_bytes or 0) or (fio.number("loops") or 1) > 1
+    return min(1.0, blocks / every) if starts_over else 1.0
+
+
+def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
+    """Return the share for a Zipf distribution. The blocks beyond the most frequent 10,000 count as never repeated."""
+    try:
+        theta = float(exponent or _ZIPF)
+    except ValueError:
+        return 1.0
+    if not 0 < theta < _LARGEST_EXPONENT:
+        return 1.0
+    weights = [rank**-theta for rank in range(1, min(blocks, _RANKS) + 1)]
+    # the sum of the other weights, at least: the integral from the next rank to the last
+    first, last = len(weights) + 1.0, max(blocks, len(weights)) + 1.0
+    rest = log(last / first) if theta == 1 else (last ** (1 - theta) - first ** (1 - theta)) / (1 - theta)
+    total = sum(weights) + rest
+    different = sum(1 - (1 - weight / total) ** every for weight in weights)
+    return min(1.0, (different + every * rest / total) / every)
+
+
 RULE = Rule(
     title="Overwritten before it was synced",
     wrong="The kernel writes a dirty page to the disk after up to 30 s, or when too many pages are dirty. If a page "
     "is overwritten before then, the disk writes it only once, no matter how often fio wrote it. end_fsync=1 "
     "writes only the last version.",
     shows="In a job: buffered writes with time_based, io_size or loops that go over the file at least twice, with a "
-    "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown).",
+    "sync only at the end, and files smaller than the dirty limit (16 GiB if it is unknown). In a result: buffered "
+    "writes with a sync every few writes, at least every 25 s, on a file system other than ZFS, if less than "
+    f"{percent(WRITTEN)} of the writes between two syncs can go to different blocks. Less than {percent(REFUTED)} is "
+    "proof.",
     error="Too high, by a factor of up to the number of passes between two write-backs.",
     fix="write each byte once (a larger size without time_based), or use fdatasync=1 or direct=1",
     sources=(
@@ -47,6 +123,7 @@ RULE = Rule(
         fio_source("3.42", "backend.c", "do_io (one fsync at the end)"),
     ),
     in_job=_in_job,
+    in_result=_in_result,
     options=("time_based", "loops", "io_size", "size"),
     explains_lost={"write": "overwritten in RAM before it was synced"},
     commands="fio --rw=write --bs=1m --size=256m --time_based --runtime=10 --end_fsync=1",

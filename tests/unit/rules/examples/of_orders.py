@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from poolproof.evidence.model import Target
 from poolproof.rules.model import Case
-from tests.unit.rules.examples.building import BTRFS, ZFS, Example, lint_of, on_zfs
-from tests.unit.rules.making import EXT4, KIB, jobs
+from tests.unit.rules.examples.building import BTRFS, ZFS, Example, lint_of, on_zfs, write_of
+from tests.unit.rules.making import EXT4, KIB, MIB, jobs
 
 _READ = "rw=read bs=1m size=1g filename=f"
 _AGAIN = "rw=randwrite bs=4k filename=f norandommap=1 time_based=1"
@@ -92,6 +92,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
                 lint_of("rw=write bs=1m size=4g loops=4 end_fsync=1 direct=1")),
         Example(lint_of("rw=randwrite bs=4k size=256m io_size=2g end_fsync=1"), "notes",
                 lint_of("rw=randwrite bs=4k size=256m io_size=2g fdatasync=1")),
+        Example(write_of("rw=write bs=4k size=8k fsync=4 time_based=1", 4 * MIB, 20 * MIB, 20 * MIB), "suspects",
+                write_of("rw=write bs=4k size=1g fsync=4 time_based=1", 4 * MIB, 20 * MIB, 20 * MIB)),
     ),
     "snapshot-volume": (
         Example(lint_of(f"{_READ} direct=1 filename=/dev/sdb",
