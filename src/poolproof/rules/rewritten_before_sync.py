@@ -96,7 +96,7 @@ def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
         return 1.0
     if not 0 < theta < _LARGEST_EXPONENT:
         return 1.0
-    weights = [rank**-theta for rank in range(1, min(blocks, _RANKS) + 1)]
+    weights = [float(rank) ** -theta for rank in range(1, min(blocks, _RANKS) + 1)]
     # the sum of the other weights, at least: the integral from the next rank to the last
     first, last = len(weights) + 1.0, max(blocks, len(weights)) + 1.0
     rest = log(last / first) if theta == 1 else (last ** (1 - theta) - first ** (1 - theta)) / (1 - theta)
