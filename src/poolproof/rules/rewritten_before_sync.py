@@ -1,6 +1,6 @@
 """A small file whose blocks are overwritten in RAM before they are synced."""
 
-from math import log
+from math import log, pow
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
@@ -96,12 +96,12 @@ def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
         return 1.0
     if not 0 < theta < _LARGEST_EXPONENT:
         return 1.0
-    weights = [float(rank) ** -theta for rank in range(1, min(blocks, _RANKS) + 1)]
+    weights = [pow(rank, -theta) for rank in range(1, min(blocks, _RANKS) + 1)]
     # the sum of the other weights, at least: the integral from the next rank to the last
     first, last = len(weights) + 1.0, max(blocks, len(weights)) + 1.0
-    rest = log(last / first) if theta == 1 else (last ** (1 - theta) - first ** (1 - theta)) / (1 - theta)
+    rest = log(last / first) if theta == 1 else (pow(last, 1 - theta) - pow(first, 1 - theta)) / (1 - theta)
     total = sum(weights) + rest
-    different = sum(1 - (1 - weight / total) ** every for weight in weights)
+    different = sum(1 - pow(1 - weight / total, every) for weight in weights)
     return min(1.0, (different + every * rest / total) / every)
 
 
