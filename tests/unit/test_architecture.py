@@ -28,6 +28,7 @@ OTHER_WORDS = {
     ("foreign", "smr"),  # a kind of disk
     ("stopping", "few-samples"),  # a reason why a trial is imprecise
     ("cli", "zfs"),  # a public key of `lab list --json`
+    ("layers", "degraded"),  # an attribute of an md array in sysfs
     ("devices", "lvm"),  # a type of device, as lsblk prints it
 }
 BESIDE_THE_PACKAGE = {"nbdkit"}  # what nbdkit itself gives to its plugin

@@ -66,6 +66,14 @@ class HealthCheck:
 
 
 @dataclass(frozen=True)
+class LayerFault:
+    """What is wrong with an open layer, such as a suspended pool, and what the user can do about it."""
+
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True)
 class LayerPlan:
     """The commands that build a layer on its inputs.
 
@@ -279,6 +287,10 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
     def busy_with(self, built: OpenLayer[Spec]) -> str | None:
         """Return the background work that is running now (resync, scrub, balance); None if there is none."""
+        return None
+
+    def fault(self, built: OpenLayer[Spec]) -> LayerFault | None:
+        """Return what is wrong with the open layer; None if nothing is known. It must not wait for the disks."""
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:

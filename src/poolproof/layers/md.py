@@ -20,7 +20,16 @@ from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host, text_of
 from poolproof.layers import arguments
 from poolproof.layers.arguments import Vocabulary, bytes_with_unit, words
-from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, stored_by_size, survives
+from poolproof.layers.base import (
+    Layer,
+    LayerFault,
+    LayerNode,
+    LayerPlan,
+    OpenLayer,
+    StageReader,
+    stored_by_size,
+    survives,
+)
 from poolproof.layers.shared_steps import kernel_name, wipe
 from poolproof.steps import Step, await_block
 from poolproof.undos import COMMAND_LIMIT_S, Check, CommandUndo, DevicePath, Holds, Owned, Removal, not_own_name
@@ -233,6 +242,15 @@ class MdLayer(Layer[Md]):
         """Return the background work of the md arrays whose names are in `disks`."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
+
+    def fault(self, built: OpenLayer[Md]) -> LayerFault | None:
+        missing = _attribute(built.volume.path, "degraded", built.host) if built.spec.needs_sync else None
+        if missing is None or not missing.isdigit() or int(missing) == 0:
+            return None
+        return LayerFault(
+            f"the array {built.volume.path} is degraded: it has lost {missing} of its disks",
+            "find the disk with mdadm --detail and dmesg, replace it, and run the campaign again",
+        )
 
     def describe(self, built: OpenLayer[Md], target: Target) -> Target:
         if not built.spec.needs_sync:

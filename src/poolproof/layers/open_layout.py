@@ -12,7 +12,7 @@ from poolproof.devices.model import Leaf, Volume
 from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Expected, Target, VdevUse
 from poolproof.hosts.base import Host, host_named, text_of
-from poolproof.layers.base import Layer, LayerNode, OpenLayer, WriteBack
+from poolproof.layers.base import Layer, LayerFault, LayerNode, OpenLayer, WriteBack
 from poolproof.layers.catalogue import expected_found, storage_at
 from poolproof.layers.directory import Dir
 from poolproof.layers.file_system import file_bytes
@@ -80,6 +80,12 @@ def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
     """Return the background work of the layers (resync, balance); empty if there is none."""
     found = [layer.busy_with(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
+
+
+def faults_of(plan: TreePlan, host: Host) -> tuple[LayerFault, ...]:
+    """Return what is wrong with the open layers, from the bottom up; empty if they work."""
+    found = [layer.fault(built) for layer, built in _layers_of(plan, host)]
+    return tuple(fault for fault in found if fault is not None)
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:

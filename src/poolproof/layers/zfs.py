@@ -25,6 +25,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers import arguments, zfs_commands, zfs_status
 from poolproof.layers.base import (
     AdaptableLayer,
+    LayerFault,
     LayerNode,
     LayerPlan,
     Node,
@@ -235,6 +236,9 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         pool = pool_of(built.volume)
         found = zfs_status.busy_with(built.host.run(("zpool", "status", "-i", "-t", pool), timeout_s=_LIMIT_S).stdout)
         return f"background work on the pool {pool}: {found}" if found else None
+
+    def fault(self, built: OpenLayer[Zfs]) -> LayerFault | None:
+        return zfs_status.fault_of(pool_of(built.volume), built.host)
 
     def describe(self, built: OpenLayer[Zfs], target: Target) -> Target:
         pool, vdevs = pool_of(built.volume), built.spec.vdevs

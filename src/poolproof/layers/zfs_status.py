@@ -13,7 +13,7 @@ from poolproof.devices.model import Volume
 from poolproof.evidence.model import MirrorSide, Target, ZfsFacts
 from poolproof.evidence.zfs import KSTATS, parse_kstat
 from poolproof.hosts.base import Host, host_named, text_of
-from poolproof.layers.base import WriteBack
+from poolproof.layers.base import LayerFault, WriteBack
 from poolproof.layers.zfs_vdevs import Vdev
 
 _LIMIT_S = 60.0
@@ -118,6 +118,25 @@ class VdevSpace:
     section: str
     allocated_bytes: int | None
     size_bytes: int | None = None
+
+
+def fault_of(pool: str, host: Host) -> LayerFault | None:
+    """Return what is wrong with the pool, from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c).
+
+    The file can be read while the pool is suspended. None if the pool is online, or if the file does not exist.
+    """
+    state = text_of(host, f"{KSTATS}/{pool}/state").strip()
+    if state in ("", "ONLINE"):
+        return None
+    if state == "SUSPENDED":
+        return LayerFault(
+            f"ZFS suspended the pool {pool}, because disks that it needs are gone: all I/O to the pool waits",
+            f"bring the disks back and run `zpool clear {pool}`, or restart the machine",
+        )
+    return LayerFault(
+        f"the pool {pool} is {state}",
+        f"run `zpool status -v {pool}` to find the disk, replace it, and run the campaign again",
+    )
 
 
 def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:

@@ -1,4 +1,6 @@
-"""Faults of the measured disks: errors that the kernel logged during a trial, and a disk that slowed down during it."""
+"""Faults of the measured storage: errors that the kernel logged during a trial, a disk that slowed down, a layer that
+no longer works as built.
+"""
 
 import re
 from collections import defaultdict
@@ -8,7 +10,9 @@ from poolproof.devices.model import Leaf
 from poolproof.errors import PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
 from poolproof.hosts.base import Host, host_named, text_of
-from poolproof.rules.model import Finding
+from poolproof.layers.open_layout import faults_of
+from poolproof.layers.tree import TreePlan
+from poolproof.rules.model import Effect, Finding
 from poolproof.rules.slow_leaf import SLOW_LEAF
 from poolproof.rules.work_done import WORK_DONE
 from poolproof.units import format_duration
@@ -81,6 +85,19 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
         "check the disk and its connection (dmesg; smartctl -x), replace it, and run the campaign again",
         weight=85,
     )
+
+
+def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Finding, ...]:
+    """Return a finding for each layer that no longer works as built, such as a suspended pool or a degraded array.
+
+    `failed`: as for `disk_errors`. Empty if the layers do not answer.
+    """
+    try:
+        faults = faults_of(tree, run_host)
+    except PoolproofError:
+        return ()
+    effect: Effect = "fails" if failed else "notes"
+    return tuple(Finding(WORK_DONE, effect, fault.message, fault.fix, weight=90) for fault in faults)
 
 
 def slowed_disks(

@@ -29,7 +29,7 @@ from poolproof.load.asked import asked_of
 from poolproof.load.generator import LoadGenerator, generator_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.measure.disk_faults import disk_errors, slowed_disks, uptime_s
+from poolproof.measure.disk_faults import disk_errors, layer_faults, slowed_disks, uptime_s
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
@@ -113,8 +113,10 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
         trial = failed_trial(key.layout, workload, number, cause_of(error, context.checks), context.build)
         broken = error if isinstance(error, HostUnreachable) else None
     if broken is None:
-        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=not has_values(trial.verdict))
-        trial = replace(trial, findings=(*trial.findings, *errors))
+        failed = not has_values(trial.verdict)
+        faults = layer_faults(context.host, context.layout.tree, failed=failed)
+        errors = disk_errors(context.host, context.layout.leaves, since_s, failed=failed)
+        trial = replace(trial, findings=(*trial.findings, *faults, *errors))
     trial = replace(trial, begun_at=begun, interrupted=broken is not None)
     context.run.append(trial)
     LiveNotes(context.run).clear()

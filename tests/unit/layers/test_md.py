@@ -112,3 +112,12 @@ def test_a_resync_and_a_bitmap_are_reported() -> None:
 def test_a_device_that_is_too_small() -> None:
     with pytest.raises(HostError, match="md needs at least 2 MiB"):
         plan("md raid1 a b", size_bytes=MIB)
+
+
+def test_an_array_that_lost_a_disk_is_reported() -> None:
+    degraded = ("sh", "-c", 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat degraded', NODE)
+    mirror, stripe = plan("md raid1 a b"), plan("md raid0 a b")
+    (fault,) = open_layout.faults_of(mirror, RecordedHost({degraded: "1\n"}))
+    assert "has lost 1 of its disks" in fault.message
+    assert open_layout.faults_of(mirror, RecordedHost({degraded: "0\n"})) == ()
+    assert open_layout.faults_of(stripe, RecordedHost()) == ()

@@ -5,7 +5,7 @@ import pytest
 from poolproof.evidence.model import Target
 from poolproof.layers import open_layout
 from poolproof.layers.base import DeviceNode, OpenLayer
-from poolproof.layers.zfs_status import busy_with, module_facts, parse_list
+from poolproof.layers.zfs_status import busy_with, fault_of, module_facts, parse_list
 
 from .ground import MIB, plan
 from .recorded import RecordedHost
@@ -110,6 +110,21 @@ def test_what_is_no_list(text: str) -> None:
 def test_what_a_pool_is_busy_with(line: str, said: str | None) -> None:
     found = busy_with(STATUS.replace(" state: ONLINE\n", f" state: ONLINE\n{line}\n"))
     assert found is None if said is None else found is not None and found.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("ONLINE\n", None),
+        (None, None),
+        ("SUSPENDED\n", f"ZFS suspended the pool {POOL}"),
+        ("DEGRADED\n", f"the pool {POOL} is DEGRADED"),
+    ],
+)
+def test_what_is_wrong_with_a_pool(state: str | None, said: str | None) -> None:
+    path = f"/proc/spl/kstat/zfs/{POOL}/state"
+    fault = fault_of(POOL, RecordedHost(files={} if state is None else {path: state}))
+    assert (fault is None) if said is None else (fault is not None and fault.message.startswith(said))
 
 
 def rows_of(*vdevs: tuple[str, int]) -> RecordedHost:
