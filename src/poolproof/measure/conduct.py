@@ -18,6 +18,7 @@ from poolproof.layers.tree import on_host
 from poolproof.measure.builds import build_rounds
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
+from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
 from poolproof.measure.order import TrialOrder
 from poolproof.measure.plan import RunPlan, plan_core, plan_next_core, plan_one, plan_rest
@@ -33,7 +34,7 @@ from poolproof.provision.layout import LayoutPlan
 from poolproof.provision.leaf_guard import check_leaves
 from poolproof.provision.owned import owned_by_site
 from poolproof.provision.stalled import StalledDisks
-from poolproof.provision.undo import complain, undo_all
+from poolproof.provision.undo import FailedUndo, complain, undo_all
 from poolproof.results.runs.convergence import VariancePriors, priors_among
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
@@ -67,7 +68,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
             directories = directory_steps(plan.site, owner_of(run.path), with_ram=plan.uses_ram_files)
             for name in host_names(host):
                 apply(on_host(directories, name), host, journal, may_overwrite=frozenset())
-            conductor = _Conductor(plan, host, run, journal, listener, stalled)
+            left = Leftovers(plan.nodes, str(run.path))
+            conductor = _Conductor(plan, host, run, journal, listener, stalled, left)
             conductor.measure([name for name in bare if remaining[name]], bare)
             if schedule is not None:
                 schedule.start()
@@ -120,6 +122,7 @@ class _Conductor:
     journal: Journal
     listener: Listener
     stalled: StalledDisks
+    left: Leftovers
     schedule: Schedule | None = None
 
     def measure(
@@ -141,7 +144,8 @@ class _Conductor:
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
         """Measure the layouts of a family on their common core, which is built once and changed for each layout.
 
-        The core is built again after a failure. A family of a single layout has no core.
+        The core is built again after a failure. A family of a single layout has no core. What cannot be removed after
+        an error is left for the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -149,6 +153,7 @@ class _Conductor:
             self.listener.layout_begins(name, len(order.certain(build)), build)
             self.stalled.forget()
             try:
+                self.left.check(name)
                 if len(orders) > 1:
                     core = self._core(name, core, before)
                 self._measure_layout(name, order, build, core)
@@ -158,9 +163,9 @@ class _Conductor:
                 cause = cause_of(error, (self.stalled.check,))
                 self.listener.warning(f"{name}: {cause.message}")
                 self._fail_remaining(order, build, cause)
-                self._remove_all_but(before)
+                self._remove_or_leave(before, list(orders), told=cause)
                 core = None
-        self._remove_all_but(before)
+        self._remove_or_leave(before, list(orders))
 
     def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
         """Change the current core into the layout's core, or build a new core if there is none or the change fails."""
@@ -185,15 +190,29 @@ class _Conductor:
         return {change.number for change in self.journal.outstanding()}
 
     def _remove_all_but(self, keep: set[int]) -> None:
-        """Undo all changes except those with these numbers."""
-        failed = undo_all(
+        """Undo all changes except those with these numbers. Raises a BuildError if one cannot be undone."""
+        complain(self._undo_all_but(keep), str(self.run.path))
+
+    def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
+        """Undo all changes except those with these numbers. Warn about the changes that cannot be undone.
+
+        The run continues without the devices of these layouts. `told`: the error that the user has already seen.
+        """
+        failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
+        try:
+            complain(failed, str(self.run.path))
+        except BuildError as error:
+            if told is None or error.message != told.message:
+                self.listener.warning(f"{', '.join(layouts)}: {error.message}")
+
+    def _undo_all_but(self, keep: set[int]) -> tuple[FailedUndo, ...]:
+        return undo_all(
             self.journal,
             self.host,
             owned_by_site(self.plan.site),
-            keep=lambda change: change.number in keep,
+            keep=lambda change: change.number in keep or change in self.left,
             tell=self.listener.step,
         )
-        complain(failed, str(self.run.path))
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
         """Plan a layout and build it. If another program takes one of the planned loop devices meanwhile, try again.

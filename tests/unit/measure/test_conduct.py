@@ -8,11 +8,16 @@ import pytest
 
 from poolproof.errors import BuildError
 from poolproof.hosts.base import HostUnreachable
+from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import Listener
 from poolproof.process import Completed
 from poolproof.provision.journal import Journal
+from poolproof.provision.undo import FailedUndo
 from poolproof.results.runs.model import Trial, TrialKey
+from poolproof.steps import Step
+from poolproof.undos import UndoPrograms
 
+from ..layers.ground import plan
 from .scripted_host import Argv, Run, ScriptedHost, planned, script
 
 ALL_CELLS = {(layout, workload) for layout in ("one", "two") for workload in ("reads", "writes")}
@@ -185,6 +190,39 @@ def test_a_step_that_cannot_be_undone_is_reported_and_stays_in_the_journal(tmp_p
         run.conduct()
     assert outstanding(run) == ["make /var/tmp/poolproof-scripted"]
     assert {trial.verdict for trial in run.directory.trials()} == {"sound"}
+
+
+def test_a_layout_that_cannot_be_removed_does_not_end_the_run(tmp_path: Path) -> None:
+    point = "/var/tmp/poolproof-scripted/mnt/one-ext4"
+
+    def mount_point_stays(argv: Argv) -> Completed | None:
+        return failing(argv) if argv[0] == "rm" and argv[-1] == point else None
+
+    run, heard = run_of(tmp_path, ScriptedHost(script(), mount_point_stays)), Heard()
+    with pytest.raises(BuildError, match=point):
+        run.conduct(heard)
+    assert {(trial.layout, trial.workload, trial.verdict) for trial in run.directory.trials()} == {
+        (*cell, "sound") for cell in ALL_CELLS
+    }
+    assert [warning.partition(":")[0] for warning in heard.warnings] == ["one"]
+    assert len(outstanding(run)) == 2, "the mount point and the directory that contains it"
+
+
+def test_a_layout_is_not_built_on_devices_of_one_that_could_not_be_removed(tmp_path: Path) -> None:
+    nodes = {name: plan(text).top.node for name, text in (("one", "a | ext4"), ("two", "md raid1 b a"), ("three", "b"))}
+    journal, left = Journal(tmp_path / "journal.jsonl"), Leftovers(nodes, "RUN")
+    hung = Step("run fio", ("true",), UndoPrograms(("fio",), "/var/tmp/poolproof-x/"))
+    journal.record(hung)
+    journal.record(hung)
+    second, first = journal.outstanding()
+    left.check("two")
+    assert left.add(["one"], [FailedUndo(first, "still running")], journal) == (FailedUndo(first, "still running"),)
+    with pytest.raises(BuildError, match="device a may still be in use by one"):
+        left.check("two")
+    left.check("three")
+    assert left.add(["three"], [FailedUndo(second, "still running")], journal) == ()
+    left.check("three")
+    assert [change.number for change in journal.outstanding()] == [first.number]
 
 
 def test_a_run_directory_that_is_full_stops_the_run_and_the_layout_is_removed(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""What a layout left on the host because it could not be removed, such as a suspended pool. The run continues without
+the devices that this may still use.
+"""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+
+from poolproof.errors import BuildError
+from poolproof.layers.base import Node
+from poolproof.layers.tree import devices
+from poolproof.provision.journal import Change, Journal
+from poolproof.provision.undo import FailedUndo
+
+
+class Leftovers:
+    """The changes that could not be undone after their layout. They are undone at the end of the run, if possible.
+
+    `nodes`: the layouts by name.
+    """
+
+    def __init__(self, nodes: Mapping[str, Node], run: str) -> None:
+        self._nodes, self._run = nodes, run
+        self._changes: dict[int, Change] = {}
+        self._users: dict[str, str] = {}
+
+    def __contains__(self, change: Change) -> bool:
+        return change.number in self._changes
+
+    def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
+        """Record what could not be removed after these layouts, and return it.
+
+        A hung fio is found again after each later layout. Such a repetition is left out, and the journal marks it as
+        undone: the journal still has the same undo from the layout that caused it.
+        """
+        known = [change.undo for change in self._changes.values()]
+        new = tuple(each for each in failed if each.change.undo not in known)
+        for each in failed:
+            if each not in new:
+                with contextlib.suppress(OSError):  # on a full disk, the change is undone again
+                    journal.mark_undone(each.change)
+        self._changes |= {each.change.number: each.change for each in new}
+        if new:
+            used = {device: layout for layout in layouts for device in devices(self._nodes[layout])}
+            self._users = used | self._users
+        return new
+
+    def check(self, layout: str) -> None:
+        """Raise a BuildError if the layout needs a device that may still be in use."""
+        for device in devices(self._nodes[layout]):
+            if device in self._users:
+                raise BuildError(
+                    f"the device {device} may still be in use by {self._users[device]}, which could not be removed",
+                    f"when nothing uses it anymore: poolproof clean {self._run}, and run the campaign again",
+                )
