@@ -46,7 +46,8 @@ _ATTEMPTS = 3
 def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
     """Run all remaining trials, then remove everything that the run built on the host.
 
-    If a layout cannot be built, its trials are `failed` and the run continues. If the host becomes unreachable, the
+    If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
+    continues with the layouts that need none of its devices, and tries again at its end. If the host becomes unreachable, the
     current trial is `failed` and the run ends; it can be resumed.
 
     Raises:
