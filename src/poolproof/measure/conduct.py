@@ -16,6 +16,7 @@ from poolproof.layers.families import families
 from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import on_host
 from poolproof.measure.builds import build_rounds
+from poolproof.measure.disk_faults import check_layers
 from poolproof.measure.found import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
@@ -47,8 +48,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     """Run all remaining trials, then remove everything that the run built on the host.
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
-    continues with the layouts that need none of its devices, and tries again at its end. If the host becomes unreachable, the
-    current trial is `failed` and the run ends; it can be resumed.
+    continues with the layouts that need none of its devices, and tries again at its end. If the host becomes
+    unreachable, the current trial is `failed` and the run ends; it can be resumed.
 
     Raises:
         BuildError: something could not be removed.
@@ -261,7 +262,10 @@ class _Conductor:
         names = {workload.name for workload, _number in order.certain(build)}
         cells = [cell for cell in self.plan.cells_of(layout.name) if cell.workload.name in names]
         with watched(self.host, layout.tree) as check_health, self._space(layout) as check_space:
-            prepared = prepare(self.host, layout, cells, self.listener)
+            try:
+                prepared = prepare(self.host, layout, cells, self.listener)
+            except PoolproofError as error:
+                raise cause_of(error, (partial(check_layers, self.host, layout.tree),)) from None
             if self.schedule is not None:
                 self.schedule.filled(layout.name, prepared)
             checks = (check_health, self.stalled.check, check_space)

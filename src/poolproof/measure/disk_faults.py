@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from poolproof.devices.model import Leaf
-from poolproof.errors import PoolproofError
+from poolproof.errors import BuildError, PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
 from poolproof.hosts.base import Host, host_named, text_of
+from poolproof.layers.base import LayerFault
 from poolproof.layers.open_layout import faults_of
 from poolproof.layers.tree import TreePlan
 from poolproof.rules.model import Effect, Finding
@@ -92,12 +93,22 @@ def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Findi
 
     `failed`: as for `disk_errors`. Empty if the layers do not answer.
     """
+    effect: Effect = "fails" if failed else "notes"
+    faults = _layer_faults(run_host, tree)
+    return tuple(Finding(WORK_DONE, effect, fault.message, fault.fix, weight=90) for fault in faults)
+
+
+def check_layers(run_host: Host, tree: TreePlan) -> None:
+    """Raise a BuildError if a layer no longer works as built."""
+    for fault in _layer_faults(run_host, tree):
+        raise BuildError(fault.message, fault.fix)
+
+
+def _layer_faults(run_host: Host, tree: TreePlan) -> tuple[LayerFault, ...]:
     try:
-        faults = faults_of(tree, run_host)
+        return faults_of(tree, run_host)
     except PoolproofError:
         return ()
-    effect: Effect = "fails" if failed else "notes"
-    return tuple(Finding(WORK_DONE, effect, fault.message, fault.fix, weight=90) for fault in faults)
 
 
 def slowed_disks(

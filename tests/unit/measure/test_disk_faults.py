@@ -6,10 +6,14 @@ import pytest
 
 from poolproof import process
 from poolproof.devices.model import Leaf
+from poolproof.errors import BuildError
 from poolproof.evidence.counters import CounterReading, Counters
 from poolproof.facts.block import Below
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.disk_faults import disk_errors, slowed_disks, uptime_s
+from poolproof.measure.disk_faults import check_layers, disk_errors, layer_faults, slowed_disks, uptime_s
+
+from ..layers.ground import plan
+from ..layers.recorded import RecordedHost
 
 # dmesg of Linux 6.18 and of Linux 5.10; the second line is older than the trial
 _LOG = """\
@@ -26,6 +30,9 @@ _LEAVES = (
     Leaf("b", "/dev/loop2", "/sys/class/block/loop2/stat", _BELOW),
     Leaf("c", "/dev/nvme0n1p3", "/sys/class/block/nvme0n1p3/stat"),
 )
+
+_NODE = plan("md raid1 a b").volume.path
+_DEGRADED = {("sh", "-c", 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat degraded', _NODE): "1\n"}
 
 
 class Logged(LocalHost):
@@ -102,3 +109,12 @@ def test_a_disk_that_slows_down_is_named() -> None:
 )
 def test_other_changes_are_not_blamed_on_the_disk(seconds: list[tuple[int, int, int]]) -> None:
     assert slowed_disks(_LEAVES[:1], _readings(*seconds), 0.0, float(len(seconds))) == []
+
+
+def test_an_array_that_lost_a_disk_fails_a_failed_trial_and_is_a_note_on_one_with_figures() -> None:
+    tree, host = plan("md raid1 a b"), RecordedHost(_DEGRADED)
+    (failed,), (note,) = (layer_faults(host, tree, failed=failed) for failed in (True, False))
+    assert (failed.effect, note.effect) == ("fails", "notes")
+    with pytest.raises(BuildError, match="has lost 1 of its disks"):
+        check_layers(host, tree)
+    check_layers(RecordedHost(), tree)
