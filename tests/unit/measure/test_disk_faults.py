@@ -32,7 +32,9 @@ _LEAVES = (
 )
 
 _NODE = plan("md raid1 a b").volume.path
-_DEGRADED = {("sh", "-c", 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat degraded', _NODE): "1\n"}
+_DEGRADED: dict[tuple[str, ...], str] = {
+    ("sh", "-c", 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat degraded', _NODE): "1\n"
+}
 
 
 class Logged(LocalHost):
