@@ -28,16 +28,17 @@ _SYNCS = re.compile(r"(?<![\w=/,-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
 
 def drops_caches(line: str) -> bool:
     """True if the line drops the cached data of files, or a sentence in it says that somebody did."""
-    return _EMPTIES.search(line) is not None or drops_clean_pages(line)
+    is_possible = "mount" in line or "export" in line or "reboot" in line or "purge" in line
+    return (is_possible and _EMPTIES.search(line) is not None) or drops_clean_pages(line)
 
 
 def drops_clean_pages(line: str) -> bool:
     """True if the line uses drop_caches, which leaves dirty pages in RAM."""
-    if _FREES_CLEAN_PAGES.search(line) is None:
+    if "drop_caches" not in line or _FREES_CLEAN_PAGES.search(line) is None:
         return False
     return not any(pattern.search(line) for pattern in (_FREES_ONLY_SLAB, _ONLY_READS, _NEGATED))
 
 
 def syncs(line: str) -> bool:
     """True if the line runs sync; a comment at its end does not count."""
-    return _SYNCS.search(line.strip().partition(" #")[0]) is not None
+    return "sync" in line and _SYNCS.search(line.strip().partition(" #")[0]) is not None

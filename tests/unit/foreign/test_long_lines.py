@@ -19,6 +19,7 @@ LENGTH = 20_000
 RUNS = [unit * (LENGTH // len(unit)) for unit in (*"a9 \n.-#/", "0x")]
 LONGEST_S = 0.1  # a pattern of quadratic time takes 0.3 s to 3 s
 SLOW_S = 0.06
+LONG_TEXT_S = 2.0
 
 
 class TooSlow(Exception):
@@ -87,3 +88,11 @@ def test_audit_skips_long_lines(unit: str) -> None:
     line = "write: IOPS=5000, BW=19.5MiB/s (20.5MB/s)(1172MiB/60001msec); 0 zone resets"
     audited = audit_text("post", f"fio-3.33\n{unit * 5000}\n  {line}\n", Context())
     assert len(audited) == 1
+
+
+def test_audit_reads_a_long_text_without_results_in_linear_time() -> None:
+    """Each `Read` looked like the header of a table whose rows are the rest of the text: this took over a minute."""
+    lines = ["Read", "a rate"] * 3000 + ["Read | Write", "a | b"] * 500
+    start = time.process_time()
+    assert audit_text("post", "\n".join(lines), Context()) == ()
+    assert time.process_time() - start < LONG_TEXT_S

@@ -35,6 +35,7 @@ _SPLIT = re.compile(r"\t|,|;|\s{2,}|\s*\|\s*")
 _CELLS = re.compile(r"\|")
 _TOLERANCE = 0.02
 _MAX_BLANK_LINES = 1
+_MOST_OTHER_ROWS = 40
 _LARGEST_BLOCK_BYTES = 1 << 40
 
 
@@ -51,9 +52,13 @@ def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Found
     numbered = [(at, line) for at, line in plain_lines(text) if at not in inside]
     found: list[FoundResult] = []
     for place, (_, line) in enumerate(numbered):
+        lower = line.lower()
+        if not ("iops" in lower or "read" in lower or "write" in lower):
+            continue  # every header, and every line with both values, has one of these words
         columns = [_column(word) for word in _words(line.lstrip("# "))]
         kinds = {column.kind for column in columns}
-        if ("iops" in kinds and kinds & {"bandwidth", "block"}) or kinds & {"pair", "side"}:
+        is_rated = "iops" in kinds and kinds & {"bandwidth", "block"}
+        if is_rated or "pair" in kinds or ("side" in kinds and len(columns) > 1):
             found += _rows(numbered, place + 1, columns)
         elif match := _LINE.match(line):
             found += _line(numbered[place][0], match)
@@ -89,8 +94,9 @@ def _column(word: str) -> _TableColumn:
 
 
 def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_TableColumn]) -> Iterator[FoundResult]:
-    blank = 0
-    for line_number, line in numbered[start:]:
+    blank = other = 0
+    for at in range(start, len(numbered)):  # a slice would copy the rest of the text for each header
+        line_number, line = numbered[at]
         blank = blank + 1 if not line.strip(" -|:") else 0
         if blank > _MAX_BLANK_LINES:
             return
@@ -98,7 +104,9 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Ta
             continue
         result = _row(_words(line), columns)
         if result is None:
-            if len(_words(line)) == len(columns) and any(column.kind == "side" for column in columns):
+            other += 1
+            is_row = len(_words(line)) == len(columns) and other <= _MOST_OTHER_ROWS
+            if is_row and any(column.kind == "side" for column in columns):
                 continue  # such a table also has rows with other units
             return
         yield FoundResult(result, line_number, line_number, "text")

@@ -22,7 +22,7 @@ from poolproof.load.fio import text_lines
 
 Line = tuple[int, str]
 
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 _IS_HTML = re.compile(
     r"<(?:html|body|pre|code|p|div|br|span|table|td|li)\b[^>]*>|&(?:lt|gt|amp|quot|nbsp|#\d+);", re.IGNORECASE
 )
@@ -34,7 +34,7 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _QUOTE = re.compile(r"^(?:\s?>\s?)+(?=[^>]|$)")
-_CURLY = str.maketrans({"“": '"', "”": '"', "„": '"', "\xa0": " "})
+_CURLY = {"“": '"', "”": '"', "„": '"', "\xa0": " "}
 _MARGIN = re.compile(
     r"^(?:(?P<tagged>(?:\[?(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?\s*)?"
     r"(?:(?:-\s)?(?:DEBUG|INFO|NOTICE|WARNING|WARN|ERROR)\s*[|:-]?\s*)?"
@@ -122,13 +122,16 @@ def _without_marks(text: str) -> list[Line]:
     closed = sorted({name.lower() for name in _CLOSING.findall(text)})
     bbcode = re.compile(rf"\[/?({'|'.join(closed)})(?:=[^\]\n]*)?\]", re.IGNORECASE) if closed else None
     found: list[Line] = []
-    for number, line in enumerate(text.translate(_CURLY).split("\n"), start=1):
-        line = _unescaped(_ESCAPES.sub("", line.rstrip("\r")))
+    for curly, straight in _CURLY.items():
+        text = text.replace(curly, straight)
+    for number, line in enumerate(_ESCAPES.sub("", text).split("\n"), start=1):
+        line = _unescaped(line.rstrip("\r"))
         if bbcode:  # a block tag starts a new line
             line = bbcode.sub(lambda match: "\r" if match[1].lower() in _BLOCK_TAGS else "", line)
-        if is_html:
+        if is_html and ("<" in line or "&" in line):
             line = html.unescape(_TAG.sub("", _BLOCK.sub("\r", line))).replace("\xa0", " ")
-        found += [(number, _QUOTE.sub("", part)) for part in line.split("\r")]
+        parts = line.split("\r") if "\r" in line else (line,)
+        found += [(number, _QUOTE.sub("", part) if ">" in part else part) for part in parts]
     return found
 
 
@@ -140,9 +143,12 @@ def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
     found: list[Line] = []
     strings: list[tuple[Line, str]] = []
     for line in [*lines, (0, "")]:
-        match = _LISTED.match(line[1])
+        match = _LISTED.match(line[1]) if '"' in line[1] else None
         if match is not None:
             strings.append((line, match[1].replace('\\"', '"').replace("\\\\", "\\")))
+            continue
+        if not strings:
+            found.append(line)
             continue
         is_output = len(strings) >= _FEWEST_LISTED and any(_FIO_RESULT.match(text) for _, text in strings)
         found += [(number, text) if is_output else (number, listed) for (number, listed), text in strings]
@@ -160,7 +166,7 @@ def _unescaped(line: str) -> str:
 
 def _split_results(line: str) -> Iterator[str]:
     """Yield the line without the results in it, then each result as a separate line."""
-    if not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
+    if "=" not in line or not any(word in line for word in ("IOPS=", "iops=", ": bw=", ": io=")):
         yield line
         return
     plain = _EMPHASIS.sub("", line)
@@ -179,13 +185,21 @@ _Marked = tuple[Line, re.Match[str] | None]
 def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
     block: list[_Marked] = []
     for line in lines:
-        match = _MARGIN.match(line[1])
+        match = _margin(line[1])
         if block and not _same_margin(block[-1][1], match):
             yield block
             block = []
         block.append((line, match))
     if block:
         yield block
+
+
+def _margin(line: str) -> re.Match[str] | None:
+    """Return the margin of a line. The first test is only faster: it rules out most lines of prose."""
+    is_word = line.lstrip()[:1].isalpha()
+    if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
+        return None
+    return _MARGIN.match(line)
 
 
 def _same_margin(before: re.Match[str] | None, match: re.Match[str] | None) -> bool:
@@ -216,7 +230,7 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     while at < len(numbered):
         number, line = numbered[at]
         joined = None
-        if at + 1 < len(numbered) and _INCOMPLETE.match(line):
+        if "=" in line and at + 1 < len(numbered) and _INCOMPLETE.match(line):
             rest = numbered[at + 1][1]
             joined = next((each for each in (line + rest, f"{line} {rest}") if _is_complete(each)), None)
         if joined is not None:
@@ -236,6 +250,8 @@ def _is_complete(line: str) -> bool:
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     """Join fio commands that were wrapped at one of the `widths`. A command ends with its first shorter line."""
+    if not widths:
+        return list(numbered)
     found: list[Line] = []
     continues = False
     for number, line in numbered:

@@ -76,6 +76,9 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
     at = 0
     while at < len(numbered):
         number, last = numbered[at][0], at
+        if "fio" not in numbered[at][1] and not numbered[at][1].rstrip().endswith("\\"):
+            at += 1  # such a line is not joined with the next one
+            continue
         while last + 1 < len(numbered) and last - at < _MOST_CONTINUED and _continues(numbered, at, last):
             last += 1
         joined = _DASHES.sub("--", "\n".join(text for _, text in numbered[at : last + 1]))
@@ -92,8 +95,8 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
     at = 0
     while at < len(numbered):
         number, line = numbered[at]
-        words, end = _items(numbered, at)
-        if not words and '"fio"' in line.replace("'", '"'):
+        words, end = _items(numbered, at) if "-" in line else ([], at)
+        if not words and "fio" in line and '"fio"' in line.replace("'", '"'):
             block = "\n".join(text for _, text in numbered[at : at + _MOST_LIST_LINES])
             if found := _QUOTED_LIST.search(block):
                 words = [item[2] for item in _QUOTED_ITEM.finditer(found[0])]

@@ -152,15 +152,23 @@ class _TextParser:
     def take(self, number: int, line: str) -> None:
         if self._foreign > _MOST_FOREIGN_LINES:
             self.finish()
-        kinds = (self._head, self._job_line, self._values, self._totals)
-        if len(line) <= _LONGEST_LINE and any(kind(line) for kind in kinds):
+        if self._reads(line):
             self._run.first_line = self._run.first_line or number
             if self._run.jobs and not self._run.jobs[-1].line:
                 self._run.jobs[-1].line = number
             self._run.last_line = number
             self._foreign = 0
-        elif not lines.is_filler(line):
+        elif self._run.first_line and not lines.is_filler(line):
             self._foreign += 1
+
+    def _reads(self, line: str) -> bool:
+        """Add the line to the run. Return False if fio did not print it; all of fio's lines have one of three marks."""
+        if not ("=" in line or ":" in line or "fio" in line):
+            if self._run.jobs:
+                self._run.jobs[-1].head = None
+            return False
+        kinds = (self._head, self._job_line, self._values, self._totals)
+        return len(line) <= _LONGEST_LINE and any(kind(line) for kind in kinds)
 
     def finish(self) -> None:
         """End the current run, and add it to `found` if it has values."""

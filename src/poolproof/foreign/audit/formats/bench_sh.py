@@ -38,4 +38,5 @@ READER = FormatReader(
     "bench.sh",
     ("https://github.com/teddysun/across/issues/86", "https://github.com/drklee3/vps-benches logs/DO.1GB.SF.log"),
     _find,
+    ("i/o speed",),
 )

@@ -31,6 +31,7 @@ _NAMES = ("per char output", "block output", "rewrite", "per char input", "block
 _WITHOUT_CHARS = (1, 2, 4, 5)
 _MISSING = ("run time", "whether the file is at least twice RAM (--ram)")
 _OLD_FIELDS = 20  # of the 27 fields; other tables of numbers rarely have so many
+_FEWEST_COMMAS = 16  # in a line of comma-separated values of any release
 _LONGEST = 500
 _TESTS = (("block output", "write"), ("rewrite", "write"), ("block input", "read"), ("seeks", "read"))
 _UNITS = {"": 1.0, "K": 1024.0, "M": 1024.0**2}
@@ -45,7 +46,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         elif head is not None and line_number - since <= _NEAR_LINES and (match := _row(numbered, at, head)):
             table, since = _table(match["cells"], head["unit"]), line_number
             yield from _results(line_number, table, _size(match["size"]))
-        elif "," in line and (match := _CSV.match(line)):
+        elif (head is not None or line.count(",") >= _FEWEST_COMMAS) and "," in line and (match := _CSV.match(line)):
             yield from _csv(line_number, match, table)
             head = None
         elif table and line.strip() and not _CELLS.match(line):

@@ -22,5 +22,7 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
     """Return the results of all other programs in line order. Lines in the `taken` ranges (inclusive) are ignored."""
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [line for line in plain_lines(text) if line[0] not in inside]
-    found = [result for reader in all_readers() for result in reader.find(numbered)]
+    lower = "\n".join(line for _, line in numbered).lower()
+    readers = [reader for reader in all_readers() if not reader.marks or any(mark in lower for mark in reader.marks)]
+    found = [result for reader in readers for result in reader.find(numbered)]
     return tuple(sorted(found, key=lambda result: (result.line, result.last_line)))

@@ -79,4 +79,5 @@ READER = FormatReader(
     "dbench",
     ("https://github.com/mmontes11/storage-bench synology", "https://github.com/longhorn/longhorn/issues/1067"),
     _find,
+    ("read/write",),
 )

@@ -69,6 +69,8 @@ class _Cached:
 
     def see(self, line: str) -> None:
         """Note what a line of the text does to the page cache."""
+        if not self._why:
+            return  # nothing was written yet
         if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
             self._dirty.clear()
         if drops_caches(line):
@@ -104,7 +106,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _command(line_number: int, line: str) -> _DdCommand | None:
-    match = _COMMAND.search(line)
+    match = _COMMAND.search(line) if "dd" in line else None
     words = {name: value.strip("\"'") for name, value in _WORD.findall(match["words"])} if match else {}
     return _DdCommand(line_number, match[0].strip(), words) if match and ("if" in words or "of" in words) else None
 
@@ -182,4 +184,5 @@ READER = FormatReader(
         "https://github.com/breuner/elbencho/issues/75 (status=progress)",
     ),
     _find,
+    ("b/", "bytes/", "bytes transferred in"),
 )

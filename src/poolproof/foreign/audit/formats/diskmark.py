@@ -49,6 +49,8 @@ _MISSING = {
 def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     program, side, sides = "", "", ("read", "write")
     for at, (line_number, line) in enumerate(numbered):
+        if not ("MB/s" in line or "|" in line or "[" in line or "DiskMark" in line):
+            continue
         if cells := _CELLS.match(line):
             yield from _from_table(program or "CrystalDiskMark", line_number, cells, sides)
             continue

@@ -166,4 +166,5 @@ READER = FormatReader(
     "elbencho",
     ("https://github.com/breuner/elbencho/issues/75", "https://github.com/breuner/elbencho/issues/93"),
     _find,
+    ("result type",),
 )

@@ -88,4 +88,5 @@ READER = FormatReader(
     "gobonniego",
     ("https://github.com/cunnie/gobonniego README (text, -v and -json)",),
     _find,
+    ("write mb/s:", "write_megabytes_per_second"),
 )

@@ -74,4 +74,5 @@ READER = FormatReader(
         "https://github.com/jetsonhacks/rootOnNVMe/issues/27",
     ),
     _find,
+    ("timing ",),
 )

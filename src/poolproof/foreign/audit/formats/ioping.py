@@ -143,4 +143,5 @@ READER = FormatReader(
         "https://github.com/xioustic/vps-benchmarks 2018-08-30/vultr.md (nench.sh)",
     ),
     _find,
+    (" iops, ",),
 )

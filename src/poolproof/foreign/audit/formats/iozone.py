@@ -188,4 +188,5 @@ READER = FormatReader(
         "https://github.com/s3fs-fuse/s3fs-fuse/issues/779 (throughput mode)",
     ),
     _find,
+    ("reclen", "children see throughput"),
 )

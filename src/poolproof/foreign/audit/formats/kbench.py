@@ -78,4 +78,5 @@ READER = FormatReader(
         "https://github.com/longhorn/longhorn/issues/5374 (comparison)",
     ),
     _find,
+    ("fio benchmark",),
 )

@@ -70,4 +70,5 @@ READER = FormatReader(
     "kubestr",
     ("https://github.com/rook/rook/issues/13483", "https://github.com/kastenhq/kubestr/issues/68"),
     _find,
+    ("bw(kib/s)=",),
 )

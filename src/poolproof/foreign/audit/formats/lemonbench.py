@@ -63,4 +63,5 @@ READER = FormatReader(
         "https://github.com/LemonBench/LemonBench (the same table, with more rows)",
     ),
     _find,
+    (" iops, ",),
 )

@@ -41,4 +41,5 @@ READER = FormatReader(
         "https://github.com/xioustic/vps-benchmarks 2018-08-30/vultr.md",
     ),
     _find,
+    ("mib/s",),
 )

@@ -90,4 +90,5 @@ READER = FormatReader(
         "https://github.com/ricsanfre/pi-storage-benchmark output/SDCard",
     ),
     _find,
+    ("fio results", "disk read", "disk write", "4k "),
 )

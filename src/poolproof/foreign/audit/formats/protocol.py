@@ -52,11 +52,16 @@ class ForeignResult:
 
 @dataclass(frozen=True)
 class FormatReader:
-    """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order."""
+    """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order.
+
+    `marks` are words in lower case. Each result has at least one of them, in any case, so a text without them is not
+    searched. A format without such words has no marks, and every text is searched.
+    """
 
     program: str
     seen: tuple[str, ...]
     find: Callable[[Sequence[Line]], Iterator[ForeignResult]]
+    marks: tuple[str, ...] = ()
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:

@@ -38,4 +38,5 @@ READER = FormatReader(
     "pveperf",
     ("https://pve.proxmox.com/pve-docs/pveperf.1.html", "https://github.com/domotz/custom-driver/pull/148"),
     _find,
+    ("buffered reads:", "average seek time:", "fsyncs/second:"),
 )

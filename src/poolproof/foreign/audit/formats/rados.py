@@ -140,4 +140,5 @@ READER = FormatReader(
         "https://github.com/kangeek/fio-bench-disks-ceph ceph/2hdd (write, seq, rand)",
     ),
     _find,
+    ("total time run:",),
 )

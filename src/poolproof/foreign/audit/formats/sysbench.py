@@ -36,6 +36,7 @@ _TIME = re.compile(r"^\s*total time:\s+(?P<seconds>[\d.]+)s")
 _START = re.compile(r"^\s*+(?:\$|#|>)?\s*+sysbench\b|Running the test with following options")
 _COMMAND = re.compile(r"\bsysbench\s+(?P<words>(?:\S+\s+){0,40}?)run\b")
 _OPTION = re.compile(r"--(?P<name>file-[a-z-]+|(?:num-)?threads)[= ](?P<value>[\w.]+)")
+_MARKS = (":", "sysbench", "total file size", "Block size", "Doing ", "calling fsync", "Running the", "transferred")
 _OPTIONS = {
     "file-total-size": "size", "file-block-size": "block", "num-threads": "threads", "threads": "threads",
     "file-extra-flags": "flags", "file-fsync-freq": "every",
@@ -106,6 +107,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     run, given = _SysbenchRun(), dict[str, str]()
     patterns = {"size": _SIZE, "block": _BLOCK, "test": _TEST, "threads": _THREADS, "flags": _FLAGS, "every": _PERIODIC}
     for line_number, line in numbered:
+        if not any(mark in line for mark in _MARKS):
+            continue
         command = _given(line)
         if command or _START.search(line):
             if run.line and (found := run.finished(None)):
@@ -170,4 +173,5 @@ READER = FormatReader(
         "https://github.com/akopytov/sysbench/issues/132 (zeros on ZFS)",
     ),
     _find,
+    ("operations performed:", "total transferred", "reads/s:", "writes/s:", ", mib/s:", " mib/s"),
 )

@@ -124,4 +124,5 @@ READER = FormatReader(
         "https://github.com/bretmlw/sbc-benchmarks (rows for random I/O; Markdown)",
     ),
     _find,
+    ("(iops)",),
 )
