@@ -13,6 +13,7 @@ _PASSES_DIRECT_ON = ("fuse.mergerfs", "mergerfs", "fuse.autotier", "autotier")
 _RELEASE = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 _DAX = {"dax", "dax=always"}
 _HONOURS_DIRECT = (2, 3, 0)
+_JOURNALS_DATA = {"data=journal"}
 _PAGE = 4096
 _MEMORY_ENGINES = ("libpmem", "dev-dax", "pmemblk")
 _NETWORK = ("nfs", "cifs", "smb", "ceph", "9p", "virtiofs", "glusterfs", "lustre")
@@ -44,13 +45,14 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
     None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O on
     datasets. It is also None for FUSE programs that may open the file below without O_DIRECT. On a network file system,
-    direct I/O bypasses the client's cache; the server's cache is the subject of `network-target`.
+    direct I/O bypasses the client's cache; the server's cache is the subject of `network-target`. With data=journal, ext4
+    accepts O_DIRECT, but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux 6.12).
     """
     if not job.direct:
         return False
     if target is None or target.file_system in ("", "unknown"):
         return None
-    if target.volatile or target.loop_without_direct:
+    if target.volatile or target.loop_without_direct or _JOURNALS_DATA & set(target.mount_options):
         return False
     may_strip = is_fuse(target) and not target.file_system.startswith(_PASSES_DIRECT_ON)
     return None if is_zfs(target) or may_strip else True

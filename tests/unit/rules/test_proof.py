@@ -271,6 +271,19 @@ def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
     assert is_direct_on_zfs(job("rw=randwrite bs=16k direct=1"), target)
 
 
+@pytest.mark.parametrize("option", ["data=ordered", "data=journal"])
+def test_ext4_with_a_journal_of_data_does_no_direct_writes(option: str) -> None:
+    """ext4 on a loop device, Linux 6.18, fsync=64: 7,872 writes, each of them stored in the journal and in its place."""
+    moved, written = 7_872 * 4096, 62.9 * MIB
+    disk = leaf(write_bytes=written, write_ios=7_572, write_merges=7_987, flush_ios=373, drained_write_bytes=written)
+    evidence = Evidence(account(write=(moved, written, written), factor=2.0), (disk,))
+    target = replace(EXT4, mount_options=("rw", "relatime", option), write_through=False)
+    load = jobs("rw=randwrite bs=4k size=8m direct=1 fsync=64 ioengine=psync time_based=1 runtime=2")
+    case = Case(load, said(write=direction(moved, 2.0)), evidence, target)
+    latency = "refuted" if option == "data=journal" else "sound"
+    assert _verdicts(case, "iops", "bandwidth", "p99", "write_p50") == ("sound", "sound", latency, latency)
+
+
 def test_metadata_after_direct_writes_is_not_late() -> None:
     case = _write("rw=randwrite bs=4k size=64g direct=1", 16_384, 4096, 64 * MIB, 160 * MIB, replace(EXT4))
     assert _verdicts(case, "iops", "bandwidth", "p99") == ("sound",) * 3
