@@ -273,7 +273,7 @@ def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
 
 @pytest.mark.parametrize("option", ["data=ordered", "data=journal"])
 def test_ext4_with_a_journal_of_data_does_no_direct_writes(option: str) -> None:
-    """ext4 on a loop device, Linux 6.18, fsync=64: 7,872 writes, each of them stored in the journal and in its place."""
+    """ext4 on a loop device, Linux 6.18, fsync=64: 7,872 writes, each stored in the journal and in its place."""
     moved, written = 7_872 * 4096, 62.9 * MIB
     disk = leaf(write_bytes=written, write_ios=7_572, write_merges=7_987, flush_ios=373, drained_write_bytes=written)
     evidence = Evidence(account(write=(moved, written, written), factor=2.0), (disk,))
