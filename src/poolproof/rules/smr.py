@@ -16,12 +16,12 @@ RULE = Rule(
     title="A shingled disk",
     wrong="A shingled disk first caches about 32 GiB of random writes. A short test measures only this cache.",
     shows="Before the run: the job writes at random, and the kernel reports a disk as host-managed (before Linux "
-    "6.9 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk or, "
-    "since 6.9, a host-aware one: look up its model.",
+    "6.8 also host-aware), or `--devices` lists an `smr`. The kernel cannot identify a drive-managed SMR disk or, "
+    "since 6.8, a host-aware one: look up its model.",
     error="Too high, by a factor of up to 80. Observed: 120 writes/s, then 1.5 writes/s after 92 minutes.",
     fix="write more than 64 GiB at random, and leave the disk idle for hours between runs",
     sources=(
-        linux_source("6.12", "block/blk-sysfs.c", "queue_zoned_show (only none and host-managed)"),
+        linux_source("6.8", "block/blk-sysfs.c", "queue_zoned_show (only none and host-managed; commit 7437bb73f087)"),
         linux_source("6.1", "block/blk-sysfs.c", "queue_zoned_show (also host-aware)"),
         "https://github.com/aicodix/smr",
     ),
