@@ -253,3 +253,62 @@ def test_a_label_or_a_virtual_disk_names_no_hard_disk(words: str) -> None:
 )
 def test_a_damaged_block_size_is_no_error(text: str) -> None:
     assert _audited(text)
+
+
+KBENCH_P99 = """\
+FIO Benchmark Summary
+For: test_device
+Size: 30G
+=========================
+IOPS in ops (Read/Write)
+                  Random:           12,000 / 8,000
+
+Latency in ns (Read/Write)
+                  Random:        300,000 / 420,000
+
+=========================
+FIO Benchmark Latency P99 Summary
+For: test_device
+Size: 30G
+=========================
+Latency in ns (Read/Write)
+                  Random:      700,000 / 1,100,000
+"""
+
+
+def test_p99_latencies_of_kbench_are_no_means() -> None:
+    names = [(each.job, each.line) for each in audit_text("post", KBENCH_P99, Context())]
+    assert names == [("kbench: random IOPS", 6), ("kbench: random latency", 9)]
+
+
+ELBENCHO_FOLDER = """\
+$ elbencho --hosts a,b --threads 4 --size 1G --block 128K --write --rand --direct --iodepth 16 /mnt/data/
+OPERATION RESULT TYPE        FIRST DONE  LAST DONE
+========= ================   ==========  =========
+WRITE     Elapsed ms       :       1210       7353
+          IOPS             :      40401      28517
+          Throughput MiB/s :       5050       3564
+          Total MiB        :       6115       8192
+          Files total      :          1          {files}
+"""
+
+
+@pytest.mark.parametrize(("files", "is_repeated"), [(8, False), (2, True)])
+def test_elbencho_writes_as_many_files_as_it_prints(files: int, *, is_repeated: bool) -> None:
+    (audited,) = audit_text("post", ELBENCHO_FOLDER.format(files=files), Context())
+    assert ("unique-extents" in {finding.rule for finding in audited.findings}) == is_repeated
+
+
+IOZONE_DIRECT = """\
+$ iozone -e -I -a -s 4g -r 64k -i 0 -i 1 -f /mnt/ssd/test
+    kB  reclen    write  rewrite    read    reread
+4194304      64    29181    29630    30053    30036
+"""
+
+
+def test_the_flush_of_iozone_belongs_to_its_writes() -> None:
+    found = {
+        each.job: {finding.rule for finding in each.findings} for each in audit_text("p", IOZONE_DIRECT, Context())
+    }
+    assert set(found) == {"iozone: write", "iozone: rewrite", "iozone: read", "iozone: reread"}
+    assert not any("sync-on-reads" in rules for rules in found.values())

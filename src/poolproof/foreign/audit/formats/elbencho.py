@@ -72,7 +72,8 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
     )
     if not figures.iops and not figures.bandwidth_bytes:
         return
-    parts = (_part(phase.kind, command),) if command else ()
+    size = _bytes_of_files(command, whole(number(phase.rows.get("Files total", "")))) if command else None
+    parts = (_part(phase.kind, command, size),) if command else ()
     missing = () if command else ("the command: block size, direct, depth and files",)
     yield ForeignResult(
         "elbencho",
@@ -82,12 +83,12 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
         parts,
         command,
         command_line or None,
-        size_bytes=_bytes_of_files(command) if command else None,
+        size_bytes=size,
         missing=missing,
     )
 
 
-def _part(kind: str, command: str) -> LoadPart:
+def _part(kind: str, command: str, size: int | None) -> LoadPart:
     options = _options(command)
     threads, depth = _count(options.get("threads")), _count(options.get("iodepth"))
     block = _size(options.get("block")) or int(MIB)
@@ -98,7 +99,7 @@ def _part(kind: str, command: str) -> LoadPart:
         is_random="rand" in options,
         block_bytes=block,
         max_block_bytes=block,
-        extents=file_of(_bytes_of_files(command)),
+        extents=file_of(size),
         clones=threads,
         depth=depth,
         queue=threads * depth,
@@ -112,16 +113,19 @@ def _part(kind: str, command: str) -> LoadPart:
 _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "size", "-n": "dirs", "-N": "files"}
 
 
-def _bytes_of_files(command: str) -> int | None:
+def _bytes_of_files(command: str, files: int | None) -> int | None:
     """Return the size of all files of a command in bytes: files × `--size`; None if the command has no size.
 
-    With `-n` and `-N`, each thread has that many directories with that many files. Otherwise every path is one file,
-    and the shell expands braces in paths.
+    `files` is the number that the table prints if the paths are directories; None if it prints none. With `-n` and
+    `-N`, each thread has that many directories with that many files. Otherwise every path is one file, and the shell
+    expands braces in paths.
     """
     options = _options(command)
     size = _size(options.get("size"))
     if size is None:
         return None
+    if files:
+        return size * files
     if "dirs" in options or "files" in options:
         return size * math.prod(_count(options.get(name)) for name in ("dirs", "files", "threads"))
     words = _words(command)

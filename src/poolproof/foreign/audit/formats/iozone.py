@@ -143,6 +143,7 @@ def _result(
         return
     is_mixed = kind == _MIXED
     is_write = "writ" in kind
+    has_writes = is_write or is_mixed  # the options apply to all tests; a read has nothing to sync
     is_direct, syncs = "-I" in run.flags, "-e" in run.flags or "-o" in run.flags
     part = LoadPart(
         kind,
@@ -156,9 +157,9 @@ def _result(
         is_synchronous=True,
         extents=file_of(None if size is None else size * clones),
         direct=is_direct or not run.is_known,
-        syncs=syncs or not run.is_known,
-        syncs_at_end="-e" in run.flags,
-        writes_are_synchronous="-o" in run.flags,
+        syncs=(syncs or not run.is_known) and has_writes,
+        syncs_at_end="-e" in run.flags and has_writes,
+        writes_are_synchronous="-o" in run.flags and has_writes,
     )
     figures = (
         values(iops=rate, bandwidth_bytes=rate * block if block else None)

@@ -14,8 +14,9 @@ from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Direction, Outcome, PartOutcome
 
 _START = re.compile(r"FIO Benchmark (?:Summary|Compari?s?i?on Summary)")
+_PERCENTILES = re.compile(r"FIO Benchmark Latency P\d")  # no means; they follow the table of the means
 _SIZE = re.compile(r"^\s*(?:Size|SIZE):\s*(?P<size>\d{1,9}(?:\.\d+)?[KMGTkmgt]i?)B?\s*$")
-_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: \(Read/Write\))?\s*$")
+_SECTION = re.compile(r"^\s*(?P<kind>IOPS|Bandwidth in KiB/sec|Latency in ns)(?: in ops)?(?: \(Read/Write\))?\s*$")
 _ROW = re.compile(r"^\s*(?P<order>Random|Sequential):\s*(?P<values>\d.*)$")
 _PAIR = re.compile(r"(?<![\d,.])(?P<read>\d[\d,.]{0,30}) / (?P<write>\d[\d,.]{0,30}+)(?![\d,.%])")
 _SINGLE_ROW = re.compile(r"^\s*(?P<order>Random|Sequential) R?(?P<side>read|write):\s*(?P<values>\d.*)$", re.IGNORECASE)
@@ -29,6 +30,8 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
     for line_number, line in numbered:
         if _START.search(line):
             is_open, size, kind = True, None, ""
+        elif _PERCENTILES.search(line):
+            is_open = False
         elif not is_open:
             continue
         elif match := _SIZE.match(line):
