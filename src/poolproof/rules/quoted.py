@@ -17,6 +17,7 @@ class Quoted:
     `is_macos`: True if the text names macOS, where direct=1 of fio sets F_NOCACHE: pages that are in the cache already
     are still used.
     `measures_memory`: why the value is the speed of memory by definition.
+    `stopped_by`: what ended a run that is too short; empty if it ran for the time that it should.
     `depths`: the queue depths that the author claims near the result, each with the sentence and its line.
     `hard_disks`: the line that names hard disks as the target, and `hard_disk_count` their number, 0 if unknown.
     """
@@ -29,6 +30,7 @@ class Quoted:
     just_written: str = ""
     is_macos: bool = False
     measures_memory: str = ""
+    stopped_by: str = ""
     hard_disks: str = ""
     hard_disk_count: int = 0
     depths: Mapping[int, str] = field(default_factory=dict)

@@ -19,7 +19,10 @@ def typical_ns(part: ReportedDirection) -> float | None:
 def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
     """Return the mean time between two I/Os of one clone, in nanoseconds; None if the rate is unknown."""
     clones = job.clones if job is not None else part.job.clones
-    return 1e9 * clones / part.figures.iops if part.figures.iops else None
+    iops = part.figures.iops
+    if not iops and job is not None and job.block_bytes == job.max_block_bytes:
+        iops = (part.figures.bandwidth_bytes or 0.0) / job.block_bytes
+    return 1e9 * clones / iops if iops else None
 
 
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:

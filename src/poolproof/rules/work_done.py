@@ -69,9 +69,11 @@ def _time_done(case: Case) -> Findings:
         )
     elif ran < _SHORTEST_S:
         ends_early = any(_ENDS & fio_job(job).options.keys() for job in jobs)
+        stopped_by = case.quoted.stopped_by if case.quoted else ""
+        is_suspect = (ran < _BURST_S or ends_early) if case.quoted is None else bool(stopped_by)
         yield finding(
-            "suspects" if (ran < _BURST_S or ends_early) and case.quoted is None else "notes",
-            f"the run took only {format_duration(ran)}: mostly start-up and a burst",
+            "suspects" if is_suspect else "notes",
+            f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: mostly start-up and a burst",
             weight=80,
             fix="use a larger size=, or time_based=1 with runtime=10 or more",
         )
@@ -123,7 +125,7 @@ RULE = Rule(
     wrong="fio failed, moved nothing, stopped early or moved too few bytes: its result describes a different test.",
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or less than 95 % "
     "of the bytes that the sizes add up to. A run of less than a second is reported as a note. It is suspect if "
-    "number_ios, io_size or loops ended it, or if it took less than 20 ms.",
+    "number_ios, io_size or loops ended it, if it took less than 20 ms, or if sysbench's number of requests ended it.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",
     sources=(

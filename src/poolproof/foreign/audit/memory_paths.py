@@ -18,6 +18,7 @@ _MEMORY = (
     (re.compile(r"/dev/zram\d+$"), "zram"),
     (re.compile(r"/dev/nullb\d+$"), "null_blk, which drops the data or keeps it"),
 )
+_NAMED = re.compile(r"(?:^|[/_.-])(?:ram[-_]?(?:disk|drive|fs)s?|tmpfs)(?=$|[/_.\d-])", re.IGNORECASE)
 _PAST_THE_KERNEL = frozenset(
     {
         "rbd", "rados", "http", "nfs", "gfapi", "gfapi_async", "glusterfs", "libhdfs", "libiscsi", "nbd", "net",
@@ -33,6 +34,12 @@ def memory_of(load: Load) -> str | None:
     paths = {extent.file for part in load.parts for extent in part.extents}
     found = {next((name for pattern, name in _MEMORY if pattern.match(path)), None) for path in paths}
     return found.pop() if len(found) == 1 else None
+
+
+def named_memory(load: Load) -> str:
+    """Return the first path of the load if all of its paths name a RAM disk; empty otherwise."""
+    paths = [extent.file for part in load.parts for extent in part.extents]
+    return paths[0] if paths and all(_NAMED.search(path) for path in paths) else ""
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:

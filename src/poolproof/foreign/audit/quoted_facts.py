@@ -115,6 +115,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
         just_written=foreign.just_written,
         measures_memory=foreign.measures_memory,
+        stopped_by=foreign.stopped_by,
     )
 
 

@@ -15,7 +15,7 @@ from poolproof.foreign.audit.formats.protocol import ForeignResult
 from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.machine import UNKNOWN, QuotedMachine, find_machine, for_load, known_of, with_machine
-from poolproof.foreign.audit.memory_paths import memory_of, without_other_disks
+from poolproof.foreign.audit.memory_paths import memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
 from poolproof.foreign.audit.proof import proof_of
@@ -145,6 +145,8 @@ def judge_result(
     next_start = surroundings.next_start(whole.last_line)
     load = _foreign_load(foreign, found) if foreign else _named_files(load_of(jobs), found)
     found = replace(found, result=without_other_disks(found.result, load))
+    if (path := named_memory(load)) and not quoted.memory:
+        quoted = replace(quoted, memory=f"the path is “{path}”")
     block = block_of(whole, surroundings.blocks, next_start)
     counters = (from_block(whole, block) if block else None) or from_disk_use(found.result)
     counters = counters and for_group(counters, found.result)

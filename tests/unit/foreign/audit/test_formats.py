@@ -509,3 +509,52 @@ def test_the_proof_of_a_fio_job_uses_its_folder_and_options() -> None:
 
 def test_a_text_without_results_has_none() -> None:
     assert audit_text("x", "I ran dd and bonnie++ and it was 500 MB/s\n", Context()) == ()
+
+
+SHORT_SYSBENCH = """\
+Number of threads: 8
+128 files, 512MiB each
+64GiB total file size
+Block size 16KiB
+Doing random r/w test
+
+File operations:
+    reads/s:                      8000.00
+    writes/s:                     5000.00
+    fsyncs/s:                     17000.00
+
+General statistics:
+    total time:                          {seconds}s
+"""
+
+
+@pytest.mark.parametrize(("seconds", "effect"), [("0.7301", "suspects"), ("10.0002", "")])
+def test_a_run_of_sysbench_that_its_requests_ended_is_suspect(seconds: str, effect: str) -> None:
+    (audited,) = audit_text("post", SHORT_SYSBENCH.format(seconds=seconds), Context())
+    assert {finding.rule: finding.effect for finding in audited.findings}.get("work-done", "") == effect
+
+
+DD_INTO = """\
+{said}
+$ dd if=/dev/zero of={path} bs={block} count=10k conv=fdatasync
+10240+0 records in
+10240+0 records out
+104857600 bytes (105 MB, 100 MiB) copied, 0.7 s, 149 MB/s
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "block", "is_memory"),
+    [
+        ("", "/mnt/ramdisk/test.img", "10k", True),
+        ("", "/srv/tmpfs/a", "10k", True),
+        ("I wrote it to a ram disk", "/srv/a", "10k", True),
+        ("", "/mnt/ramdiskless/a", "10k", False),
+        ("", "/srv/a", "10k", False),
+        ("", "/mnt/ramdisk/test.img", "10M", False),
+    ],
+)
+def test_the_path_or_a_sentence_names_a_ram_disk(said: str, path: str, block: str, *, is_memory: bool) -> None:
+    """Each I/O of 10 KiB took 69 µs, which is typical of memory; an I/O of 10 MiB took 70 ms, which is not."""
+    (audited,) = audit_text("post", DD_INTO.format(said=said, path=path, block=block), Context())
+    assert ("named-memory" in {finding.rule for finding in audited.findings}) == is_memory

@@ -27,7 +27,7 @@ class ForeignResult:
     of the test files, if the program prints it. `missing`: what the format does not show. `just_written`: a sentence
     about the earlier command in the text that wrote the file that this one reads. `measures_memory`: why the value is
     the speed of memory by definition; empty for all others. `is_on_device`: True if the program reads a block device,
-    not files.
+    not files. `stopped_by`: what ended a run that is too short; empty if it ran for the time that it should.
     """
 
     program: str
@@ -42,6 +42,7 @@ class ForeignResult:
     just_written: str = ""
     measures_memory: str = ""
     is_on_device: bool = False
+    stopped_by: str = ""
 
     @property
     def generator(self) -> str:

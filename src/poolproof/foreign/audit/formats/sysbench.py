@@ -41,6 +41,7 @@ _OPTIONS = {
     "file-total-size": "size", "file-block-size": "block", "num-threads": "threads", "threads": "threads",
     "file-extra-flags": "flags", "file-fsync-freq": "every",
 }  # fmt: skip
+_SHORTEST_LIMIT_S = 1.0  # --time and --max-time are whole seconds
 _TESTS = {
     "seqwr": "sequential write", "seqrewr": "sequential rewrite", "seqrd": "sequential read", "rndrd": "random read",
     "rndwr": "random write", "rndrw": "random r/w",
@@ -66,7 +67,7 @@ class _SysbenchRun:
             moved = self.moved.get(kind)
             rate = self.rate.get(kind) or (moved / seconds if moved and seconds else 0.0)
             if iops or rate:
-                total = moved if moved is not None else rate * seconds if seconds else None
+                total = moved if moved is not None else rate * seconds if rate and seconds else None
                 found[kind] = values(
                     iops=iops or None, bandwidth_bytes=rate or None, io_bytes=whole(total), seconds=seconds
                 )
@@ -75,7 +76,16 @@ class _SysbenchRun:
         part = _part(self.options, found)
         outcome = outcome_of("sysbench fileio", part.name, found)
         size = whole(amount(self.options.get("size", ""), 1024))
-        return ForeignResult("sysbench fileio", self.line, self.last_line, outcome, (part,), size_bytes=size)
+        is_short = seconds is not None and seconds < _SHORTEST_LIMIT_S
+        return ForeignResult(
+            "sysbench fileio",
+            self.line,
+            self.last_line,
+            outcome,
+            (part,),
+            size_bytes=size,
+            stopped_by="sysbench's number of requests ended it, not its time limit" if is_short else "",
+        )
 
 
 def _part(options: dict[str, str], found: dict[str, Direction]) -> LoadPart:
