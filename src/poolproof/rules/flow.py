@@ -4,17 +4,19 @@
 result is refuted.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from poolproof.evidence.model import Account
 from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Effect
-from poolproof.rules.path import writes_go_past_ram
+from poolproof.rules.path import is_zfs, writes_go_past_ram
 from poolproof.rules.reported import Kind, parts
 from poolproof.rules.tolerances import IN_DRAIN, READ, REFUTED, WRITTEN, WRITTEN_IN_TIME
 from poolproof.units import format_size
 
 _LAST_UNSYNCED = 0.05
+_PAGE, _SECTOR = 4096, 512
 
 
 @dataclass(frozen=True)
@@ -276,12 +278,19 @@ def stored_share(case: Case) -> float:
 def _written_share(case: Case) -> float:
     """Return the fraction of fio's written bytes that remains after compression, from buffer_compress_percentage.
 
-    With several jobs, the lowest percentage counts. The result is at least 0.01.
+    With several jobs, the lowest percentage counts. The result is at least 0.01. What remains of a unit takes whole
+    sectors, so a record of 4 KiB on 4 KiB sectors does not become smaller.
     """
     writers = [job for job in case.load.parts if job.writes]
-    if not compresses(case) or not writers:
+    if not compresses(case) or not writers or case.target is None:
         return 1.0
-    return max(1 - min(job.compress_percentage or 0 for job in writers) / 100, 0.01)
+    share = max(1 - min(job.compress_percentage or 0 for job in writers) / 100, 0.01)
+    unit, sector = case.target.record_bytes, _PAGE
+    if is_zfs(case.target):
+        sector = case.target.alignment_bytes or case.target.physical_block_bytes or _SECTOR
+    elif unit and all(job.commits_each_write or writes_go_past_ram(case, job) is True for job in writers):
+        unit = min(unit, *(job.block_bytes for job in writers))  # btrfs compresses what it writes at once
+    return share if not unit else min(1.0, math.ceil(unit * share / sector) * sector / unit)
 
 
 def compresses(case: Case) -> bool:

@@ -271,6 +271,31 @@ def test_writes_that_zfs_counts_as_direct_wait_for_the_disks(
     assert is_direct_on_zfs(job("rw=randwrite bs=16k direct=1"), target)
 
 
+@pytest.mark.parametrize(
+    ("file_system", "record_kib", "sector", "options", "least"),
+    [
+        ("zfs", 4, 4096, "", 1.0),  # nothing can be saved
+        ("zfs", 16, 4096, "", 0.25),
+        ("zfs", 16, 512, "", 2 * KIB / (16 * KIB)),
+        ("zfs", 128, 4096, "", 16 * KIB / (128 * KIB)),
+        ("btrfs", 128, 4096, "", 16 * KIB / (128 * KIB)),  # neighbouring pages are compressed together
+        ("btrfs", 128, 4096, "fdatasync=1", 1.0),
+        ("btrfs", 128, 4096, "direct=1", 1.0),
+    ],
+)
+def test_compression_leaves_whole_sectors(
+    file_system: str, record_kib: int, sector: int, options: str, least: float
+) -> None:
+    """With buffer_compress_percentage=90, a tenth of the bytes is all that a small record would need."""
+    zfs = ZfsFacts(version="2.1.11") if file_system == "zfs" else None
+    target = Target(file_system, 8 * GIB, compression="lz4", record_bytes=record_kib * KIB, zfs=zfs)
+    target = replace(target, alignment_bytes=sector if zfs else None)
+    load = f"rw=randwrite bs=4k size=64m end_fsync=1 buffer_compress_percentage=90 {options}"
+    for share, is_stored in ((least, True), (0.85 * least, False)):
+        case = _write(load, 65_536, 4096, int(share * 256 * MIB), int(share * 256 * MIB), target)
+        assert ("write-vanished" not in {each.rule for each in judge(case).findings}) == is_stored
+
+
 @pytest.mark.parametrize("option", ["data=ordered", "data=journal"])
 def test_ext4_with_a_journal_of_data_does_no_direct_writes(option: str) -> None:
     """ext4 on a loop device, Linux 6.18, fsync=64: 7,872 writes, each stored in the journal and in its place."""
