@@ -11,7 +11,7 @@ from poolproof.units import format_count, format_duration, format_rate
 MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
 
-Of = Literal["all", "read", "write", "trim", "requests", "syncs"]
+Of = Literal["all", "read", "write", "trim", "ios", "syncs"]
 """The I/Os or latencies that a metric is about; see `Metric`."""
 
 
@@ -40,7 +40,7 @@ class _Events(NamedTuple):
 
 _EVENTS: Mapping[Of, _Events] = {
     "all": _Events("I/O", "requests"),
-    "requests": _Events("I/O", "requests"),
+    "ios": _Events("I/O", "requests"),
     "read": _Events("read", "reads"),
     "write": _Events("write", "writes"),
     "syncs": _Events("sync", "syncs"),
@@ -53,7 +53,7 @@ class Metric:
 
     `field` is the metric's field in `TrialMetrics`, and `column` its name in exports and SQL. `is_comparable` is true
     if layouts can be compared by the metric (`metric:`, `--metric`, claims). For a rate, `of` is `all` (reads
-    and writes), `read`, `write` or `trim`. For a latency percentile, `percent` is set, and `of` is `requests`
+    and writes), `read`, `write` or `trim`. For a latency percentile, `percent` is set, and `of` is `ios`
     (completion latency), `read` or `write` (completion latency of one direction) or `syncs` (fsync and fdatasync).
     """
 
@@ -129,9 +129,9 @@ METRICS: tuple[Metric, ...] = (
     _rate("bandwidth", "bandwidth", BYTES_PER_S, "all", "bandwidth_bytes"),
     _rate("read_bandwidth", "read bandwidth", BYTES_PER_S, "read", "read_bandwidth_bytes"),
     _rate("write_bandwidth", "write bandwidth", BYTES_PER_S, "write", "write_bandwidth_bytes"),
-    _latency("p50", "median latency", "requests", 50.0),
-    _latency("p99", "p99 latency", "requests", 99.0),
-    _latency("p999", "p99.9 latency", "requests", 99.9),
+    _latency("p50", "median latency", "ios", 50.0),
+    _latency("p99", "p99 latency", "ios", 99.0),
+    _latency("p999", "p99.9 latency", "ios", 99.9),
     _latency("read_p50", "median read latency", "read", 50.0),
     _latency("read_p99", "p99 of reads", "read", 99.0),
     _latency("read_p999", "p99.9 of reads", "read", 99.9),

@@ -11,7 +11,7 @@ from poolproof.metrics import COLUMNS, COMPARABLE, METRICS, metric_of
 
 SOURCE = Path(__file__).parents[2] / "src" / "poolproof"
 ROWS = """\
-    _latency("p90", "p90 latency", "requests", 90.0),
+    _latency("p90", "p90 latency", "ios", 90.0),
     _latency("read_p95", "p95 of reads", "read", 95.0),
     _rate("trim_iops", "trim IOPS", IOS_PER_S, "trim"),
 """

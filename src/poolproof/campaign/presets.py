@@ -27,8 +27,8 @@ _BACKUP = Preset(
     # borg writes segments of up to 500 MiB (max_segment_size = 524288000) and restic pack files of 16 MiB, one after
     # the other, all of them new. Both sync their files, and so do most copies that are followed by `sync`. With
     # end_fsync=1, this last sync counts in the bandwidth. The tools write through the page cache. This job bypasses it,
-    # with eight requests in flight as in writeback: writing a file inside the page cache would measure RAM. It
-    # overwrites one file, because new blocks would make the eight requests wait for each other (ext4 and xfs allocate
+    # with eight I/Os in flight as in writeback: writing a file inside the page cache would measure RAM. It
+    # overwrites one file, because new blocks would make the eight writes wait for each other (ext4 and xfs allocate
     # under a lock). A copy-on-write layout allocates new blocks anyway.
     name="backup",
     summary="a backup: one large sequential write in 1 MiB blocks, synced at the end",
@@ -117,7 +117,7 @@ _POSTGRES = Preset(
 )
 
 _VM = Preset(
-    # 70 % random reads of about 8 KiB with 8 requests outstanding: Microsoft's VMFleet calls this its general profile,
+    # 70 % random reads of about 8 KiB with 8 I/Os in flight: Microsoft's VMFleet calls this its general profile,
     # and StorageReview runs it for virtual machines with HCIBench. Guests send more than one size, because their page
     # caches write back 4 KiB pages and merged runs of them. The split from 4 to 64 KiB is poolproof's own choice; no
     # trace confirms its exact shares. The four jobs are four guests, each with its own file instead of a disk image.

@@ -186,7 +186,7 @@ def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> l
     """Return the histograms that a percentile is computed from, one per interval."""
     if percentile.of == "syncs":
         return [each.sync_bins for each in intervals]
-    if percentile.of != "requests" and any(each.read_bins or each.write_bins for each in intervals):
+    if percentile.of != "ios" and any(each.read_bins or each.write_bins for each in intervals):
         return [each.read_bins if percentile.of == "read" else each.write_bins for each in intervals]
     return [each.bins for each in intervals]
 

@@ -20,7 +20,7 @@ def figures_of(result: Outcome) -> TrialMetrics:
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {
-        "requests": latency_of(result),
+        "ios": latency_of(result),
         "read": latency_of(result, "read"),
         "write": latency_of(result, "write"),
         "syncs": sync_latency_of(result),
@@ -34,7 +34,7 @@ def figures_of(result: Outcome) -> TrialMetrics:
     return TrialMetrics(
         **rates,
         **percentiles,
-        requests=_samples(latencies["requests"]),
+        requests=_samples(latencies["ios"]),
         syncs=_samples(latencies["syncs"]),
         reads=_samples(latencies["read"]),
         writes=_samples(latencies["write"]),

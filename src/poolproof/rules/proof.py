@@ -14,7 +14,7 @@ from poolproof.rules.tolerances import FLUSHED, STORED_BY_SYNCS
 LATENCIES: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_of_ios)
 """The latency percentiles of reads, of writes and of both together."""
 
-LATENCIES_OF_BOTH: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "requests")
+LATENCIES_OF_BOTH: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of == "ios")
 """The latency percentiles of reads and writes together."""
 
 READ_LATENCIES: tuple[MetricId, ...] = tuple(

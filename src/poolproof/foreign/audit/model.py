@@ -135,6 +135,6 @@ def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
 def _latency(latency: Latency | None) -> dict[str, float | None] | None:
     if latency is None:
         return None
-    known = {row.id: row.percent for row in METRICS if row.of == "requests" and row.percent is not None}
+    known = {row.id: row.percent for row in METRICS if row.of == "ios" and row.percent is not None}
     percentiles = {name: percentile(latency, at) for name, at in known.items()}
     return {"mean": latency.mean_ns, **percentiles}

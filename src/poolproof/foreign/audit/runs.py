@@ -92,7 +92,7 @@ def _recorded_metrics(trial: Trial) -> AuditedMetrics:
     directions = {}
     for name in moved:
         # the percentiles of all I/Os are those of the only direction; older runs have no others
-        clat = _recorded_latency(trial, name) or (_recorded_latency(trial, "requests") if len(moved) == 1 else None)
+        clat = _recorded_latency(trial, name) or (_recorded_latency(trial, "ios") if len(moved) == 1 else None)
         bandwidth, iops = rates[name]
         directions[name] = Direction(bandwidth_bytes=bandwidth, iops=iops, clat=clat)
     return AuditedMetrics(directions, _recorded_latency(trial, "syncs"))

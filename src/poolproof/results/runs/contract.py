@@ -137,7 +137,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
         "rates": {metric.id: _mean(cell, metric.id) for metric in METRICS if metric.is_rate},
         "iops": _interval_object(cell.result("iops").interval),
         "bandwidth_bytes": _interval_object(cell.result("bandwidth").interval),
-        "latency_ns": _percentiles(cell, "requests"),
+        "latency_ns": _percentiles(cell, "ios"),
         "read_latency_ns": _percentiles(cell, "read"),
         "write_latency_ns": _percentiles(cell, "write"),
         "sync_latency_ns": _percentiles(cell, "syncs"),

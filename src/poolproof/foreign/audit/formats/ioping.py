@@ -31,7 +31,7 @@ _NEAR = 15
 _DEFAULT_FILE = 1 << 20
 _TEMPORARY = re.compile(r"^(?:tmpfs|ramfs|zram)\b")
 _IN_MEMORY = "ioping ran on {target}, which is memory"
-_MISSING = ("results with more than one request in flight: ioping sends one at a time",)
+_MISSING = ("results with more than one I/O in flight: ioping sends one at a time",)
 _SMALL = "whether a disk's own RAM served the I/O: the temporary file is 1 MiB unless -S says otherwise"
 
 
