@@ -44,8 +44,9 @@ def result_row(cell: Cell, metric: MetricId) -> Row | None:
     interval = Interval(result.interval.mean) if cell.did_not_converge else result.interval  # its bounds are not valid
     bounds = (interval.mean, interval.low, interval.high)
     value, low, high = (None if each is None else short(axis_value(each, metric)) for each in bounds)
-    few = cell.few_events(metric) is not None
-    return value, low, high, result.counts, cell.did_not_converge, few, result_text(cell, metric), result.verdict
+    found = cell.usability(metric)
+    doubts = (found.counts, not found.converged, found.few is not None)
+    return value, low, high, *doubts, result_text(cell, metric), result.verdict
 
 
 def axis_value(value: float, metric: MetricId) -> float:

@@ -111,9 +111,11 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
     value, half = value_text(figure.mean, row.cell.metric), half_width_text(figure)
     if row.settled is False:
         return f"about {value}"
-    if row.counts and row.cell.few_events() is not None:
+    if not row.counts:
+        return value
+    if not row.cell.usability().can_be_ranked:
         return f"{value}, {TOO_FEW}"
-    return f"{value} ±{half}" if half and row.counts else value
+    return f"{value} ±{half}" if half else value
 
 
 def _not_converged(rows: Iterable[ExportRow]) -> str:
@@ -162,8 +164,7 @@ def _legend(table: ExportTable) -> str:
     marks = [f"{mark} {verdict}" for verdict, mark in MARKS.items() if any(row.own.verdict == verdict for row in rows)]
     if any(row.figure and row.figure.half_width is not None for row in known):
         marks.append(f"± half the {table.confidence} interval")
-    enough = [row for row in known if row.cell.few_events() is None]
-    if any(row.counts and row.figure and row.figure.half_width is None for row in enough):
+    if any(row.figure and row.figure.half_width is None for row in known if row.cell.usability().can_be_ranked):
         marks.append("no ± and not struck through: a single trial, so no interval")
     if any(row.limit and row.counts for row in rows):
         marks.append("of limit: share of what the layout's disks delivered when each was measured alone")

@@ -88,7 +88,7 @@ class ExportRow:
 
         Empty for a rejected result and for a percentile with too few events.
         """
-        return self.cell.remarks() if self.counts and self.cell.few_events() is None else ()
+        return self.cell.remarks() if self.cell.usability().can_be_ranked else ()
 
     @property
     def settled(self) -> bool | None:

@@ -110,7 +110,7 @@ def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...],
 
 
 def _remarks(cell: Cell) -> tuple[str, ...]:
-    return cell.remarks() if cell.counts and cell.few_events() is None else ()
+    return cell.remarks() if cell.usability().can_be_ranked else ()
 
 
 def did_not_converge(cell: Cell) -> bool:
@@ -256,7 +256,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 def _speed(cell: Cell) -> float | None:
     """Return the result, inverted if lower is better; None if it was rejected, is 0 or has too few events."""
-    if not cell.counts or cell.figure is None or cell.figure.mean <= 0 or cell.few_events() is not None:
+    if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
 

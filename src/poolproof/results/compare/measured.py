@@ -64,23 +64,21 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"
-    result = cell.result(metric)
-    if not result.counts:
-        reasons = cell.reasons(metric)
-        return f"{result.verdict} ({reasons[0].rule})" if reasons else result.verdict
+    usability = cell.usability(metric)
+    if usability.rejected:
+        return usability.rejected
     findings = (finding for finding in cell.findings_on(metric) if finding.is_about(metric))
     if excluding := [rule for rule in rules_of(findings) if rule.not_compared]:
         return f"{excluding[0].not_compared} ({excluding[0].id})"
-    count = len(result.values)
+    count = len(cell.values(metric))
     if not count:
         return "; ".join(without_value(cell.trials, metric)) or f"no {metric} was measured"
     log = metric_log_mean(cell.samples(metric), metric, run.priors.get(metric))
     if log is None:
         return "a trial measured 0"
-    few = cell.few_events(metric)
-    if few is not None:
-        return Measured(cell, metric, LogMean(log.mean, None), count, few=few)
-    if not cell.unsteady:
+    if usability.few is not None:
+        return Measured(cell, metric, LogMean(log.mean, None), count, few=usability.few)
+    if usability.can_be_tested:
         return Measured(cell, metric, log, count)
     extended = with_extremes(log, cell.trials, metric)
     if extended is None:

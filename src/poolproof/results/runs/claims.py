@@ -26,7 +26,6 @@ from poolproof.campaign.claims import (
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
-from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
@@ -219,10 +218,10 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 def _samples(term: CellValue, cells: _Cells) -> Samples:
     """Return one value for each trial that did not fail or, with several builds, the mean of each build."""
     cell = cells.at(term.layout, term.workload)
-    if term.name in COMPARABLE and not (result := cell.result(term.name)).counts:
-        raise _NoValue(f"{cell.key} is {result.verdict}")
-    if term.name in COMPARABLE and (few := cell.few_events(term.name)) is not None:
-        raise _NoValue(f"{cell.key} has {TOO_FEW}: {few.sentence}")
+    usability = cell.usability(term.name) if term.name in COMPARABLE else None
+    if usability is not None and not usability.can_be_ranked:
+        why = f"has {usability.too_few}" if usability.counts else f"is {usability.verdict}"
+        raise _NoValue(f"{cell.key} {why}")
     measured = [trial for trial in cell.trials if has_values(trial.verdict)]
     builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]
     samples = samples_among(builds, by_build=cell.by_build)

@@ -135,7 +135,7 @@ def _limit(cell: Cell, bare: _BareCells, devices: set[str], unfit: str) -> Limit
     leaves = tuple(LeafLimit(device, float(values[device]), load) for device, load in loads.items())
     found = _of_leaves(cell.figure.mean, cell.metric, leaves)
     every = (cell, *alone.values())
-    converged = not any(each.did_not_converge or each.few_events(cell.metric) is not None for each in every)
+    converged = all(each.usability(cell.metric).is_precise for each in every)
     return replace(found, over=_over(cell, found, alone), converged=converged)
 
 
@@ -231,8 +231,8 @@ def _loads(cell: Cell) -> dict[str, float] | str:
 def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
     if cell is None:
         return f"{device} was not measured alone"
-    result = cell.result(metric)
-    if not result.counts:
-        return f"{device} alone is {result.verdict}"
-    interval = mean_interval(result.values)
+    usability = cell.usability(metric)
+    if not usability.counts:
+        return f"{device} alone is {usability.verdict}"
+    interval = mean_interval(cell.values(metric))
     return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no {metric}"

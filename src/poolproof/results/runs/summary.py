@@ -23,6 +23,7 @@ from poolproof.results.runs.few_events import FewEvents, few_events
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
+from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import VERDICTS, Finding
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, difference
@@ -175,6 +176,12 @@ class Cell:
         result = self.result(metric)
         return self.figure if result.values == self.values() else result.interval
 
+    def usability(self, metric: MetricId | None = None) -> Usability:
+        """Return what the result for a metric may be used for, by default for the workload's own metric."""
+        result = self.result(metric)
+        causes = () if result.counts else self.reasons(metric)
+        return Usability(result.verdict, causes, self.few_events(metric), not self.did_not_converge, self.unsteady)
+
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
         """Return why a percentile has too few events to be compared; None for a rate, or if it has enough."""
         return few_events(self.trials, metric or self.metric)
@@ -318,13 +325,9 @@ def speeds_to_baseline(
     found = {}
     for cell in cells:
         base = bases.get((cell.workload, cell.state)) or bases.get((cell.workload, HEALTHY))
-        if (
-            base is None
-            or cell.layout == baseline
-            or not all(each.counts and not each.unsteady for each in (cell, base))
-        ):
+        if base is None or cell.layout == baseline:
             continue
-        if cell.few_events() is not None or base.few_events() is not None:
+        if not all(each.usability().can_be_tested for each in (cell, base)):
             continue
         sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
         if sides[0] is not None and sides[1] is not None:

@@ -1,0 +1,55 @@
+"""What the result of a cell may be used for, and the reason if it may not be used for more."""
+
+from dataclasses import dataclass
+
+from poolproof.results.runs.few_events import TOO_FEW, FewEvents
+from poolproof.rules.model import Finding
+from poolproof.verdicts import Verdict, counts
+
+
+@dataclass(frozen=True)
+class Usability:
+    """What the result of a cell for one metric may be used for.
+
+    `causes` has the findings that caused the verdict if the result does not count, strongest first. `few` says which
+    trial has too few events for a percentile. `converged` is false if the result is less precise than `until` requires.
+    `unsteady` has the reasons why the rate changed within a trial.
+    """
+
+    verdict: Verdict
+    causes: tuple[Finding, ...] = ()
+    few: FewEvents | None = None
+    converged: bool = True
+    unsteady: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """True if the result is valid: it was neither refuted nor did it fail."""
+        return counts(self.verdict)
+
+    @property
+    def can_be_ranked(self) -> bool:
+        """True if the result is valid and has enough events to be ranked, compared or claimed."""
+        return self.counts and self.few is None
+
+    @property
+    def can_be_tested(self) -> bool:
+        """True if the result can be ranked, and its rate does not change: its interval is then that of its trials."""
+        return self.can_be_ranked and not self.unsteady
+
+    @property
+    def is_precise(self) -> bool:
+        """True if the result has enough events and is as precise as the campaign's `until` requires."""
+        return self.converged and self.few is None
+
+    @property
+    def rejected(self) -> str:
+        """Return the verdict, and the rule that caused it: `refuted (arc-hits)`. Empty if the result counts."""
+        if self.counts:
+            return ""
+        return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict
+
+    @property
+    def too_few(self) -> str:
+        """Return that a percentile has too few events, and how many are needed; empty if it has enough."""
+        return "" if self.few is None else f"{TOO_FEW}: {self.few.sentence}"

@@ -1,0 +1,54 @@
+"""What a cell's result may be used for: one answer for tables, charts, comparisons, rankings and claims."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from poolproof.campaign.yaml import parse_campaign
+from poolproof.results.runs.loading import load_run
+from poolproof.results.runs.model import Convergence, Trial
+from poolproof.results.runs.summary import Cell, cells_of
+from poolproof.stopping.model import NotConverged
+from poolproof.verdicts import Verdict
+from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
+
+
+def cell(*trials: Trial, campaign: str = CAMPAIGN) -> Cell:
+    (found,) = cells_of(trials, parse_campaign(campaign, "t"))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rejected"),
+    [
+        ("sound", ""),
+        ("unproven", ""),
+        ("suspect", ""),
+        ("refuted", "refuted (write-vanished)"),
+        ("failed", "failed (write-vanished)"),
+    ],
+)
+def test_only_a_verdict_that_counts_allows_a_ranking(verdict: Verdict, rejected: str) -> None:
+    found = cell(trial("one", "stream", 1, verdict), trial("one", "stream", 2)).usability()
+    assert (found.rejected, found.counts, found.can_be_ranked, found.can_be_tested) == (rejected, *[not rejected] * 3)
+    assert found.is_precise, "the verdict says nothing about the precision"
+
+
+def test_a_percentile_with_too_few_events_counts_but_is_not_ranked() -> None:
+    few = trial("one", "reads")
+    assert few.figures is not None
+    few = replace(few, metric="p99", figures=replace(few.figures, requests=112))
+    found = cell(few).usability()
+    assert (found.counts, found.can_be_ranked, found.can_be_tested, found.is_precise) == (True, False, False, False)
+    assert found.too_few.startswith("too few events: 112 I/Os in a trial; the p99 latency needs 1,000 I/Os")
+    assert cell(few).usability("iops").can_be_tested, "a rate needs no number of events"
+
+
+def test_a_changing_rate_is_ranked_but_neither_tested_nor_precise(tmp_path: Path) -> None:
+    until = CAMPAIGN.replace("time: 5s", "until: 3%")
+    changing = Convergence(False, 0.0, 10.0, 10.0, reasons=(NotConverged("drift", "it falls"),))
+    found = cell(replace(trial("one", "stream"), settling=changing), campaign=until).usability()
+    assert (found.counts, found.can_be_ranked, found.is_precise) == (True, True, False)
+    assert (found.unsteady, found.can_be_tested) == (("drift",), False)
+    assert load_run(make_run(tmp_path / "run", all_trials())).cells[0].usability().is_precise
