@@ -10,8 +10,6 @@ from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
 from poolproof.verdicts import Verdict
 
-_STRENGTH = tuple(VERDICTS)
-
 
 @dataclass(frozen=True)
 class Judgement:
@@ -74,4 +72,4 @@ def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: (_STRENGTH.index(finding.effect), -finding.weight, finding.rule)))
+    return tuple(sorted(findings, key=lambda finding: (finding.rank, finding.rule)))

@@ -21,6 +21,8 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "notes": None,
 }
 """The verdict that a finding of each effect causes, strongest effect first; None for a note."""
+EFFECTS = tuple(VERDICTS)
+"""The effects, strongest first."""
 
 Changes = Mapping[str, str | None]
 """The options to set in one job, by name. An option whose value is None is removed."""
@@ -51,6 +53,11 @@ class Finding:
     fix: str
     weight: int = 50
     metrics: tuple[MetricId, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Return a sort key that puts the strongest finding first: by effect, then by weight."""
+        return EFFECTS.index(self.effect), -self.weight
 
     def is_about(self, metric: MetricId) -> bool:
         """True if the finding changes the verdict of the metric, or is a note on it."""

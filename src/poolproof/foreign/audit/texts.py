@@ -193,7 +193,7 @@ def _only_doubted(judgement: Judgement) -> Judgement:
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
         for each in judgement.findings
     ]
-    ordered = sorted(findings, key=lambda finding: (tuple(VERDICTS).index(finding.effect), -finding.weight))
+    ordered = sorted(findings, key=lambda finding: finding.rank)
     verdict = judgement.verdict
     if verdict == "refuted":
         verdict = VERDICTS[ordered[0].effect] or verdict

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 from poolproof.foreign.lint.history import Before
 from poolproof.foreign.lint.job_groups import JobGroup
-from poolproof.foreign.lint.model import SEVERITIES, FioCall
+from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import possible_jobs
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
 from poolproof.rules.catalogue import all_rules
-from poolproof.rules.model import Case, Changes, Finding, Rule
+from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
 
 _NOTHING_BEFORE = Before()
 
@@ -79,7 +79,7 @@ def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> 
 
     If the texts of the findings differ, the returned finding has the rule's general text, which contains no values.
     """
-    finding = max([finding, *others], key=lambda each: list(SEVERITIES).index(each.effect))
+    finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
         return finding
     return replace(finding, message=rule.wrong, fix=rule.fix)

@@ -22,10 +22,9 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.catalogue import rule
-from poolproof.rules.model import VERDICTS, Finding
+from poolproof.rules.model import EFFECTS, Finding
 from poolproof.units import format_size
 
-_EFFECTS = tuple(VERDICTS)
 _MOST_FIXES = 3
 _MOST_JOBS = 100
 Texts = tuple[str, ...]
@@ -57,14 +56,12 @@ def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
         for finding in dict.fromkeys((*asked.values(), *cell.findings)):
             by_rule.setdefault((asked.get(finding.rule) == finding, finding.rule), []).append((number, cell, finding))
     groups = [_finding_group(name, found, asked=asked) for (asked, name), found in by_rule.items()]
-    return sorted(
-        groups, key=lambda group: (not group["asked"], _EFFECTS.index(group["effect"]), -len(group["places"]))
-    )
+    return sorted(groups, key=lambda group: (not group["asked"], EFFECTS.index(group["effect"]), -len(group["places"])))
 
 
 def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, asked: bool) -> dict[str, Any]:
     findings = [finding for _, _, finding in found]
-    worst = min(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight))
+    worst = min(findings, key=lambda finding: finding.rank)
     effects = Counter(finding.effect for finding in findings)
     try:
         title, wrong = rule(name).title, rule(name).wrong
@@ -76,7 +73,7 @@ def _finding_group(name: str, found: Sequence[tuple[int, Cell, Finding]], *, ask
         "title": title,
         "wrong": wrong,
         "effect": worst.effect,
-        "effects": sorted(effects.items(), key=lambda each: _EFFECTS.index(each[0])),
+        "effects": sorted(effects.items(), key=lambda each: EFFECTS.index(each[0])),
         "example": worst.message,
         "fixes": [fix for fix, _ in Counter(finding.fix for finding in findings).most_common(_MOST_FIXES)],
         "places": [(number, str(cell.key)) for number, cell, _ in found],

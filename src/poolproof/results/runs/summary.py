@@ -24,7 +24,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
-from poolproof.rules.model import VERDICTS, Finding
+from poolproof.rules.model import Finding
 from poolproof.statistics.builds import Samples
 from poolproof.statistics.comparison import LogMean, difference
 from poolproof.statistics.intervals import Interval, mean_interval
@@ -34,8 +34,6 @@ from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
 """Adds the variance between runs to the mean of a cell's metric if earlier runs show it."""
-
-_EFFECTS = tuple(VERDICTS)
 
 
 @dataclass(frozen=True)
@@ -385,6 +383,6 @@ def _figure(
 def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the strongest finding of each rule, strongest first."""
     by_rule: dict[str, Finding] = {}
-    for finding in sorted(findings, key=lambda finding: (_EFFECTS.index(finding.effect), -finding.weight)):
+    for finding in sorted(findings, key=lambda finding: finding.rank):
         by_rule.setdefault(finding.rule, finding)
     return tuple(by_rule.values())
