@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from poolproof.facts.block import Below
+from poolproof.facts.block import Below, counted_device
 from poolproof.steps import Step
 
 
@@ -21,6 +21,11 @@ class Leaf:
     below: Below | None = None
     host: str = ""
     model: str = ""
+
+    @property
+    def kernel_name(self) -> str:
+        """Return the kernel name of the device whose counters are read: `loop40`, or `sda1` for a partition."""
+        return counted_device(self.counter)
 
 
 @dataclass(frozen=True)

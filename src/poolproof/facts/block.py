@@ -40,7 +40,6 @@ class BlockFacts:
     model: str = ""
     serial: str = ""
     wwn: str = ""
-    transport: str = ""
     rotational: bool = False
     read_only: bool = False
     file_system: str = ""
@@ -179,6 +178,11 @@ def block_below(name: str) -> Below:
     return Below(name, f"/sys/class/block/{name}/stat")
 
 
+def counted_device(counter: str) -> str:
+    """Return the kernel name of the block device with this file of I/O counters in sysfs, `…/sda/stat`."""
+    return counter.split("/")[-2]
+
+
 def link_bytes_per_s(host: Host, device: str) -> float | None:
     """Return the maximum bandwidth of a disk's link, in bytes per second in one direction; None if unknown.
 
@@ -277,7 +281,6 @@ def _device(row: dict[str, Any], by_id: Mapping[str, tuple[str, ...]]) -> BlockF
         model=_text(row, "model"),
         serial=_text(row, "serial"),
         wwn=_text(row, "wwn"),
-        transport=_text(row, "tran"),
         rotational=_flag(row, "rota"),
         read_only=_flag(row, "ro"),
         file_system=_text(row, "fstype"),

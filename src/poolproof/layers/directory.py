@@ -91,7 +91,7 @@ class DirLayer(Layer[Dir]):
         return describe_found(built.host, found, target) if found else target
 
     def busy_with(self, built: OpenLayer[Dir]) -> str | None:
-        leaves = [leaf.counter.split("/")[-2] for leaf in built.volume.leaves]
+        leaves = [leaf.kernel_name for leaf in built.volume.leaves]
         disks = frozenset(devices_below(built.host, leaves))
         known = [layer for layer in all_layers().values() if not layer.guesses_work]
         return "; ".join(text for layer in known for text in layer.busy_on(disks, built.host)) or None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from poolproof.load.outcome import DIRECTIONS, Direction, Latency, Outcome, PartOutcome
+from poolproof.load.outcome import DIRECTIONS, Direction, Latency, Outcome, PartOutcome, per_second
 
 Number = TypeVar("Number", int, float)
 
@@ -92,7 +92,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
         return parts[0] if parts else None
     sums: dict[str, Any] = {name: _known(sum, [getattr(part, name) for part in parts]) for name in _SUMMED}
     runtime_ms = _known(max, [part.runtime_ms for part in parts])
-    rates = {"bandwidth_bytes": _rate(sums["io_bytes"], runtime_ms), "iops": _rate(sums["ios"], runtime_ms)}
+    rates = {"bandwidth_bytes": per_second(sums["io_bytes"], runtime_ms), "iops": per_second(sums["ios"], runtime_ms)}
     return Direction(
         **sums | {name: rate or sums[name] for name, rate in rates.items()},
         runtime_ms=runtime_ms,
@@ -159,7 +159,7 @@ def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
     lasted_ms = (sum if in_turn else max)(lasted)
     moved = [getattr(job, way) for job in result.parts for way in ways if getattr(job, way) is not None]
     ios, moved_bytes = (_known(sum, [getattr(each, name) for each in moved]) for name in ("ios", "io_bytes"))
-    return _rate(ios, lasted_ms), _rate(moved_bytes, lasted_ms)
+    return per_second(ios, lasted_ms), per_second(moved_bytes, lasted_ms)
 
 
 def _by_group(jobs: Iterable[PartOutcome]) -> list[list[PartOutcome]]:
@@ -200,8 +200,8 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
         direction,
         **dict.fromkeys(_SAMPLED),
         runtime_ms=runtime_ms,
-        bandwidth_bytes=_rate(direction.io_bytes, runtime_ms),
-        iops=_rate(direction.ios, runtime_ms),
+        bandwidth_bytes=per_second(direction.io_bytes, runtime_ms),
+        iops=per_second(direction.ios, runtime_ms),
     )
 
 
@@ -258,10 +258,6 @@ def groups_ran_at_once(result: Outcome) -> bool:
         spans[job.group] = min(known[0], begun), max(known[1], ended)
     ordered = itertools.pairwise(sorted(spans.values()))
     return any(later[0] < earlier[1] - (earlier[1] - earlier[0]) // 2 for earlier, later in ordered)
-
-
-def _rate(amount: int | None, runtime_ms: int | None) -> float | None:
-    return 1000 * amount / runtime_ms if amount is not None and runtime_ms else None
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:

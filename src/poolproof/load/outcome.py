@@ -133,3 +133,8 @@ class Outcome:
     timestamp_ms: int | None = None
     notes: tuple[str, ...] = ()
     groups: Mapping[int, Mapping[str, Direction]] = field(default_factory=dict)
+
+
+def per_second(amount: int | None, ran_ms: int | None) -> float | None:
+    """Return the rate of an amount that took `ran_ms` milliseconds; None if either is unknown or no time passed."""
+    return 1000 * amount / ran_ms if amount is not None and ran_ms else None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from poolproof.devices.model import Leaf
 from poolproof.errors import BuildError, PoolproofError
 from poolproof.evidence.counters import CounterReading, Counters, difference, reading_at
+from poolproof.facts.block import counted_device
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import LayerFault
 from poolproof.layers.open_layout import faults_of
@@ -71,7 +72,7 @@ def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
 
 def _disk(counter: str) -> str:
     """Return the kernel's name of the disk: the kernel logs errors of a partition under the name of its disk."""
-    name = counter.split("/")[-2]
+    name = counted_device(counter)
     partition = _PARTITION.fullmatch(name)
     return partition["disk"] if partition else name
 

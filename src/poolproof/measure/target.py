@@ -37,8 +37,10 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
         physical_block_bytes=_largest(host, leaves, "queue/physical_block_size"),
         mount_options=mount.options,
         emulated=tuple(leaf.name for leaf in leaves if leaf.model),
-        narrow_links=tuple(filter(None, (narrow_link(_host_of(host, leaf), _name(leaf)) for leaf in leaves))),
-        cloud_volume=next(filter(None, (cloud_volume(_host_of(host, leaf), _name(leaf)) for leaf in leaves)), None),
+        narrow_links=tuple(filter(None, (narrow_link(_host_of(host, leaf), leaf.kernel_name) for leaf in leaves))),
+        cloud_volume=next(
+            filter(None, (cloud_volume(_host_of(host, leaf), leaf.kernel_name) for leaf in leaves)), None
+        ),
         degraded=_degraded(host, leaves),
         governor=governor(host),
         persistent_memory=any(leaf.path.startswith("/dev/pmem") for leaf in leaves) or _maps_memory(mount) or None,
@@ -67,13 +69,8 @@ def _host_of(host: Host, leaf: Leaf) -> Host:
 def _degraded(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
     """Return the degraded arrays of the leaf devices, each looked up on its own host."""
     names = dict.fromkeys(leaf.host for leaf in leaves)
-    there = {name: [_name(leaf) for leaf in leaves if leaf.host == name] for name in names}
+    there = {name: [leaf.kernel_name for leaf in leaves if leaf.host == name] for name in names}
     return tuple(array for name in names for array in degraded_arrays(host_named(host, name), there[name]))
-
-
-def _name(leaf: Leaf) -> str:
-    """Return the kernel name of the leaf device."""
-    return leaf.counter.split("/")[-2]
 
 
 def _maps_memory(mount: Mount) -> bool:
@@ -99,7 +96,7 @@ def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
     """Return the total bandwidth of all leaf devices' links in bytes per second; None if a link is unknown."""
-    rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.counter.split("/")[-2]) for leaf in leaves]
+    rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 

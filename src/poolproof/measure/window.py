@@ -12,7 +12,7 @@ from poolproof.hosts.base import Host
 from poolproof.load.generator import LoadGenerator, Status, generator_of
 from poolproof.load.merge import percentiles_of
 from poolproof.load.model import Load
-from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
+from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome, per_second
 from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
 from poolproof.measure.live import FioWatch
@@ -175,8 +175,8 @@ def _direction(start: Direction | None, end: Direction | None) -> Direction | No
         io_bytes=moved,
         ios=ios,
         runtime_ms=ran_ms,
-        bandwidth_bytes=_rate(moved, ran_ms),
-        iops=_rate(ios, ran_ms),
+        bandwidth_bytes=per_second(moved, ran_ms),
+        iops=per_second(ios, ran_ms),
         slat=_latency(start.slat, end.slat),
         clat=_latency(start.clat, end.clat),
         lat=_latency(start.lat, end.lat),
@@ -199,7 +199,3 @@ def _latency(start: Latency | None, end: Latency | None) -> Latency | None:
 
 def _less(end: int | None, start: int | None) -> int | None:
     return None if end is None else end - (start or 0)
-
-
-def _rate(amount: int | None, ran_ms: int | None) -> float | None:
-    return 1000 * amount / ran_ms if amount is not None and ran_ms else None

@@ -29,7 +29,7 @@ def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: C
         owner = host_named(host, name)
         existing = {device.name: device for disk in block_devices(owner, ()) for device in disk.tree()}
         for leaf in added:
-            device = existing.get(leaf.counter.split("/")[-2]) if leaf.host == name else None
+            device = existing.get(leaf.kernel_name) if leaf.host == name else None
             if device is not None:
                 (examined,) = examine(owner, [device])
                 check_disk(examined, permitted, name)

@@ -43,17 +43,12 @@ class FewEvents:
         return f"{format_number_of(self.counted, noun)} in a trial; {needs}{time}"
 
 
-def events_needed(metric: MetricId) -> int:
-    """Return the number of events that a trial needs for a metric; 0 for a rate."""
-    return metric_of(metric).events_needed
-
-
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
     """Return the trial that has the fewest events, if they are too few for a percentile to be precise; otherwise None.
 
     None for a rate, too. Trials of older runs have no counts and are not checked.
     """
-    needed = events_needed(metric)
+    needed = metric_of(metric).events_needed
     if not needed:
         return None
     fewest: FewEvents | None = None
@@ -74,7 +69,7 @@ def events_s(trial: Trial) -> float | None:
 
     None for a rate, or if the number of events is unknown.
     """
-    needed = events_needed(trial.metric)
+    needed = metric_of(trial.metric).events_needed
     if not needed or trial.figures is None:
         return None
     counted = trial.figures.events(trial.metric)

@@ -9,6 +9,7 @@ from rich.console import Console
 from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.errors import RunError
+from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metrics import result_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.rows import table_of
@@ -22,7 +23,6 @@ from poolproof.results.compare.contract import ranking_object
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.claims import evaluate
 from poolproof.results.runs.contract import run_object
-from poolproof.results.runs.few_events import events_needed
 from poolproof.results.runs.loading import LoadedRun, load_run
 
 from .making import CAMPAIGN, Values, changed, make_run
@@ -110,4 +110,4 @@ def test_old_runs_without_counts_are_not_checked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("metric", "needed"), [("iops", 0), ("p50", 20), ("p99", 1000), ("p999", 10_000)])
 def test_ten_events_must_be_slower(metric: str, needed: int) -> None:
-    assert events_needed(metric) == needed
+    assert metric_of(metric).events_needed == needed
