@@ -16,6 +16,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers import tree
 from poolproof.layers.adapt import plan_change
 from poolproof.layers.catalogue import all_layers
+from poolproof.layers.resolve import resolve
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.directories import directory_steps, owner_of, site_of
 from poolproof.provision.journal import Journal
@@ -84,7 +85,7 @@ class LayerBench:
         self.volumes = volumes_of(self.host, paths)
 
     def plan(self, text: str) -> tree.TreePlan:
-        node = tree.resolve(parse_expression(text), list(self.volumes))
+        node = resolve(parse_expression(text), list(self.volumes))
         return tree.plan_tree(node, self.volumes, self.site, "bench")
 
     def build(self, text: str) -> tree.TreePlan:
@@ -96,7 +97,7 @@ class LayerBench:
         """Start to change the layout into another in place, and stop after the step with this title, as a killed run
         does.
         """
-        node = tree.resolve(parse_expression(text), list(self.volumes))
+        node = resolve(parse_expression(text), list(self.volumes))
         whole = plan_change(existing, node, self.volumes, self.site, "next")
         steps = itertools.takewhile(lambda step: not step.title.startswith(last), whole.make)
         (final,) = (step for step in whole.make if step.title.startswith(last))

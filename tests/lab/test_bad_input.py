@@ -10,6 +10,7 @@ import pytest
 from poolproof.campaign.expression import parse_expression
 from poolproof.errors import CampaignError, HostError
 from poolproof.layers import tree
+from poolproof.layers.resolve import resolve
 from tests.unit.layers.ground import SITE, device
 
 from .machine import Machine, leftovers, poolproof
@@ -52,7 +53,7 @@ def _is_taken(text: str) -> bool:
     sizes = {name: size * MIB for name, size in SIZES_MIB.items()}
     volumes = {name: device(name, size_bytes) for name, size_bytes in sizes.items()}
     try:
-        tree.plan_tree(tree.resolve(parse_expression(f"zfs {text}"), list(volumes)), volumes, SITE, "probe")
+        tree.plan_tree(resolve(parse_expression(f"zfs {text}"), list(volumes)), volumes, SITE, "probe")
     except (CampaignError, HostError):
         return False
     return True

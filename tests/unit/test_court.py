@@ -6,7 +6,7 @@ from benchmarks.court import HERE, KINDS, LAB, judge, pairs_in, rows
 
 from poolproof.campaign.yaml import read_campaign
 from poolproof.layers.families import families
-from poolproof.layers.tree import resolve
+from poolproof.layers.resolve import resolve
 from tests.unit.results.compare.making import made
 from tests.unit.results.compare.test_earlier_runs import run as across_runs
 

@@ -11,7 +11,7 @@ from poolproof.campaign.model import Emulated
 from poolproof.campaign.yaml import read_campaign
 from poolproof.devices.emulated.model import MODELS
 from poolproof.hosts.local import LocalHost
-from poolproof.layers.tree import resolve
+from poolproof.layers.resolve import resolve
 from poolproof.load.fio.jobs import jobs_of
 from poolproof.load.fio.parse_only import check_values
 

@@ -19,7 +19,7 @@ def command(
     from poolproof.campaign.yaml import read_campaign
     from poolproof.layers.events_ahead import few_events_ahead
     from poolproof.layers.least_trial import check_budget
-    from poolproof.layers.tree import resolve
+    from poolproof.layers.resolve import resolve
     from poolproof.layers.trims import check_trims
     from poolproof.units import format_number_of
 

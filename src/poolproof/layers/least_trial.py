@@ -15,7 +15,8 @@ from poolproof.campaign.error_location import located_at
 from poolproof.campaign.model import Campaign, Workload
 from poolproof.errors import CampaignError
 from poolproof.layers.base import Node
-from poolproof.layers.tree import layer_nodes, resolve, uses_page_cache
+from poolproof.layers.resolve import resolve
+from poolproof.layers.tree import layer_nodes, uses_page_cache
 from poolproof.stopping.model import StoppingRule
 from poolproof.units import format_duration
 

@@ -39,7 +39,7 @@ def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
 
 
 def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[str, int]]:
-    own = _own_leaves(built)
+    own = built.own_leaves
     if own and own == built.volume.leaves:  # all leaf devices are those of the node, so its inputs store nothing
         if len(own) == 1:
             yield own[0].name, total_bytes
@@ -47,21 +47,6 @@ def _stored(built: BuiltNode, total_bytes: int, host: Host) -> Iterator[tuple[st
         counts = built.node.layer.stored(_open(built, built.node, host), total_bytes)
         for entry, count in zip(built.inputs, counts, strict=True):
             yield from _stored(entry, count, host)
-
-
-def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
-    """Return the leaf devices that layers add, such as a disk of another host.
-
-    The leaf devices of the campaign's devices are left out.
-    """
-    layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
-    return tuple(dict.fromkeys(leaf for built in layers for leaf in _own_leaves(built)))
-
-
-def _own_leaves(built: BuiltNode) -> tuple[Leaf, ...]:
-    """Return the leaf devices that the node adds to those of its inputs."""
-    below = {leaf for entry in built.inputs for leaf in entry.volume.leaves}
-    return tuple(leaf for leaf in built.volume.leaves if leaf not in below)
 
 
 def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
@@ -190,7 +175,7 @@ def _points(built: BuiltNode, depth: int, stats: Mapping[Volume, str]) -> Iterat
             yield CountingPoint(word, dataset, depth, tuple(known), volume.host)
     elif volume in stats:
         yield CountingPoint(word, volume.path, depth, (stats[volume],), volume.host)
-    yield from _points_of(_own_leaves(built), depth + 1)
+    yield from _points_of(built.own_leaves, depth + 1)
     for below in built.inputs:
         yield from _points(below, depth + 1, stats)
 

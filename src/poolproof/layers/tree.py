@@ -1,25 +1,20 @@
-"""Layouts as trees of layers: resolving an expression, planning its steps, computing properties of the layout."""
+"""Layouts as trees of layers: planning the steps of a layout, and computing its properties."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from poolproof.campaign.expression import Argument, Expression, Group, Stage, Word, mistake_in
-from poolproof.campaign.names import did_you_mean
 from poolproof.devices.model import Leaf, Site, Volume
-from poolproof.errors import CampaignError, HostError
+from poolproof.errors import HostError
 from poolproof.evidence.model import Expected
-from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node, StageReader
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.base import DeviceNode, LayerNode, LayerPlan, Node
 from poolproof.layers.directory import Dir
-from poolproof.layers.option_values import check_values
 from poolproof.steps import Step, path_on
 from poolproof.units import format_size
 
 _FLUSH_LIMIT_S = 600.0
-_ADD = "define the device under `devices:` in the campaign or with --device NAME=file:1G (see poolproof run --help)"
 _NOTHING: Mapping[str, Expected] = MappingProxyType({})
 
 T = TypeVar("T")
@@ -34,6 +29,12 @@ class BuiltNode:
     inputs: tuple["BuiltNode", ...] = ()
     plan: LayerPlan | None = None
     name: str = ""
+
+    @property
+    def own_leaves(self) -> tuple[Leaf, ...]:
+        """Return the leaf devices that the node adds to those of its inputs."""
+        below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
+        return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 
 
 @dataclass(frozen=True)
@@ -66,74 +67,6 @@ class TreePlan:
         """The paths of the block devices that layers of the layout offer, as `path_on` returns them."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
-
-
-def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return the tree of a layout. Raises a CampaignError that points at the mistake."""
-    return _Resolver(expression, frozenset(device_names)).tree(expression)
-
-
-class _Resolver:
-    """Resolves one expression and remembers which devices have been used."""
-
-    def __init__(self, source: Expression, devices: frozenset[str]) -> None:
-        self._source = source
-        self._devices = devices
-        self._used: set[str] = set()
-
-    def tree(self, expression: Expression) -> Node:
-        node: Node | None = None
-        for stage in expression.stages:
-            node = self._stage(stage, node)
-        if node is None:
-            raise CampaignError("the layout is empty", "a layout looks like: hdd1 | ext4")
-        return node
-
-    def _stage(self, stage: Stage, below: Node | None) -> Node:
-        first = stage.arguments[0]
-        if not isinstance(first, Word) or first.text not in all_layers():
-            return self._only_an_input(stage, first, below)
-        if first.text in self._devices:
-            raise self._mistake(first, f"`{first.text}` is the name of a layer; give the device another name")
-        reading = StageReader(
-            arguments=stage.arguments[1:],
-            below=below,
-            node=self._node,
-            is_device=self._devices.__contains__,
-            mistake=lambda argument, message: self._mistake(argument or first, message),
-        )
-        layer = all_layers()[first.text]
-        node = layer.read(reading)
-        check_values(reading.arguments, layer.values, self._mistake)
-        return node
-
-    def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Return the node of a stage without a layer. Only the first stage may be just a device or a group."""
-        if below is not None:
-            guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
-            raise self._mistake(first, f"expected a layer after the `|`{guess}")
-        node = self._node(first)
-        if len(stage.arguments) > 1:
-            message = "expected `|` and a layer; to join several devices, use a layer: btrfs raid1 a b"
-            raise self._mistake(stage.arguments[1], message)
-        return node
-
-    def _node(self, argument: Argument) -> Node:
-        match argument:
-            case Group(expression):
-                return self.tree(expression)
-            case Word(name) if name in self._used:
-                raise self._mistake(argument, f"the device `{name}` is used twice")
-            case Word(name) if name in self._devices:
-                self._used.add(name)
-                return DeviceNode(name)
-            case Word(name):
-                guess = did_you_mean(name, [*self._devices, *all_layers()])
-                raise self._mistake(argument, f"`{name}` is neither a device nor a layer{guess}", "" if guess else _ADD)
-        raise self._mistake(argument, "expected a device or a layer, found an option")
-
-    def _mistake(self, argument: Argument, message: str, hint: str = "") -> CampaignError:
-        return mistake_in(self._source, argument.span, message, hint)
 
 
 def layer_nodes(node: Node) -> Iterator[LayerNode]:
@@ -241,6 +174,15 @@ def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
     for below in top.inputs:
         yield from from_bottom(below)
     yield top
+
+
+def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
+    """Return the leaf devices that layers add, such as a disk of another host.
+
+    The leaf devices of the campaign's devices are left out.
+    """
+    layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
+    return tuple(dict.fromkeys(leaf for built in layers for leaf in built.own_leaves))
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from poolproof.campaign.error_location import located_in
 from poolproof.campaign.model import Campaign, JobSpec
 from poolproof.errors import CampaignError
 from poolproof.layers.arguments import is_block
-from poolproof.layers.tree import resolve
+from poolproof.layers.resolve import resolve
 
 _PUNCHES = ("falloc",)  # this engine trims by punching holes in files
 

@@ -19,6 +19,7 @@ from poolproof.layers.adapt import core_of
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import all_layers
 from poolproof.layers.least_trial import check_budget
+from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import (
     capacity_bytes,
     copies_on_write,
@@ -27,7 +28,6 @@ from poolproof.layers.tree import (
     layer_nodes,
     modules,
     needs,
-    resolve,
 )
 from poolproof.layers.trims import check_trims
 from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of

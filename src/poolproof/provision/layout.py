@@ -17,8 +17,7 @@ from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
 from poolproof.layers.catalogue import device_under
-from poolproof.layers.open_layout import leaves_of_layers
-from poolproof.layers.tree import TreePlan, devices, directories, plan_tree
+from poolproof.layers.tree import TreePlan, devices, directories, leaves_of_layers, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.provision.swappable import check_not_swappable
 from poolproof.steps import Step, path_on

@@ -11,8 +11,7 @@ from poolproof.devices.guard import check_disk
 from poolproof.devices.model import Leaf
 from poolproof.facts.block import block_devices, examine
 from poolproof.hosts.base import Host, host_named
-from poolproof.layers.open_layout import leaves_of_layers
-from poolproof.layers.tree import TreePlan
+from poolproof.layers.tree import TreePlan, leaves_of_layers
 
 
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:

@@ -11,6 +11,7 @@ from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Site, Volume
 from poolproof.hosts.local import LocalHost
 from poolproof.layers import tree
+from poolproof.layers.resolve import resolve
 from poolproof.provision.apply import apply
 from poolproof.provision.journal import Journal
 from poolproof.provision.undo import undo_all
@@ -48,7 +49,7 @@ class Bench:
         return self.volumes[str(path)]
 
     def plan(self, text: str) -> tree.TreePlan:
-        node = tree.resolve(parse_expression(text), [name for name in self.volumes if "/" not in name])
+        node = resolve(parse_expression(text), [name for name in self.volumes if "/" not in name])
         return tree.plan_tree(node, self.volumes, self.site, "bench")
 
     def build(self, text: str) -> tree.TreePlan:

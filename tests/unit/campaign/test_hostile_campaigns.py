@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from poolproof.campaign.expression import parse_expression
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import PoolproofError
-from poolproof.layers import tree
+from poolproof.layers.resolve import resolve
 from poolproof.measure.plan import check_expressions
 
 _MOST_S = 5.0
@@ -80,7 +80,7 @@ _PIECES = st.sampled_from(
 def test_any_layout_expression_is_read_or_refused(words: list[str]) -> None:
     begun = time.monotonic()
     try:
-        tree.resolve(parse_expression(" ".join(words)), {"a", "b", "c"})
+        resolve(parse_expression(" ".join(words)), {"a", "b", "c"})
     except PoolproofError as error:
         assert error.message
     assert time.monotonic() - begun < _MOST_S

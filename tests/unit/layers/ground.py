@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from poolproof.campaign.expression import parse_expression
 from poolproof.devices.model import Leaf, Site, Volume
+from poolproof.layers import resolve as resolving
 from poolproof.layers import tree
 from poolproof.layers.base import Node
 
@@ -31,7 +32,7 @@ def device(name: str, size_bytes: int | None = 20 * GIB) -> Volume:
 
 
 def resolve(text: str) -> Node:
-    return tree.resolve(parse_expression(text), DEVICES)
+    return resolving.resolve(parse_expression(text), DEVICES)
 
 
 def volumes(node: Node, size_bytes: int | None = 20 * GIB) -> Mapping[str, Volume]:

@@ -4,6 +4,7 @@ import pytest
 
 from poolproof.campaign.expression import parse_expression
 from poolproof.errors import CampaignError
+from poolproof.layers import resolve as resolving
 from poolproof.layers import tree
 
 from .ground import resolve
@@ -108,4 +109,4 @@ def test_vdevs_of_the_same_redundancy_may_be_combined(text: str) -> None:
 
 def test_a_device_named_like_a_layer() -> None:
     with pytest.raises(CampaignError, match="is the name of a layer"):
-        tree.resolve(parse_expression("zfs a"), ["zfs", "a"])
+        resolving.resolve(parse_expression("zfs a"), ["zfs", "a"])

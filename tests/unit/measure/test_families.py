@@ -4,7 +4,7 @@ import pytest
 
 from poolproof.campaign.expression import parse_expression
 from poolproof.layers.families import families
-from poolproof.layers.tree import resolve
+from poolproof.layers.resolve import resolve
 
 DEVICES = ("a", "b", "c", "d")
 

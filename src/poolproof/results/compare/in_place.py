@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from poolproof.errors import PoolproofError
 from poolproof.layers.families import families
-from poolproof.layers.tree import resolve
+from poolproof.layers.resolve import resolve
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import Difference
 

@@ -16,7 +16,8 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Disk, Layout
 from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
-from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, resolve, write_factor
+from poolproof.layers.resolve import resolve
+from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, write_factor
 from poolproof.metrics import MetricId
 from poolproof.results.compare.comparison import check_metric
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
