@@ -22,6 +22,8 @@ from .places import EXPERIMENTS
 BOTH = pytest.mark.zfs("2.1", "2.3")
 RECORD_BYTES = 16 * 1024
 """The record size of mirror-reads, which is also the size of a read."""
+INDIRECT_BYTES = 32 * 32 * 1024
+"""What the indirect blocks of the test file take at most, compressed."""
 LOGS = {"mirror-log": "nvme1", "mirror-cryptcache-cryptlog": "nvme2"}
 """The log device of layouts that have one."""
 
@@ -86,7 +88,8 @@ def test_a_mirror_of_files_reads_from_both_sides_and_one_of_disks_from_the_ssd(l
     assert set(result.verdicts("reads").values()) == {"sound"}
     account = result.cell("disks", "reads")["account"]
     # A record for each read. OpenZFS 2.1 reads it four times if the file was ever mapped.
-    assert account["leaf_read_bytes"] == pytest.approx(account["fio_read_bytes"], rel=0.1)
+    # Besides, the 32 indirect blocks of 512 MiB in records of 16 KiB are read once, which counts if reads are few.
+    assert account["leaf_read_bytes"] == pytest.approx(account["fio_read_bytes"], rel=0.1, abs=INDIRECT_BYTES)
     assert abs(result.share("read", "files", "reads", "ssd") - 0.5) <= scatter(result.cell("files", "reads"))
     assert result.share("read", "disks", "reads", "ssd") >= 0.95
     assert result.claims["read_share(disks, reads, ssd) = 50% ± 10%"] == "failed", "the source's conclusion"
