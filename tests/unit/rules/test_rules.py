@@ -25,6 +25,7 @@ _PITFALLS = {
     "branch-placement": "#18",
     "broken-clock": "#42",
     "btrfs-direct-writes": "#41",
+    "btrfs-nodatacow": "#41",
     "capped-rate": "#30",
     "colon-in-filename": "#34",
     "compressed-reads": "#9, A1",

@@ -86,6 +86,18 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, kernel=(6, 14))),
         ),
     ),
+    "btrfs-nodatacow": (
+        Example(
+            lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, mount_options=("rw", "nodatacow"))),
+            "notes",
+            lint_of("rw=randwrite bs=4k size=1g direct=1", replace(BTRFS, mount_options=("rw", "datacow"))),
+        ),
+        Example(
+            lint_of("rw=randread bs=4k size=1g direct=1", replace(BTRFS, mount_options=("rw", "nodatasum"))),
+            "notes",
+            lint_of("rw=randread bs=4k size=1g direct=1", replace(EXT4, mount_options=("rw", "nodatasum"))),
+        ),
+    ),
     "cpu-bound-fio": (
         Example(_used("rw=randread bs=4k direct=1 ioengine=io_uring", 90), "notes",
                 _used("rw=randread bs=4k direct=1 ioengine=io_uring hipri=1", 90)),

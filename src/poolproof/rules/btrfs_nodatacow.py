@@ -1,0 +1,46 @@
+"""btrfs mounted without copy-on-write or checksums."""
+
+from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
+
+_OPTIONS = ("nodatacow", "nodatasum")
+
+
+def _in_job(case: Case) -> Findings:
+    target = case.target
+    if target is None or target.file_system != "btrfs" or not (case.load.reads or case.load.writes):
+        return
+    given = [option for option in _OPTIONS if option in target.mount_options]
+    if "nodatacow" in given:
+        yield notes(
+            "btrfs is mounted with nodatacow: new files have no checksums and are never compressed, and writes "
+            "overwrite them in place. The result is not that of btrfs with its default options",
+            weight=35,
+        )
+    elif given:
+        yield notes(
+            "btrfs is mounted with nodatasum: new files have no checksums, so reads verify nothing. The result is not "
+            "that of btrfs with its default options",
+            weight=35,
+        )
+
+
+RULE = Rule(
+    title="btrfs without checksums",
+    wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums and compression, and "
+    "direct writes stay direct. The disks do the I/O, so the byte accounting proves the rates, but they say nothing "
+    "about btrfs with checksums, and a comparison with ZFS compares different guarantees.",
+    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum. The attribute of a single file "
+    "(lsattr shows C) is not read.",
+    error="Mostly too high for small writes: no copy of an extent, no checksum, fewer metadata writes.",
+    fix="mount without nodatacow and nodatasum for the default guarantees; or report the option with the result",
+    sources=(
+        linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (BTRFS_INODE_NODATASUM)"),
+        "man 5 btrfs (nodatacow, nodatasum)",
+    ),
+    in_job=_in_job,
+    options=("rw",),
+    cleared_by_byte_count=False,
+    needs="Needs root and btrfs. nodatacow applies to files that are created after the remount.",
+    commands="for option in datacow nodatacow; do mount -o remount,$option .; rm -f trap; fio --rw=randwrite --bs=4k "
+    "--size=256m --direct=1 --fdatasync=1; done",
+)
