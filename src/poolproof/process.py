@@ -18,6 +18,7 @@ from poolproof.errors import CommandError
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "TZ": "UTC"}
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin"  # for losetup and mkfs; a user's PATH may lack these directories
 _GRACE_S = 2.0
+_LONGEST_SCRIPT = 60
 _TAIL_CHARACTERS = 1500
 _READ_BYTES = 65536
 _LONGEST_S = 2e6  # 23 days: poll(2) takes milliseconds as an int
@@ -40,6 +41,13 @@ class Completed:
     elapsed_s: float
 
 
+def shown(argv: Sequence[str]) -> str:
+    """Return a command line for a message: quoted for the shell, and without the text of a long script."""
+    if tuple(argv[:2]) == ("sh", "-c") and len(argv) > 2 and len(argv[2]) > _LONGEST_SCRIPT:
+        return " ".join(("sh -c …", shlex.join(argv[3:]))).rstrip()
+    return shlex.join(argv)
+
+
 class ProgramMissing(CommandError):
     """The program is not on the PATH."""
 
@@ -50,7 +58,7 @@ class CommandFailed(CommandError):
     def __init__(self, completed: Completed) -> None:
         self.completed = completed
         output = (completed.stderr.strip() or completed.stdout.strip() or "no output")[-_TAIL_CHARACTERS:]
-        super().__init__(f"`{shlex.join(completed.argv)}` failed with exit code {completed.returncode}: {output}")
+        super().__init__(f"`{shown(completed.argv)}` failed with exit code {completed.returncode}: {output}")
 
 
 class CommandTimedOut(CommandError):
@@ -81,7 +89,7 @@ def run(
         out, err = process.communicate(stdin, timeout=min(timeout_s, _LONGEST_S))
     except subprocess.TimeoutExpired:
         end_group(process)
-        raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
+        raise CommandTimedOut(f"`{shown(argv)}` did not end within {round(timeout_s, 1):g} s and was killed") from None
     except BaseException:
         end_group(process)
         raise
@@ -108,7 +116,7 @@ def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s
     try:
         dialogue.exchange(stdin.encode(), lambda: False, begun + timeout_s)
     except TimeoutError:
-        raise CommandTimedOut(f"`{shlex.join(argv)}` did not end within {timeout_s:g} s and was killed") from None
+        raise CommandTimedOut(f"`{shown(argv)}` did not end within {round(timeout_s, 1):g} s and was killed") from None
     finally:
         code = dialogue.end(grace_s)
     return Completed(tuple(argv), code, decoded(dialogue.out), decoded(dialogue.err), time.monotonic() - begun)

@@ -180,7 +180,7 @@ class SshHost:
             yield
         except (process.CommandTimedOut, TimeoutError):
             raise process.CommandTimedOut(
-                f"`{shlex.join(argv)}` on {self.name} did not end within {timeout_s:g} s and was killed"
+                f"`{process.shown(argv)}` on {self.name} did not end within {round(timeout_s, 1):g} s and was killed"
             ) from None
         except process.ProgramMissing:
             raise HostError(
@@ -216,11 +216,13 @@ class SshHost:
         reason = f": {output}" if output else ""
         try_it = shlex.join(("ssh", *self._config, "-v", self.name, "true"))
         if begun:
-            what = f"the connection to {self.name} broke while `{shlex.join(argv)}` was running"
+            what = f"the connection to {self.name} broke while `{process.shown(argv)}` was running"
             return HostUnreachable(f"{what}{reason}", try_it)
         if code == _SSH_FAILED:
             return HostUnreachable(f"cannot connect to {self.name}{reason}", try_it)
-        return HostUnreachable(f"{self.name} could not start a POSIX shell to run `{shlex.join(argv)}`{reason}", try_it)
+        return HostUnreachable(
+            f"{self.name} could not start a POSIX shell to run `{process.shown(argv)}`{reason}", try_it
+        )
 
 
 def _limit_s(timeout_s: float) -> int:

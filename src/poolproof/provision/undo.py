@@ -17,6 +17,7 @@ from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
 from poolproof.layers.catalogue import all_layers
+from poolproof.process import shown
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed
 from poolproof.provision.owned import link_to, refusal
@@ -249,9 +250,7 @@ def _remove(removal: Removal, host: Host) -> str | None:
         return None
     if removal.last_resort:
         reason = _attempt(removal.last_resort, host, removal.once_s)
-    # the command on one line, without a script's text
-    shown = " ".join(("sh", "…", *removal.argv[3:]) if removal.argv[:2] == ("sh", "-c") else removal.argv)
-    return f"`{shown}`: {reason or 'no effect'}" if _holds(removal.only_if, host) else None
+    return f"`{shown(removal.argv)}`: {reason or 'no effect'}" if _holds(removal.only_if, host) else None
 
 
 def _attempt(argv: tuple[str, ...], host: Host, limit_s: float = _COMMAND_LIMIT_S) -> str:
