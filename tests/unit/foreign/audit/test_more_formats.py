@@ -1,4 +1,4 @@
-"""Results of ioping, nench.sh, rados bench, iozone, gobonniego, LemonBench, ecs.sh and PiBenchmarks."""
+"""Results of ioping, nench.sh, rados bench, iozone, gobonniego, LemonBench, ecs.sh, PiBenchmarks and DiskSpd."""
 
 import pytest
 
@@ -312,3 +312,44 @@ def test_the_flush_of_iozone_belongs_to_its_writes() -> None:
     }
     assert set(found) == {"iozone: write", "iozone: rewrite", "iozone: read", "iozone: reread"}
     assert not any("sync-on-reads" in rules for rules in found.values())
+
+
+DISKSPD = """\
+C:\\> .\\diskspd.exe -b8K -d30 -t2 -o4 -r -c20G {options} D:\\test.dat
+Total IO
+thread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+-------------------------------------------------------------------------------------------------
+     0 |      1228800000 |       150000 |      39.06 |    5000.00 |    0.800 |     0.100 | D:\\test.dat (20480MB)
+-------------------------------------------------------------------------------------------------
+total:        1228800000 |       150000 |      39.06 |    5000.00 |    0.800 |     0.100
+{tables}
+"""
+DISKSPD_SIDES = """\
+
+Read IO
+thread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+total:         860160000 |       105000 |      27.34 |    3500.00 |    0.700 |     0.100
+
+Write IO
+thread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+total:         368640000 |        45000 |      11.72 |    1500.00 |    1.033 |     0.100
+"""
+
+
+def test_diskspd_reports_reads_and_writes_apart() -> None:
+    (audited,) = audit_text("post", DISKSPD.format(options="-w30 -Sh", tables=DISKSPD_SIDES), Context())
+    read, write = audited.figures.directions["read"], audited.figures.directions["write"]
+    assert (read.iops, write.iops, audited.verdict) == (3500.0, 1500.0, "unproven")
+    assert (
+        write.bandwidth_bytes == pytest.approx(11.72 * MIB)
+        and write.lat
+        and write.lat.mean_ns == pytest.approx(1_033_000)
+    )
+    assert not {"write-without-sync", "figures-disagree", "work-done"} & {each.rule for each in audited.findings}
+
+
+def test_writes_of_diskspd_through_the_cache_of_windows_are_suspect() -> None:
+    """Without -S, DiskSpd writes through the cache; the tables below the total are cut off here."""
+    (audited,) = audit_text("post", DISKSPD.format(options="-w100", tables=""), Context())
+    assert set(audited.figures.directions) == {"write"} and audited.verdict == "suspect"
+    assert "write-without-sync" in {each.rule for each in audited.findings}
