@@ -126,7 +126,9 @@ def _depth(text: str) -> int:
 
 
 def _too_deep(origin: str) -> CampaignError:
-    return CampaignError(f"{origin}: lists and mappings are nested too deeply", "a campaign needs about three levels")
+    return CampaignError(
+        f"{origin}: lists and mappings are nested too deeply", "remove the extra levels: a campaign needs about three"
+    )
 
 
 def describe(node: Node) -> str:

@@ -12,7 +12,9 @@ def command(
     run: Run,
     goal: Annotated[
         Text,
-        Option(metavar="WORKLOAD", help="Rank by this workload. Default: the campaign's goal, or each workload."),
+        Option(
+            metavar="WORKLOAD", help="Rank by this workload. Default: the campaign's goal, or each workload separately."
+        ),
     ] = None,
     weights: Annotated[Text, Option(help="Rank by a weighted mix of workloads, such as etcd=2,media=1.")] = None,
     metric: MetricName = None,

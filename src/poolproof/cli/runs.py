@@ -74,6 +74,7 @@ def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history
     from poolproof.results.query.found import SkippedRun
+    from poolproof.units import format_number_of
 
     named = {each.what.partition(",")[0] for each in session.left_out}
     runs, gaps = [], []
@@ -89,4 +90,4 @@ def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
     notes = [*(f"{each.what}: {each.why}" for each in session.left_out), *gaps]
     series = write_history(runs, notes, out)
     if not as_json:
-        typer.echo(f"{len(runs)} runs, {len(series)} cells: {out}")
+        typer.echo(f"{format_number_of(len(runs), 'run')}, {format_number_of(len(series), 'cell')}: {out}")

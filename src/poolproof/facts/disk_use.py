@@ -107,8 +107,8 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
     if flags is not None and (writes or name not in _ONLY_LOOK):
-        machine = ", a virtual machine," if name.startswith(("qemu", "kvm", "cloud-hyperv", "firecracker")) else ""
-        yield DiskUse(f"is held open by {name}{machine} (process {process})", f"ps -fp {process}")
+        machine = "a virtual machine, " if name.startswith(("qemu", "kvm", "cloud-hyperv", "firecracker")) else ""
+        yield DiskUse(f"is held open by {name} ({machine}process {process})", f"ps -fp {process}")
 
 
 def _decimal(number: str) -> str:

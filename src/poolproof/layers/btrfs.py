@@ -245,10 +245,10 @@ class BtrfsLayer(Layer[Btrfs]):
 
     def busy_with(self, built: OpenLayer[Btrfs]) -> str | None:
         path = built.volume.path
-        for command, sign, verb in (("balance", "is running", "balancing"), ("scrub", "running", "scrubbing")):
+        for command, sign in (("balance", "is running"), ("scrub", "running")):
             status = built.host.run(("btrfs", command, "status", path), timeout_s=_LIMIT_S, check=False)
             if sign in status.stdout:
-                return f"btrfs is {verb} {path}"
+                return f"a {command} of the btrfs file system {path}"
         return None
 
 

@@ -33,8 +33,8 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
         fix = f"budget: {_enough_budget_s(campaign, needed_s)}s" if why else f"{key}: {needed_s}s"
         yield (
             f"{workload.name}: the {metric.title} needs {metric.events_needed:,} {noun} in each trial, "
-            f"and a trial lasts at most {format_duration(longest_s)}{why}. A layout with fewer than "
-            f"{math.ceil(metric.events_needed / longest_s):,} {noun} per second has too few, and is not ranked. "
+            f"but a trial lasts at most {format_duration(longest_s)}{why}. A layout that is slower than "
+            f"{math.ceil(metric.events_needed / longest_s):,} {noun}/s has too few of them and is not ranked. "
             f"For a hard disk, write {fix}, or choose another metric."
         )
 

@@ -99,7 +99,7 @@ class Ext4Layer(FileSystemLayer):
     def busy_with(self, built: OpenLayer[Chosen]) -> str | None:
         is_lazy = any(dict(built.spec.make).get(key, "0") != "0" for key in _LAZY_OFF)
         is_busy = is_lazy and _initializes(built.host)
-        return "ext4 is still initializing inode tables (ext4lazyinit)" if is_busy else None
+        return "the initialization of ext4's inode tables (ext4lazyinit)" if is_busy else None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Return lazy initialization as background work if it may still be running on these disks.
@@ -112,7 +112,7 @@ class Ext4Layer(FileSystemLayer):
             if mount.file_system == "ext4" and mount.source.rpartition("/")[2].startswith(tuple(disks))
         ]
         is_busy = points and _initializes(host) and any(_is_new(host, point) for point in points)
-        return ("lazy initialization of an ext4 file system",) if is_busy else ()
+        return ("the initialization of ext4's inode tables (ext4lazyinit)",) if is_busy else ()
 
 
 def _initializes(host: Host) -> bool:

@@ -33,6 +33,7 @@ from poolproof.layers.lvm_commands import UndoGroup, lvm, only
 from poolproof.layers.option_values import SETTINGS
 from poolproof.layers.shared_steps import kernel_name, long_options, wipe
 from poolproof.steps import LET_GO_S, Step, await_block
+from poolproof.units import format_number_of
 
 _FEWEST: Mapping[str, int] = {
     **dict.fromkeys(("linear", "thin", "cache", "writecache"), 1),
@@ -145,7 +146,8 @@ class LvmLayer(Layer[Lvm]):
         flags = tuple(flag for flag in chosen.open if flag != "cachevol")
         spec = Lvm(kind, len(found.inputs) - slow, chosen.make, flags)
         if slow < _FEWEST[kind]:
-            raise reading.mistake(first, f"lvm {kind} needs at least {_FEWEST[kind]} devices, found {slow}")
+            fewest = format_number_of(_FEWEST[kind], "device")
+            raise reading.mistake(first, f"lvm {kind} needs at least {fewest}, found {slow}")
         _check_shape(reading, spec, slow)
         if kind in _CACHED and not spec.fast:
             raise reading.mistake(first, f"lvm {kind} needs a fast device: lvm {kind} hdd1 cachevol nvme1")
@@ -265,7 +267,7 @@ class LvmLayer(Layer[Lvm]):
         except CommandError:
             return None
         is_syncing = re.fullmatch(r"\d+(\.\d+)?", percent) and float(percent) != 100
-        return f"lvm is syncing {built.volume.path}" if is_syncing else None
+        return f"a sync of the LVM volume {built.volume.path}" if is_syncing else None
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:

@@ -236,12 +236,12 @@ class MdLayer(Layer[Md]):
         node = built.volume.path
         action = _attribute(node, "sync_action", built.host) if built.spec.needs_sync else None
         word = "recovery" if action == "recover" else action
-        return None if action in (None, "idle", "frozen") else f"md is running a {word} of {node}"
+        return None if action in (None, "idle", "frozen") else f"a {word} of the md array {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Return the background work of the md arrays whose names are in `disks`."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
-        return tuple(f"{action} of {array}, {done} done" for array, action, done in working if array in disks)
+        return tuple(f"a {action} of {array} ({done} done)" for array, action, done in working if array in disks)
 
     def fault(self, built: OpenLayer[Md]) -> LayerFault | None:
         missing = _attribute(built.volume.path, "degraded", built.host) if built.spec.needs_sync else None
@@ -283,7 +283,9 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
     if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
     if spec.level == "raid10" and not _RAID10_LAYOUT.fullmatch(spec.value("layout", "n2")):
-        raise reading.mistake(options["layout"], "a raid10 layout is n, f or o and the number of copies: n2, f2, o3")
+        raise reading.mistake(
+            options["layout"], "a raid10 layout is n, f or o, followed by the number of copies: n2, f2, o3"
+        )
     fewest = max(_FEWEST[spec.level], spec.copies if spec.level == "raid10" else 0)
     active = len(spec.active(range(count)))
     if active < fewest:

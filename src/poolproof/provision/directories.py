@@ -89,7 +89,7 @@ def read_owner(state_dir: str, host: Host) -> StateOwner | None:
 def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[Step, ...]:
     """Return the steps that create the run's directories, which only their owner can list, and write `owner.json`."""
     paths = (site.state_dir, site.ram_dir) if with_ram else (site.state_dir,)
-    first, *more = (Step(f"make {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
+    first, *more = (Step(f"create {path}", ("mkdir", "-m", "0711", path), UndoTree(path)) for path in paths)
     return (first, name_owner(site.state_dir, owner), *more)
 
 

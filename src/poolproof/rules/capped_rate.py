@@ -15,7 +15,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if job is not None and job.thinks and (paused := _paused_share(job, part)) >= _PAUSED:
         return finding(
             "suspects" if case.quoted is None else "notes",
-            f"thinktime={fio_job(job).text('thinktime')} makes fio pause, for {100 * paused:.0f} % of the time: the "
+            f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f} % of the time: the "
             "rate follows from the pauses, and is not the one that the layout can reach. The latencies are valid at "
             "this rate",
             weight=72,

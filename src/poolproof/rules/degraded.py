@@ -6,8 +6,8 @@ from poolproof.rules.model import Case, Findings, Rule, linux_source, suspects, 
 def _in_job(case: Case) -> Findings:
     if case.target and case.target.degraded and (case.load.reads or case.load.writes):
         yield suspects(
-            f"{'; '.join(case.target.degraded)}: reads of missing data are computed from the other disks, and writes "
-            "go to fewer disks, so the result is not that of the whole layout",
+            f"{'; '.join(case.target.degraded)}: the other disks serve the reads of the missing disk, and writes go to "
+            "fewer disks, so the result is not that of the whole layout",
             weight=82,
         )
 

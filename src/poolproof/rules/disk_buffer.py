@@ -84,9 +84,9 @@ RULE = Rule(
     title="I/O in the disk's own buffer",
     wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into it, and acknowledges writes as soon as "
     "they are there. Random I/O on a small area then needs no seek. The kernel counts it like any other request.",
-    shows="Before a run: random reads, or direct random writes that are not synced every few writes, of at most 16 MiB "
-    "per rotational disk are suspect; up to 256 MiB, a time_based job gets a note. In a result: such I/O at more than "
-    "300/s per disk (450/s if it covers more than 16 MiB): more than seeks allow.",
+    shows="Before a run: random reads, or direct random writes that are not synced every few writes. They are suspect "
+    "if they cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more "
+    "of these I/Os than seeks allow, which is 300/s per disk (450/s if they cover more than 16 MiB).",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
     "one; 4,223 random writes/s in a file of 64 KiB.",
     fix="use a size of at least 1 GiB per disk, or more than the buffer that the data sheet states",

@@ -59,9 +59,10 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:
         return None
+    timed = f"1 {noun.removesuffix('s')} was" if samples == 1 else f"{samples} {noun} were"
     return notes(
-        f"only {samples} {noun} were timed: the p99 depends on the slowest {max(samples // 100, 1)} alone, but at "
-        "least ten are needed",
+        f"only {timed} timed: the p99 depends on the slowest {samples // 100 if samples >= 200 else 'one'} alone, but "
+        "at least ten are needed",
         weight=20,
         fix="run longer: a p99 needs 1,000 I/Os, a p99.9 needs 10,000",
     )

@@ -36,9 +36,9 @@ RULE = Rule(
     wrong="Data in a disk's write cache is durable only after a flush. A sync without a flush is not durable, and is "
     "too fast.",
     shows="In the evidence: the disks have a volatile write cache and received less than half a flush per sync (fewer "
-    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth is proof. It "
-    "concerns the latency of syncs, and the rates of a job that syncs after each write. In the disks' counters, a "
-    "flushed write is two I/Os. Counters without a flush field (before Linux 5.5, and of partitions) show nothing.",
+    "are expected if several jobs sync at once, because one flush serves all of them). Less than a tenth is proof. The "
+    "finding affects the latency of syncs, and the rates of a job that syncs after each write. In the disks' counters, "
+    "a flushed write is two I/Os. Counters without a flush field (before Linux 5.5, and of partitions) show nothing.",
     error="Commit latency is too low. Measured in a valid run: 4096 syncs, 4095 flushes, 8612 writes.",
     fix="look for sync=disabled, eatmydata, nobarrier, a battery-backed controller, or cache=unsafe in the hypervisor",
     sources=(

@@ -40,8 +40,9 @@ RULE = Rule(
     wrong="invalidate=1 drops pages on ext4, xfs and btrfs, but not the caches of ZFS, FUSE and network file systems.",
     shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on one of these file systems.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
-    fix="empty the caches of every layer (export and import the pool; sync and drop_caches on host and guest, for FUSE "
-    "and its branches; remount), then use invalidate=1 without pre_read",
+    fix="empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
+    "covers its branches; a virtual machine: run them on the host too; otherwise remount), then use invalidate=1 "
+    "without pre_read",
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),

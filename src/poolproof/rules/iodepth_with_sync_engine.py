@@ -17,15 +17,15 @@ _DEPTH_IN_NAME = re.compile(
 def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.is_synchronous and job.depth > 1 and job.queue_each == 1]
     if jobs:
-        depth = f"a queue depth of {jobs[0].depth} with an engine"
+        depth = f"a queue depth of {jobs[0].depth} with an engine that"
         if is_fio_job(jobs[0]):
-            depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine},"
+            depth = f"iodepth={jobs[0].depth} with ioengine={fio_job(jobs[0]).engine}, which"
         engine = "an asynchronous engine (io_uring or libaio)"
         fix = f"use {engine}" if jobs[0].direct else f"use {engine} together with direct=1"
         claim = _claim(case, jobs)
         yield finding(
             "suspects" if case.outcome is None or claim else "notes",
-            f"{case.who(jobs)} sets {depth} which does one I/O at a time: the depth is 1"
+            f"{case.who(jobs)} sets {depth} does one I/O at a time: the depth is 1"
             + (f", but {claim}" if claim else ""),
             weight=60,
             fix=f"{fix}; or set iodepth=1 and raise numjobs instead, with one file per job",

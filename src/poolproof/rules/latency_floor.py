@@ -29,13 +29,14 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         effect = "suspects"
     cause = "readahead" if part.kind == "read" else "copying into RAM"
     by_design = (
-        f". The cause is {cause}: the byte accounting decides about the bandwidth; these latencies are not the disk's"
+        f". The cause is {cause}: these are not the latencies of the disk. The byte accounting shows whether the "
+        "bandwidth is that of the disk"
     )
     return finding(
         effect,
         f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "
         + ("no disk is that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
-        + (by_design if effect == "notes" else ", only memory does"),
+        + (by_design if effect == "notes" else ", only memory is"),
         weight=60 if effect != "notes" else 20,
         metrics=OF_READS if part.kind == "read" else OF_WRITES,
         fix="use direct=1 for the disk's latency; use fdatasync=1 and fio's sync percentiles for commit latency",

@@ -31,7 +31,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
             f"on average, only {in_flight:.2g} of the {queue} I/Os that the job allows were in flight: submission or "
             "fio itself was the limit, not the disk",
             weight=35,
-            fix="use more jobs with a smaller iodepth each, and check if a CPU is saturated",
+            fix="use more jobs with a smaller iodepth each, and check whether a processor is saturated",
         )
     return None
 

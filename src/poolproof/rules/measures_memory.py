@@ -5,7 +5,7 @@ from poolproof.rules.model import Case, Findings, Rule, refutes
 
 def _in_result(case: Case) -> Findings:
     if case.quoted is not None and case.quoted.measures_memory and case.cold:
-        yield refutes(f"{case.quoted.measures_memory}. It says nothing about a disk", weight=96)
+        yield refutes(f"{case.quoted.measures_memory}. The result says nothing about a disk", weight=96)
 
 
 RULE = Rule(

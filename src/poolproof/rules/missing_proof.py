@@ -58,7 +58,7 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
             yield (
                 f"{case.generator} counted {format_count(found.ios)} random reads, and the disks did "
                 f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: "
-                f"{percent(REQUESTS_OF_EACH)} would be proof",
+                f"at least {percent(REQUESTS_OF_EACH)} would be proof",
                 f"use a larger file, so that fewer reads repeat a block; {_DIRECT}; on ZFS, set recordsize to bs, or "
                 "primarycache=metadata",
             )
@@ -73,12 +73,12 @@ def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
         return f"the disks' {kind} requests were not counted, and the {kind}s may end in RAM", _DIRECT
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
     needed = write_requests_needed(case) if kind == "write" else ios
-    needs = f" of the {format_count(needed)} that these need" if needed and needed > ios else ""
+    needs = f" although {format_count(needed)} are needed" if needed and needed > ios else ""
     trees = requests - (data_write_requests(case) or 0) if kind == "write" else 0
-    less = f", without {format_number_of(trees, 'tree block')}" if trees else ""
+    less = f" ({format_number_of(trees, 'tree block')} excluded)" if trees else ""
     return (
-        f"{case.generator} counted {format_count(ios)} {kind}s, and the disks "
-        f"{format_number_of(requests - trees, 'request')}{needs}{less}: the page cache and ZFS combine I/Os "
+        f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
+        f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os "
         "before they are counted, so the IOPS and latencies may be those of RAM",
         _COMBINED,
     )
@@ -95,8 +95,8 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
         return why, "use whole disks and Linux 5.5 or later"
     if found.ratio is None or found.ratio < FLUSHED:
         return (
-            f"{format_number_of(found.syncs, 'sync')} had data to write, and {format_count(found.durable)} flushes "
-            "reached the disks",
+            f"{format_number_of(found.syncs, 'sync')} had data to write, but only {format_count(found.durable)} "
+            "flushes reached the disks",
             "run longer, and write before each sync",
         )
     return "the disks wrote less than the syncs had to store", "use a larger file, so that no block is replaced in RAM"

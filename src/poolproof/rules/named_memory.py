@@ -33,7 +33,7 @@ RULE = Rule(
     shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
-    fix="put the test files on the disk, and use a size of twice RAM or direct=1",
+    fix="put the test files on the disk, and use a size of twice the RAM or direct=1",
     sources=("https://github.com/axboe/fio/issues/1364", "https://github.com/openzfs/zfs/issues/8066"),
     in_result=_in_result,
     commands="fio --directory=/dev/shm --name=ram --rw=read --bs=64k --size=100m; rm -f /dev/shm/ram*",

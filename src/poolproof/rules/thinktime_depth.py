@@ -8,9 +8,11 @@ from poolproof.rules.model import Case, Findings, Rule, fio_doc, fio_source, sus
 def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.thinks and job.queue_each > _blocks(job)]
     if jobs:
+        blocks = _blocks(jobs[0])
+        each, most = ("each I/O", "one is") if blocks == 1 else (f"every {blocks} I/Os", f"{blocks} are")
         yield suspects(
-            f"{case.who(jobs)} sets thinktime and a queue depth of {jobs[0].queue_each}, but fio lets all I/Os finish "
-            f"before it waits, every {_blocks(jobs[0])} I/Os: at most {_blocks(jobs[0])} are in flight",
+            f"{case.who(jobs)} sets thinktime and a queue depth of {jobs[0].queue_each}, but fio waits after {each} "
+            f"until all I/Os have finished: at most {most} in flight",
             weight=62,
         )
 

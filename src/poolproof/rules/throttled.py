@@ -19,12 +19,17 @@ def _in_result(case: Case) -> Findings:
     seconds = others.seconds if others else 0.0
     if throttling.processors is not None and seconds and throttling.cpu_s >= _STOPPED * seconds:
         yield suspects(
-            f"a control group allows {throttling.processors:.2g} processors (cpu.max), and stopped its processes "
-            f"{throttling.cpu_periods} times, for {format_duration(throttling.cpu_s)} of {format_duration(seconds)}",
+            f"a control group limits its processes to {100 * throttling.processors:.3g} % of one processor (cpu.max), "
+            f"and stopped them {_times(throttling.cpu_periods)}, for {format_duration(throttling.cpu_s)} of "
+            f"{format_duration(seconds)}",
             weight=87,
         )
     if throttling.heat_events:
-        yield notes(f"a processor slowed down {throttling.heat_events} times because of heat", weight=60)
+        yield notes(f"a processor slowed down {_times(throttling.heat_events)} because of heat", weight=60)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:

@@ -27,7 +27,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], *, mixed: bool) -> Finding:
-    others = " The percentiles mix them with I/Os that wait for a disk." if mixed else ""
+    others = " The percentiles mix these writes with I/Os that wait for a disk." if mixed else ""
     cache = "the ARC" if is_zfs(case.target) else "the page cache"
     return finding(
         "suspects" if mixed else "refutes",

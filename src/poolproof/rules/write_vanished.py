@@ -11,7 +11,7 @@ def _in_result(case: Case) -> Findings:
     if flow is None:
         return
     logged = commits_each_write(case) and at_end is not None and at_end.in_order
-    where = "the disks had written" if not logged else "the disks had, apart from log records, written"
+    where = "the disks had written" if not logged else "apart from log records, the disks had written"
     so = ". The commits were durable in the log, but this is not the throughput of the pool" if logged else ""
     yield finding(
         flow.effect,

@@ -32,7 +32,7 @@ def test_idle_arrays_and_no_arrays() -> None:
 @pytest.mark.parametrize(
     ("device", "born", "said"),
     [
-        ("sda", "1795300000", ("lazy initialization of an ext4 file system",)),
+        ("sda", "1795300000", ("the initialization of ext4's inode tables (ext4lazyinit)",)),
         ("sda", "1790000000", ()),
         ("sda", "0", ()),
         ("sdb", "1795300000", ()),

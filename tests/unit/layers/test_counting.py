@@ -96,7 +96,7 @@ def test_a_running_balance_is_reported() -> None:
             ("btrfs", "scrub", "status", path): "",
         }
     )
-    assert open_layout.busy_with(built, host) == (f"btrfs is balancing {path}",)
+    assert open_layout.busy_with(built, host) == (f"a balance of the btrfs file system {path}",)
 
 
 def test_different_branches_use_the_smallest_factor_unless_the_landed_bytes_are_known() -> None:

@@ -147,5 +147,7 @@ def test_what_the_devices_hold() -> None:
 def test_a_running_sync_is_reported() -> None:
     built = plan("lvm raid1 a b")
     asked = ("lvm", "lvs", "--config", config("a", "b"), "--noheadings", "-o", "sync_percent", VOLUME)
-    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (f"lvm is syncing /dev/{VOLUME}",)
+    assert open_layout.busy_with(built, RecordedHost({asked: "  43.75 \n"})) == (
+        f"a sync of the LVM volume /dev/{VOLUME}",
+    )
     assert open_layout.busy_with(built, RecordedHost({asked: "  100.00 \n"})) == ()

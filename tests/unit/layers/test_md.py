@@ -101,8 +101,10 @@ def test_a_resync_and_a_bitmap_are_reported() -> None:
     state = 'cd "/sys/block/$(basename "$(readlink -f "$0")")/md" && cat '
     action, location = (("sh", "-c", state + file, NODE) for file in ("sync_action", "bitmap/location"))
     busy = RecordedHost({action: "resync\n", location: "+8\n"})
-    assert open_layout.busy_with(built, busy) == (f"md is running a resync of {NODE}",)
+    assert open_layout.busy_with(built, busy) == (f"a resync of the md array {NODE}",)
     assert open_layout.describe(built, busy, Target("ext4")).md_bitmap is True
+    rebuilt = RecordedHost({action: "recover\n", location: "+8\n"})
+    assert open_layout.busy_with(built, rebuilt) == (f"a recovery of the md array {NODE}",)
     quiet = RecordedHost({action: "idle\n", location: "none\n"})
     assert open_layout.busy_with(built, quiet) == ()
     assert open_layout.describe(built, quiet, Target("ext4")).md_bitmap is False

@@ -30,7 +30,7 @@ _PAST_THE_KERNEL = frozenset(
 def memory_of(load: Load) -> str | None:
     """Return what stores all files of the load if it is not a disk; None if it is a disk or a path is unknown."""
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
-        return "no disk (fio's engine null moves no data) and at most"
+        return "fio's null engine, which moves no data and has only buffers"
     paths = {extent.file for part in load.parts for extent in part.extents}
     found = {next((name for pattern, name in _MEMORY if pattern.match(path)), None) for path in paths}
     return found.pop() if len(found) == 1 else None

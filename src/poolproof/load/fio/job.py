@@ -160,7 +160,8 @@ def _shared(jobs: tuple[Job, ...]) -> dict[str, str]:
 def _line(name: str, value: str) -> str:
     if any(mark in name + value for mark in _FORBIDDEN):
         raise CampaignError(
-            f"the fio option {name!r} contains a line break, `#` or `;`, where fio would cut it off: {value!r}",
+            f"the value of the fio option {name!r} contains a line break, `#` or `;`, where fio would cut it off: "
+            f"{value!r}",
             "choose a path or value without this character",
         )
     return f"{name}={value}" if value else name

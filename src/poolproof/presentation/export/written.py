@@ -37,7 +37,7 @@ def default_place(name: str, table: ExportTable) -> Path:
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
     if path.exists():
-        raise UsageError(f"{path} already exists", "choose a path with --out, which overwrites existing files")
+        raise UsageError(f"{path} already exists", f"to overwrite it: --out {path}; or choose another path with --out")
     return path
 
 

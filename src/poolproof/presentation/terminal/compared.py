@@ -92,7 +92,7 @@ def marks_text(cells: Iterable[Measured]) -> str | None:
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
     """Yield the cells or layouts whose rate changes during trials, grouped by how it changes."""
     for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
-        yield Text(f"the rate changes during trials, so the test uses their lowest and highest tenth: {line}")
+        yield Text(f"the rate changes during trials, so the test uses the slowest and fastest tenth of each: {line}")
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
@@ -191,7 +191,7 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 
 def in_place_text(names: str) -> str:
     """Return the note on layouts that were converted into each other in place."""
-    text = f"{names} were converted into each other in place: the second is measured later, on an older pool."
+    text = f"{names} were converted into each other in place: the second was measured later, on an older file system."
     margin = per_cent_whole(MARGIN)
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."
 

@@ -41,8 +41,8 @@ _LAYOUT_WIDTH = 16
 _SPEED_WIDTH = len("(4.55 … 12.5)")
 """A narrow terminal wraps differences that are longer than an interval."""
 _COLUMNS = (
-    "speed: relative to the first line. survives: disks that may fail. room: data that fits. "
-    "written: bytes on disks per byte of data."
+    "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
+    "written: bytes written to the disks per byte of data."
 )
 
 

@@ -32,10 +32,11 @@ from poolproof.verdicts import WORST_FIRST, has_values, worst
 
 _TWO_GROUPS = "The mean describes neither group: something that changes between trials decides the result."
 _APART = "Each {0} is steady, but something that changes between {0}s shifts the result. The interval includes it."
-_FIND_CAUSE = "find what changes from one to the next: where files are stored, which mirror is read, what is cached."
+_FIND_CAUSE = "find what changes from one {} to the next: where files are stored, which mirror is read, what is cached."
 _COUNT_GROUPS = (
-    "run more trials to see how often each group occurs, then find the cause. btrfs raid1 chooses the mirror by "
-    "process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may have a cache."
+    "run more trials to see how often each group occurs, then find the cause. For example, btrfs raid1 chooses the "
+    "mirror by process (use several: numjobs=4), a union reads from the branch that has the file, and a drive may "
+    "have a cache."
 )
 
 _MOST_NAMED = 3
@@ -74,8 +75,9 @@ def print_table(
         fio_s = sum(cell.seconds.get("fio", 0.0) for cell, _ in adaptive)
         rest_s = sum(sum(cell.seconds.values()) for cell, _ in adaptive) - fio_s
         fixed_s = sum(settling.fixed_s for _, settling in adaptive)
-        spent = f"fio ran for {format_duration(fio_s)}, dropping caches and draining took {format_duration(rest_s)}; "
-        spent += f"with trials of maximum length, fio would have run for {format_duration(fixed_s)}"
+        spent = f"the workloads ran for {format_duration(fio_s)}, and dropping caches and draining took "
+        spent += f"{format_duration(rest_s)}; with trials of maximum length, the workloads would have run for "
+        spent += format_duration(fixed_s)
         console.print(Text(f"\n{spent}"))
 
 
@@ -240,7 +242,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
             summary, meaning, fix = (
                 f"differ by more than the variation within each {what} explains",
                 _APART.format(what),
-                _FIND_CAUSE,
+                _FIND_CAUSE.format(what),
             )
         else:
             continue

@@ -152,7 +152,7 @@ def compare(
     lost = [left for left in left_out if left.lost]
     for key in only_a:
         if isinstance(a.measured(key, metric or a.metric(key)), Measured):
-            lost.append(SkippedCell(key, "B's campaign does not have it", lost=True))
+            lost.append(SkippedCell(key, "it is not in B's campaign", lost=True))
     if not pairs and (limit is None or not lost):
         raise _nothing_counts(left_out, b.run)
     same_run = a.run.path == b.run.path

@@ -102,4 +102,5 @@ def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterat
         yield f"{', '.join(names[:_MOST_NAMED])}{more}{between}{why}"
     rest = sum(len(names) for _why, names in ordered[_MOST_REASONS:])
     if rest:
-        yield f"{rest} more for {len(ordered) - _MOST_REASONS} other reasons"
+        others = len(ordered) - _MOST_REASONS
+        yield f"{rest} more for {'another reason' if others == 1 else f'{others} other reasons'}"

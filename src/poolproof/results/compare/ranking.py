@@ -76,7 +76,9 @@ def parse_weights(text: str) -> dict[str, float]:
     for part in split_names(text):
         name, _, number = part.rpartition("=")
         if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,15})?", number) or not float(number):
-            raise UsageError(f"--weights: `{part[:60]}` is not a name with a weight above 0", _WEIGHTS_EXAMPLE)
+            raise UsageError(
+                f"--weights: expected NAME=WEIGHT with a weight above 0, found `{part[:60]}`", _WEIGHTS_EXAMPLE
+            )
         if name in found:
             raise UsageError(f"--weights: `{name[:60]}` is given twice", _WEIGHTS_EXAMPLE)
         found[name] = float(number)
@@ -265,7 +267,7 @@ class NothingRanked(RunError):
         if self.few is not None and self.few.trial_s is not None:
             option = "--min" if run.campaign.measure.until else "--time"
             hint = f"measure longer trials ({option} {self.few.trial_s}s), or choose another --metric; {hint}"
-        super().__init__(f"no layout can be ranked: {reasons or 'the run has none'}", hint)
+        super().__init__(f"no layout can be ranked: {reasons or 'the run has no layout'}", hint)
 
 
 def _missing_s(few: FewEvents) -> float:

@@ -35,7 +35,10 @@ _WIDEST = 60
 _NUMERIC = re.compile("DOUBLE|FLOAT|DECIMAL|.*INT$|.*INTEGER$")
 _READING_NODES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _TABLE_FUNCTIONS = frozenset({"unnest", "range", "generate_series", "json_each", "json_tree", "repeat", "repeat_row"})
-_HINT = "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or run: describe trials"
+_HINT = (
+    "the views are runs, trials, cells, leaves and findings; their columns: docs/query.md, or poolproof query "
+    "'describe trials'"
+)
 
 
 @dataclass(frozen=True)

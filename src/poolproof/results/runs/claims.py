@@ -124,10 +124,10 @@ def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
     for term in cell_values_of(that):
         prior = cells.prior(term)
         if term.name in COMPARABLE and not has_interval(len(_samples(term, cells).values), prior):
-            why = "and the other cells vary too much to estimate how far a second one would differ" if prior else ""
+            why = ", and the other cells vary too much to estimate how much a second one would differ" if prior else ""
             what = "build" if cells.at(term.layout, term.workload).by_build else "trial"
             single = f"{term.name} of {term.workload} on {term.layout} comes from a single {what}"
-            return f"{single}, {why or 'which has no interval'}"
+            return f"{single}{why or ', which has no interval'}"
     return ""
 
 

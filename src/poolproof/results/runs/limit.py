@@ -177,7 +177,7 @@ def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
         return f"{missing:.0%} of its bytes never reached or left a disk: RAM was measured"
     own, alone = _request_bytes(cell.trials), _request_bytes(trial for each in bare for trial in each.trials)
     if own and alone and own >= _MERGED * alone:
-        sizes = f"{own / 1024:.3g} KiB per request, the bare disks {alone / 1024:.3g} KiB"
+        sizes = f"{own / 1024:.3g} KiB per request on average, and {alone / 1024:.3g} KiB when measured alone"
         return f"its disks transferred {sizes}: the layout merges requests"
     return (
         "the disks transferred all its bytes, in requests as small as on the bare disks: the requests came in a better "
@@ -215,12 +215,12 @@ def _loads(cell: Cell) -> dict[str, float] | str:
     if account is None or not moved:
         return "its bytes could not be counted"
     reads, writes = account.fio_read_bytes / moved, account.fio_write_bytes / moved
-    for part, word, shares in (
-        (reads, "read", [leaf.read_share for leaf in cell.leaves]),
-        (writes, "wrote", [leaf.write_share for leaf in cell.leaves]),
+    for part, word, stayed, shares in (
+        (reads, "read", "came from RAM", [leaf.read_share for leaf in cell.leaves]),
+        (writes, "wrote", "stayed in RAM", [leaf.write_share for leaf in cell.leaves]),
     ):
         if part >= _LEAST_LOAD and not any(shares):
-            return f"its disks {word} nothing, so no disk limits it: what fio {word} stayed in RAM"
+            return f"its disks {word} nothing, so no disk limits it: the data {stayed}"
     loads = {
         leaf.device: reads * (leaf.read_share or 0.0) + writes * account.write_factor * (leaf.write_share or 0.0)
         for leaf in cell.leaves

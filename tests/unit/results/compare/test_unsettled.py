@@ -141,7 +141,7 @@ def test_a_rate_that_changes_is_tested_at_its_extremes(
     ranking = rank(found, READS, metric=None, effect=0.02)
     assert {each.entry.layout: (each.first, each.last) for each in ranking.ranked} == places
     text = text_of(print_ranking, ranking)
-    assert "the test uses their lowest and highest tenth: pair: step" in text
+    assert "slowest and fastest tenth of each: pair: step" in text
     assert "2.00k IOPS" in text
     (pair,) = [each for each in ranking_object(ranking)["layouts"] if each["layout"] == "pair"]
     figure = pair["figures"][0]
@@ -155,7 +155,7 @@ def test_equal_means_are_not_the_same_if_one_rate_changes(tmp_path: Path) -> Non
     found = compare(Side(a), Side(b), effect=0.02)
     words = {cell.key.layout: cell.decision.word for cell in found.cells}
     assert words == {"one": "same", "pair": "undecided", "union": "same"}
-    assert "their lowest and highest tenth: reads on pair: drift" in text_of(print_comparison, found)
+    assert "slowest and fastest tenth of each: reads on pair: drift" in text_of(print_comparison, found)
 
 
 def test_the_extremes_of_a_latency_are_inverted(tmp_path: Path) -> None:

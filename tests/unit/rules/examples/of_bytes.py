@@ -74,7 +74,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
             write_of(_WRITE, GIB, GIB, GIB),
         ),
         Example(
-            replace(lint_of(_WRITE), evidence=model.Evidence(None, busy_with=("resync of md0, 12.6% done",))),
+            replace(lint_of(_WRITE), evidence=model.Evidence(None, busy_with=("a resync of md0 (12.6% done)",))),
             "suspects",
             replace(lint_of(_WRITE), evidence=model.Evidence(None)),
         ),

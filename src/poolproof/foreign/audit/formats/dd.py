@@ -130,7 +130,7 @@ def _result(line: int, match: re.Match[str], command: _DdCommand | None, written
     is_read = command.target in _NOWHERE or (not command.target and bool(command.source))
     from_nothing = command.source in (*_ZEROS, "/dev/urandom", "/dev/random")
     part = _part(command, moved, is_read=is_read)
-    memory = "it copies from one memory device to another, without a disk" if is_read and from_nothing else ""
+    memory = "dd copies from one memory device to another: no disk is involved" if is_read and from_nothing else ""
     outcome = outcome_of("dd", "dd", {"read" if is_read else "write": figures})
     return ForeignResult(
         "dd",
