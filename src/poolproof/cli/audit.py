@@ -94,7 +94,8 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     if not audit.results:
         raise FioError(
             f"no result in {', '.join(sources)}",
-            "name a file or folder with fio's output; to create some: fio --output-format=json+ --output=result.json …",
+            "name a file or folder with benchmark results; to create some: fio --output-format=json+ "
+            "--output=result.json …",
         )
     if as_json:
         print_json([audited_object(audited) for audited in audit.results])

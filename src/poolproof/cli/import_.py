@@ -9,7 +9,7 @@ from poolproof.cli.options import Compression, Disks, Fs, Json, LayoutFrom, Memo
 
 
 def command(
-    sources: Annotated[list[str], Argument(metavar="FILES…", help="fio's output in any form, or folders.")],
+    sources: Annotated[list[str], Argument(metavar="FILES…", help="Results of fio or another benchmark, or folders.")],
     out: Annotated[Path, Option(help="The run directory to create.")],
     layout_from: LayoutFrom = None,
     fs: Fs = None,
@@ -20,7 +20,7 @@ def command(
     warm: Warm = False,
     as_json: Json = False,
 ) -> None:
-    """Save fio results as a run directory: the same as `poolproof audit FILES --save DIR`."""
+    """Save benchmark results as a run directory: the same as `poolproof audit FILES --save DIR`."""
     from poolproof.cli.audit import command as audit
 
     audit(sources, out, layout_from, fs, ram, recordsize, compression, devices, warm, as_json)

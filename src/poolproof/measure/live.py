@@ -35,14 +35,15 @@ STILL_S = 60.0
 
 
 class FioStuck(FioError):
-    """fio hung and was killed."""
+    """The load generator hung and was killed. `name` is its name."""
 
-    def __init__(self, waits: Sequence[str]) -> None:
+    def __init__(self, waits: Sequence[str], name: str) -> None:
         functions = ", ".join(dict.fromkeys(waits)) or "unknown kernel functions"
         super().__init__(
-            f"fio did not end in time and was killed after no disk had moved any data for {format_duration(STILL_S)}; "
-            f"its threads were waiting in {functions}",
-            "look for a hung file system in dmesg; if there is none, try a newer fio: fio can hang when it ends",
+            f"{name} did not end in time and was killed after no disk had moved any data for "
+            f"{format_duration(STILL_S)}; its threads were waiting in {functions}",
+            f"look for a hung file system in dmesg; if there is none, {name} itself may hang when it ends: try a "
+            "newer one",
         )
 
     @property

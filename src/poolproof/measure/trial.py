@@ -242,7 +242,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     # on a slow host, reading all this takes seconds, in which the sampler continues
     samples = (*(each for each in sampler.readings if each.at_s < end.at_s), end) if sampler.readings else ()
     if watch.stuck is not None:
-        raise FioStuck(watch.stuck)
+        raise FioStuck(watch.stuck, generator.name)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
     context.listener.step("drain to the disks")
     # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
