@@ -37,8 +37,8 @@ def _in_result(case: Case) -> Findings:
         most = (_SEEKS if size <= _SURELY else _SEEKS_DEEP) * disks
         if rate > most:
             yield suspects(
-                f"{_message(case, kind)}. {format_count(rate)} {kind}s/s are more than seeks allow: "
-                f"{format_count(most)}/s",
+                f"{_message(case, kind)}. {format_count(rate)} {kind}s/s are more than the "
+                f"{format_count(most)}/s that seeks allow",
                 weight=84,
                 metrics=_METRICS[kind],
             )

@@ -50,8 +50,8 @@ RULE = Rule(
     "the I/Os, for direct I/O or random reads. Less than half of direct I/O is proof. The statistics include the file "
     "layout and all groups of a run, so they never show too little. Runs of less than 2 s and statistics that are all "
     "0 are left out.",
-    error="Too high, by up to the inverse of the ratio. Seen: 1,048,576 direct reads and 357,248 requests, because "
-    "the file had been preallocated and written only in part.",
+    error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads and 357,248 "
+    "requests, because the file had been preallocated and written only in part.",
     fix="fill the file completely before it is read, and use direct=1",
     sources=(
         "fio-3.38 diskutil.c, print_disk_util and update_io_tick_disk",

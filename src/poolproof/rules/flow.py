@@ -62,7 +62,7 @@ class Flow:
         It contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
         """
         if self.of_all_work:
-            return f"the {format_size(self.expected_bytes)} that they wrote until the final flush"
+            return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
         if round(self.expected_bytes) == self.moved_bytes:
             return self.moved
         return f"{format_size(self.expected_bytes)} ({self.expected_bytes / self.moved_bytes:.3g} × {self.moved})"

@@ -23,7 +23,7 @@ RULE = Rule(
     title="The data was not on a disk when fio ended",
     wrong="fio stopped its clock while its data was still in RAM: the result is the speed of copying in memory.",
     shows=f"In the counters: when fio ended, the disks had written less than {percent(WRITTEN)} of the expected bytes, "
-    f"or less than {percent(WRITTEN_IN_TIME)} of what they had written after the final flush. The second limit "
+    f"or less than {percent(WRITTEN_IN_TIME)} of what they had written by the end of the final flush. The second limit "
     f"excludes background I/O, and does not apply if each write was direct or committed. Less than {percent(REFUTED)} "
     "is proof, but not if fio synced at the end.",
     error="Too high, by a factor of 2 to 100. Measured: 4052 MB/s without end_fsync=1, 2110 MB/s with it, on the same "

@@ -138,7 +138,7 @@ def test_late_writes_cannot_hide_behind_amplification() -> None:
     late = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
     found = judge(late, "bandwidth")
     assert (found.verdict, found.findings[0].rule) == ("refuted", "write-without-sync")
-    assert "(22 % of the 9 GiB that they wrote until the final flush)" in found.findings[0].message
+    assert "(22 % of the 9 GiB that they had written by the end of the final flush)" in found.findings[0].message
     in_time = _write("rw=randwrite bs=4k size=64g", GIB // 4096, 4096, 8 * GIB, 9 * GIB, _ZFS)
     assert judge(in_time, "bandwidth").verdict == "sound"
     others = _write("rw=randwrite bs=4k size=64g end_fsync=1", GIB // 4096, 4096, 2 * GIB, 9 * GIB, _ZFS)
