@@ -130,7 +130,8 @@ def _lines(path: Path, kinds: Sequence[type[Undo]]) -> list[Change | Undone]:
         except NOT_THE_JSON as error:
             raise RunError(
                 f"{path}, line {number}, is damaged: {error}",
-                "read the file: devices and mount points in it may still be in use (check with losetup -a and mount)",
+                "look at the file: the devices and mount points that it lists may still be in use (check with losetup "
+                "-a and mount)",
             ) from None
     return lines
 

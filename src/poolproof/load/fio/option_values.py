@@ -73,9 +73,9 @@ def refusal(name: str, value: str) -> str | None:
     else:
         return None
     if not is_valid:
-        return f"{shown}: it takes {accepted}"
+        return f"{shown}: the option takes {accepted}"
     if _TWO_WORDS.match(value):
-        return f"{shown}: it takes {accepted}; fio reads the number and silently ignores the rest"
+        return f"{shown}: the option takes {accepted}; fio reads the number and silently ignores the rest"
     return None
 
 
@@ -83,7 +83,7 @@ def _word_refusal(word: str) -> str | None:
     if word in RW_WORDS:
         return None
     near = nearest(word.lower()[:_LONGEST], RW_WORDS, _SIMILAR)
-    hint = f"did you mean `{near}`?" if near else f"it takes one of {', '.join(RW_WORDS)}"
+    hint = f"did you mean `{near}`?" if near else f"rw takes one of {', '.join(RW_WORDS)}"
     return f"rw={word[:_LONGEST]}: fio has no such I/O pattern; {hint}"
 
 
@@ -107,7 +107,7 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
         return None
     right = _BOOLEANS.get(word.lower())
     hint = f"did you mean `{name}={right}`?" if right else f"write `{name}=1` or `{name}=0`"
-    return f"{shown}: it takes 0 or 1; {hint}"
+    return f"{shown}: the option takes 0 or 1; {hint}"
 
 
 def _is_size(text: str) -> bool:

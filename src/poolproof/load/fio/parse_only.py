@@ -105,7 +105,7 @@ def _parse(host: Host, text: str) -> Completed:
 
 def _accepted_words(host: Host, name: str, value: str) -> str:
     words = _ACCEPTED_WORD.findall(_parse(host, f"[j0]\n{name}={value}\n").stdout)
-    return f"it takes one of {', '.join(words)}" if words else ""
+    return f"the option takes one of {', '.join(words)}" if words else ""
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:

@@ -24,7 +24,7 @@ def _refused(text: str, name: str = "job.fio", fio: InstalledFio = _HERE) -> lis
 def test_a_value_that_only_fio_can_refuse_is_an_error_at_its_line_in_its_words() -> None:
     (found,) = _refused("[a]\nrw=write\nsync=zoo\nsize=1m\n")
     assert (found.line, found.severity) == (3, "error")
-    assert "refuses sync=zoo: it takes one of" in found.message and "dsync" in found.message
+    assert "refuses sync=zoo: the option takes one of" in found.message and "dsync" in found.message
     assert "`fio --cmdhelp=sync`" in found.fix
 
 
@@ -34,7 +34,7 @@ def test_every_refused_value_of_every_job_is_told_with_its_own_words() -> None:
     assert list(found) == [3, 6, 7]
     assert found[3].endswith("refuses rwmixread=140: max value out of range: 140 (100 max)")
     assert found[6].endswith("refuses bssplit=4k/50:zz/")
-    assert found[7].endswith("refuses rate_process=zz: it takes one of linear, poisson")
+    assert found[7].endswith("refuses rate_process=zz: the option takes one of linear, poisson")
 
 
 def test_a_global_option_is_told_once() -> None:
