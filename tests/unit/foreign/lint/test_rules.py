@@ -80,7 +80,7 @@ _TRAPS = (
     Trap("kib-means-1000", "rw=read size=1g bs=4KiB", "rw=read size=1g bs=4k", 4),
     Trap("kib-means-1000", "rw=read size=1g bs=4KiB", "kb_base=1000 rw=read size=1g bs=4KiB", 4),
     Trap("colon-in-filename", f"{_READ} filename=/dev/disk/by-path/pci-0000:00:1f.2", f"{_READ} filename=/dev/sdb", 5),
-    Trap("background-io", _READ, _READ, 1, replace(_EXT4, known=Evidence(None, busy_with=("resync of md0",))), _EXT4),
+    Trap("background-io", _READ, _READ, 1, replace(_EXT4, known=Evidence(None, busy_with=("a resync of md0",))), _EXT4),
 )  # fmt: skip
 
 

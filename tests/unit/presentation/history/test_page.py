@@ -47,7 +47,7 @@ def test_the_page_says_how_many_results_changed(poolproof: Command) -> None:
     assert (code, err) == (0, "")
     assert "2 results changed by more than 2%" in text
     assert "4 runs, 4 cells" in text
-    assert "The comparisons are only about the two runs: no earlier run shows how much results differ" in text
+    assert "The comparisons apply only to their two runs: no earlier run shows how much results differ" in text
 
 
 def test_a_single_run_is_compared_with_nothing(poolproof: Command) -> None:

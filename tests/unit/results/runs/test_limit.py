@@ -97,7 +97,7 @@ def test_missing_bytes_explain_a_share_above_the_limit_by_ram() -> None:
 def test_larger_requests_explain_a_share_above_the_limit() -> None:
     merged = trial("one", "writes", 400.0, {"rust": (0, 100)}, fio=(0, 100), request=128 * 1024)
     over = known(limit_of(RUST_WRITES, merged)).over
-    assert over == "its disks transferred 128 KiB per request, the bare disks 4 KiB: the layout merges requests"
+    assert "128 KiB per request" in over and "4 KiB when measured alone" in over
 
 
 def test_a_better_order_explains_a_share_above_the_limit_otherwise() -> None:
