@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.own_program import poolproof
 from poolproof.api import load_run
 from poolproof.errors import PoolproofError, RunError
-from poolproof.results.compare.comparison import ComparedCell, Side, compare
+from poolproof.results.compare.cell_comparison import ComparedCell, Side, compare
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import LEAST_EFFECT, decide
 

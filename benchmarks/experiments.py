@@ -12,7 +12,7 @@ from pathlib import Path
 
 from poolproof.presentation.terminal.sections import measured_text
 from poolproof.presentation.terminal.words import half_width_text, value_text
-from poolproof.results.runs.claims import ClaimResult, evaluate
+from poolproof.results.runs.claim_results import ClaimResult, evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.shares import LeafShare
 from poolproof.results.runs.summary import Cell

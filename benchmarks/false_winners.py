@@ -2,9 +2,9 @@
 
 Two layouts run the same workloads. The trials of a cell vary by 3 %, but by another amount in each cell: σ is the
 standard deviation of the logarithm of the cell's own deviation. A trial is a series of autocorrelated rates. With
-several builds, part of the variance is between builds, and the mean of a build is one sample (`statistics/builds.py`).
-The prior comes from the cells of the simulated run, as in a real one. `until` repeats trials until each cell is precise
-to within 3 %, with two to six trials.
+several builds, part of the variance is between builds, and the mean of a build is one sample
+(`statistics/build_samples.py`). The prior comes from the cells of the simulated run, as in a real one. `until` repeats
+trials until each cell is precise to within 3 %, with two to six trials.
 
 Printed for each row: the share of runs in which at least one cell is called faster or slower although the layouts are
 equal, the share of 95 % intervals of a cell's ratio that contain the truth, and the share of cells with a planted
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.statistics.autocorrelation import long_run
-from poolproof.statistics.builds import Samples, build_samples
+from poolproof.statistics.build_samples import Samples, build_samples
 from poolproof.statistics.comparison import Difference, decide, difference, log_mean
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across

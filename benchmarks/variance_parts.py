@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from poolproof.presentation.charts.trial_data import trial_data
-from poolproof.results.runs.builds import split_builds
+from poolproof.results.runs.cell_builds import split_builds
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.timing import took

@@ -13,8 +13,8 @@ from poolproof.evidence.model import Target, ZfsFacts
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Case, Rule
+from poolproof.rules.rule_catalogue import all_rules
 from poolproof.units import format_duration, format_number_of, format_size
 
 _INTRO = """\

@@ -1,7 +1,7 @@
 """Print docs/rules.md, generated from the rules."""
 
-from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import Rule
+from poolproof.rules.rule_catalogue import all_rules
 
 _INTRO = """\
 # The rules

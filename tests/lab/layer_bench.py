@@ -15,7 +15,7 @@ from poolproof.facts.machine import Machine, survey
 from poolproof.hosts.base import Host
 from poolproof.layers import tree
 from poolproof.layers.adapt import plan_change
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.layers.resolve import resolve
 from poolproof.provision.apply import apply, repeat
 from poolproof.provision.directories import directory_steps, owner_of, site_of

@@ -10,8 +10,8 @@ from poolproof.errors import BuildError
 from poolproof.evidence.model import Expected, Target
 from poolproof.lab.reach import reach_host
 from poolproof.layers import open_layout
-from poolproof.layers.catalogue import describe_found, device_under, expected_found, storage_at
 from poolproof.layers.directory import FLUSH
+from poolproof.layers.layer_catalogue import describe_found, device_under, expected_found, storage_at
 
 from .layer_bench import LabFacts, LayerBench, facts_of
 from .machine import Machine

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import EXTRAS
-from poolproof.layers.catalogue import all_layers
-from poolproof.rules.catalogue import RETIRED, all_rules
+from poolproof.layers.layer_catalogue import all_layers
+from poolproof.rules.rule_catalogue import RETIRED, all_rules
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "poolproof"

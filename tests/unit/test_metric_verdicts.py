@@ -24,9 +24,9 @@ from poolproof.presentation.terminal.audited import audited_lines
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.compare.ranking import find_goal, rank
-from poolproof.results.query.session import open_runs
-from poolproof.results.runs.contract import run_object
+from poolproof.results.query.connection import open_runs
 from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.run_object import run_object
 from tests.unit.presentation.terminal.live_runs import screen_text
 from tests.unit.results.compare.making import make_run
 

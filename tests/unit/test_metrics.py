@@ -23,7 +23,7 @@ from poolproof.campaign.claims import CELL_VALUES
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 from poolproof.measure.figures import figures_of
-from poolproof.presentation.charts.metrics import label_expression, title
+from poolproof.presentation.charts.metric_scale import label_expression, title
 from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
@@ -32,10 +32,10 @@ from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.cells import metrics_measured
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.runs.loading import load_run
-from poolproof.results.query.session import open_runs
+from poolproof.results.query.connection import open_runs
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
-from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.run_object import run_object
 from poolproof.rules.model import Case
 from poolproof.rules.proof import measured_metrics, proves_metric
 from poolproof.results.runs.directory import RunDirectory

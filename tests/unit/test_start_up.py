@@ -86,7 +86,7 @@ def test_a_reader_that_has_enough() -> None:
 
 @pytest.mark.parametrize(
     ("module", "heavy"),
-    [("presentation.export.columns", {"altair", "jinja2"}), ("rules.catalogue", {"altair", "jinja2", "ruamel"})],
+    [("presentation.export.columns", {"altair", "jinja2"}), ("rules.rule_catalogue", {"altair", "jinja2", "ruamel"})],
 )
 def test_a_module_imports_nothing_heavy(module: str, heavy: set[str]) -> None:
     script = f"import json, sys, poolproof.{module}; print(json.dumps(sorted(sys.modules)))"

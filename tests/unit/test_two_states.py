@@ -16,12 +16,12 @@ from poolproof.presentation.html_report.cells import cell_rows
 from poolproof.presentation.html_report.page import page
 from poolproof.presentation.terminal.progress import RunProgress
 from poolproof.presentation.terminal.table import print_table
-from poolproof.results.compare.comparison import Side, compare
-from poolproof.results.compare.contract import comparison_object
-from poolproof.results.query.session import open_runs
-from poolproof.results.runs.contract import run_object
+from poolproof.results.compare.cell_comparison import Side, compare
+from poolproof.results.compare.comparison_object import comparison_object
+from poolproof.results.query.connection import open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.timing import took
 from tests.unit.presentation.html_report.making import all_trials, make_run
 

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from poolproof.measure.live import RatePublisher
+from poolproof.measure.load_watch import RatePublisher
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial

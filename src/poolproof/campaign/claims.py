@@ -1,6 +1,7 @@
 """Claims: what an experiment expects of its results. claim.lark is the grammar (see docs/claims.md).
 
-Claims are parsed into trees, and are never executed as Python. `results/runs/claims.py` evaluates them against a run.
+Claims are parsed into trees, and are never executed as Python. `results/runs/claim_results.py` compares them with the
+results of a run.
 """
 
 import functools

@@ -10,7 +10,7 @@ from poolproof.cli.options import DEFAULT_EFFECT, Effect, Json, MetricName, Text
 from poolproof.cli.output import console, print_json
 
 if TYPE_CHECKING:
-    from poolproof.results.compare.comparison import Side
+    from poolproof.results.compare.cell_comparison import Side
 
 
 def command(
@@ -30,8 +30,8 @@ def command(
     --fail-if-slower is 1 if a cell of B is significantly slower by more than the given percentage, or has no valid
     result.
     """
-    from poolproof.results.compare.comparison import compare
-    from poolproof.results.compare.contract import comparison_object
+    from poolproof.results.compare.cell_comparison import compare
+    from poolproof.results.compare.comparison_object import comparison_object
 
     limit = None if fail_if_slower is None else parse_percent(fail_if_slower, "--fail-if-slower")
     smallest, chosen = parse_percent(effect, "--effect"), parse_metric(metric)
@@ -49,7 +49,7 @@ def command(
 def _sides(a: Path, b: Path | None, layouts: str | None) -> "tuple[Side, Side]":
     from poolproof.api import load_run
     from poolproof.errors import UsageError
-    from poolproof.results.compare.comparison import Side
+    from poolproof.results.compare.cell_comparison import Side
     from poolproof.results.compare.ranking import split_names
 
     if b is None and layouts is None:

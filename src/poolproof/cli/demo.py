@@ -14,7 +14,7 @@ def command(
     One of the four workloads is misleading, and its results are refuted.
     """
     from poolproof.campaign.yaml import read_campaign
-    from poolproof.cli.session import start
+    from poolproof.cli.start_run import start
     from poolproof.measure.session import RunRequest
 
     with resources.as_file(resources.files("poolproof.campaign") / "demo.yaml") as path:

@@ -15,8 +15,8 @@ def command(
 
     The explanation says what goes wrong, how to recognize it, how to fix it, and how to reproduce it.
     """
-    from poolproof.rules.catalogue import RETIRED
-    from poolproof.rules.catalogue import rule as find
+    from poolproof.rules.rule_catalogue import RETIRED
+    from poolproof.rules.rule_catalogue import rule as find
 
     if rule in RETIRED:
         answer = {"id": rule, "retired": RETIRED[rule]}

@@ -119,11 +119,11 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     """
     from poolproof.api import load_run
     from poolproof.results.compare.earlier_runs import AcrossRuns
-    from poolproof.results.runs.claims import evaluate
-    from poolproof.results.runs.contract import run_object
+    from poolproof.results.runs.claim_results import evaluate
     from poolproof.results.runs.convergence import trials_ahead
     from poolproof.results.runs.elimination import elimination_of
     from poolproof.results.runs.limit import limits_of
+    from poolproof.results.runs.run_object import run_object
 
     run = load_run(path.resolve(), lenient=True)
     print_missing(run.missing)

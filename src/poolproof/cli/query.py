@@ -10,7 +10,7 @@ from poolproof.cli.output import print_json, say
 from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import QuerySession
+    from poolproof.results.query.connection import QuerySession
 
 
 def command(
@@ -25,7 +25,7 @@ def command(
     these runs. Runs that can't be read are skipped with a message; the exit code is then 7.
     """
     from poolproof.errors import UsageError
-    from poolproof.results.query.session import open_runs
+    from poolproof.results.query.connection import open_runs
     from poolproof.results.query.statement import json_value, table_lines, text_value
 
     if as_csv and as_json:

@@ -26,7 +26,7 @@ def command(
     The table also shows how many disks may fail, the capacity, and the write amplification.
     """
     from poolproof.api import load_run
-    from poolproof.results.compare.contract import ranking_object, rankings_object
+    from poolproof.results.compare.comparison_object import ranking_object, rankings_object
     from poolproof.results.compare.ranking import find_goal, has_goal, rank, rank_each
 
     smallest, chosen = parse_percent(effect, "--effect"), parse_metric(metric)

@@ -18,6 +18,6 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Continue a run that was interrupted or killed. Only the trials that have not finished are measured."""
-    from poolproof.cli.session import resume
+    from poolproof.cli.start_run import resume
 
     resume(run, as_json=as_json, plain=plain, on=on, share_host=share_host, engines=external_engine or ())

@@ -98,7 +98,7 @@ def command(
         own_lab = RunLab(check_series(zfs), parse_ram(ram), check_processors(cpus), check_acceleration(accel))
     elif on == options.LOCAL:
         _query_fio_ahead()
-    from poolproof.cli.session import print_plan, start
+    from poolproof.cli.start_run import print_plan, start
     from poolproof.measure.session import RunRequest
 
     request = RunRequest(chosen, text, out, work, frozenset(wipe or ()), on, own_lab, keep_lab, share_host)

@@ -12,7 +12,7 @@ from poolproof.cli.query import exit_if_skipped, skipped_objects
 from poolproof.cli.signals import end_by_exception
 
 if TYPE_CHECKING:
-    from poolproof.results.query.session import QuerySession
+    from poolproof.results.query.connection import QuerySession
 
 
 def command(
@@ -28,7 +28,7 @@ def command(
     verdicts. A run that can't be read is skipped with a message; the exit code is then 7.
     """
     from poolproof.presentation.terminal.words import MARKS
-    from poolproof.results.query.session import listed_runs, open_runs
+    from poolproof.results.query.connection import listed_runs, open_runs
     from poolproof.results.runs.few_events import TOO_FEW
 
     objects, rows = [], [("run", "begun", "campaign", "host", "state", "cells", "trials", "verdicts")]
@@ -73,7 +73,7 @@ def _write_page(out: Path, session: "QuerySession", *, as_json: bool) -> None:
     from poolproof.api import load_run
     from poolproof.errors import PoolproofError
     from poolproof.presentation.history import NamedRun, write_history
-    from poolproof.results.query.found import SkippedRun
+    from poolproof.results.query.find_runs import SkippedRun
     from poolproof.units import format_number_of
 
     named = {each.what.partition(",")[0] for each in session.left_out}

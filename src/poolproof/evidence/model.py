@@ -375,10 +375,10 @@ class Evidence:
 
     `busy_with`: background work of layers (resync, scrub). `zfs`: how much ZFS's counters grew. `levels`: the byte
     accounting by level, from fio down; levels of the same depth are siblings. `host`: memory and processors of the
-    measured host. `counters`: how much other counters of the host grew, by the name of the source (see `sources.py`)
-    and of the counter. `others`: what other processes did. `throttling`: limits of control groups. `conditions`:
-    further settings and states of the host after the load, as texts (governor, link, temperature, scheduler). The last
-    three describe the main host.
+    measured host. `counters`: how much other counters of the host grew, by the name of the source (see
+    `counter_sources.py`) and of the counter. `others`: what other processes did. `throttling`: limits of control
+    groups. `conditions`: further settings and states of the host after the load, as texts (governor, link, temperature,
+    scheduler). The last three describe the main host.
     """
 
     account: Account | None

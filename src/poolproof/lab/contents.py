@@ -14,7 +14,7 @@ from poolproof.errors import CampaignError, HostError
 from poolproof.files.reading import NOT_THE_JSON
 from poolproof.lab.labs import Image
 from poolproof.layers.base import Layer
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import layer_nodes
 from poolproof.load.generator import all_generators

@@ -12,7 +12,7 @@ from poolproof.errors import CampaignError
 from poolproof.evidence.model import Target, VdevUse
 from poolproof.facts.machine import ProgramVersion
 from poolproof.hosts.base import Host
-from poolproof.layers.found import FoundReader
+from poolproof.layers.existing_storage import FoundReader
 from poolproof.layers.option_values import Values
 from poolproof.steps import Step
 from poolproof.undos import Undo, UndoDaemon, UndoPrograms

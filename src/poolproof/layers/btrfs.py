@@ -19,8 +19,8 @@ from poolproof.hosts.base import Host
 from poolproof.layers import arguments
 from poolproof.layers.arguments import ANY_MOUNT_FLAGS, Vocabulary, choose, words
 from poolproof.layers.base import Layer, LayerNode, LayerPlan, OpenLayer, StageReader, WriteBack, survives
+from poolproof.layers.existing_storage import FoundStorage
 from poolproof.layers.file_system import mount, mount_point, mounted
-from poolproof.layers.found import FoundStorage
 from poolproof.layers.option_values import FEATURES
 from poolproof.layers.shared_steps import long_options
 from poolproof.steps import Step

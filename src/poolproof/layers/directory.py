@@ -13,7 +13,7 @@ from poolproof.devices.model import Site, Volume
 from poolproof.evidence.model import Target
 from poolproof.facts.disk_state import devices_below
 from poolproof.layers.base import DeviceNode, Layer, LayerNode, LayerPlan, OpenLayer, StageReader
-from poolproof.layers.catalogue import all_layers, describe_found, storage_at
+from poolproof.layers.layer_catalogue import all_layers, describe_found, storage_at
 from poolproof.steps import Step
 from poolproof.undos import UndoTree
 

@@ -13,9 +13,9 @@ from poolproof.evidence.account import BELOW, DATASET, DEVICE, CountingPoint
 from poolproof.evidence.model import Expected, Target, VdevUse
 from poolproof.hosts.base import Host, host_named, text_of
 from poolproof.layers.base import Layer, LayerFault, LayerNode, OpenLayer, WriteBack
-from poolproof.layers.catalogue import expected_found, storage_at
 from poolproof.layers.directory import Dir
 from poolproof.layers.file_system import file_bytes
+from poolproof.layers.layer_catalogue import expected_found, storage_at
 from poolproof.layers.tree import BuiltNode, TreePlan, from_bottom
 
 _LIMIT_S = 30.0

@@ -6,7 +6,7 @@ from poolproof.campaign.expression import Argument, Expression, Group, Stage, Wo
 from poolproof.campaign.names import did_you_mean
 from poolproof.errors import CampaignError
 from poolproof.layers.base import DeviceNode, Node, StageReader
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.layers.option_values import check_values
 
 _ADD = "define the device under `devices:` in the campaign or with --device NAME=file:1G (see poolproof run --help)"

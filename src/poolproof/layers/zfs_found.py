@@ -13,7 +13,7 @@ from poolproof.evidence.model import Expected, MirrorSide, Target, ZfsFacts
 from poolproof.facts.block import Mount
 from poolproof.facts.machine import said_by
 from poolproof.hosts.base import Host, text_of
-from poolproof.layers.found import FoundReader, FoundStorage
+from poolproof.layers.existing_storage import FoundReader, FoundStorage
 from poolproof.layers.zfs_status import busy_with, module_facts, on_dataset, read_properties
 
 _LIMIT_S = 60.0

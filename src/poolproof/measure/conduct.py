@@ -15,9 +15,9 @@ from poolproof.layers.adapt import core_of
 from poolproof.layers.families import families
 from poolproof.layers.open_layout import describe, deviations, expected_below
 from poolproof.layers.tree import on_host
-from poolproof.measure.builds import build_rounds
+from poolproof.measure.build_order import build_rounds
 from poolproof.measure.disk_faults import check_layers
-from poolproof.measure.found import found_directory
+from poolproof.measure.existing_files import found_directory
 from poolproof.measure.health_check import watched
 from poolproof.measure.leftovers import Leftovers
 from poolproof.measure.model import BuiltLayout, Listener, TrialContext, cause_of
@@ -31,7 +31,7 @@ from poolproof.measure.trial import failed_trial, run_trial
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import directory_steps, owner_of
 from poolproof.provision.journal import Journal
-from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.provision.leaf_guard import check_leaves
 from poolproof.provision.owned import owned_by_site
 from poolproof.provision.stalled import StalledDisks

@@ -21,7 +21,7 @@ from poolproof.results.runs.convergence import stopping_rule
 from poolproof.statistics.percentiles import MOST_SECTIONS, Histogram, PercentileEstimate, estimate
 from poolproof.stopping.decide import MOST_ROUNDS, STEP, decide
 from poolproof.stopping.model import NotConverged, StoppingDecision, StoppingRule
-from poolproof.stopping.window import LEAST_SAMPLES
+from poolproof.stopping.steady_window import LEAST_SAMPLES
 
 # pairs of a number of clones and the interval up to that number; reports are longer with more clones
 _STATUS_S = ((4, 0.25), (16, 0.5))

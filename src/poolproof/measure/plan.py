@@ -17,7 +17,7 @@ from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from poolproof.layers.adapt import core_of
 from poolproof.layers.base import Node
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.layers.least_trial import check_budget
 from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import (
@@ -32,12 +32,12 @@ from poolproof.layers.tree import (
 from poolproof.layers.trims import check_trims
 from poolproof.load.generator import LoadGenerator, all_generators, generator_for, generator_of
 from poolproof.load.model import Load
-from poolproof.measure.found import check_found
+from poolproof.measure.existing_files import check_found
 from poolproof.measure.model import CellJobs
 from poolproof.measure.space import check_space, image_bytes
 from poolproof.metrics import metric_of
 from poolproof.provision.directories import check_work, site_of
-from poolproof.provision.layout import (
+from poolproof.provision.layout_plan import (
     HostFacts,
     LayoutPlan,
     PlanningContext,
@@ -47,7 +47,7 @@ from poolproof.provision.layout import (
     plan_layout,
 )
 from poolproof.provision.leaf_guard import check_leaves
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.rule_catalogue import all_rules
 from poolproof.units import format_size
 
 _CELLS_AT_ONCE = 32

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from poolproof.errors import BuildError
 from poolproof.evidence.counters import parse_counters
-from poolproof.evidence.files import inspect, list_files, resident_bytes
 from poolproof.evidence.model import Target, TestFile
+from poolproof.evidence.test_files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
-from poolproof.layers.catalogue import layer_of
+from poolproof.layers.layer_catalogue import layer_of
 from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
 from poolproof.layers.tree import branches, copies_on_write, expected, write_factor
 from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
-from poolproof.measure.found import found_paths
+from poolproof.measure.existing_files import found_paths
 from poolproof.measure.model import BuiltLayout, CellJobs, Fill, Listener, PreparedWorkload
 from poolproof.provision.apply import check_identity, repeat
 from poolproof.units import format_size

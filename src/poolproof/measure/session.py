@@ -19,9 +19,9 @@ from poolproof.facts.conditions import read_conditions
 from poolproof.facts.machine import mark_of, program_versions, tunables
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.lab.reach import ReachedHost, reach_for_campaign, reach_others, reach_own_lab
-from poolproof.layers.catalogue import recorded_settings
+from poolproof.layers.layer_catalogue import recorded_settings
 from poolproof.layers.tree import directories, hosts_of
-from poolproof.measure.builds import build_rounds
+from poolproof.measure.build_order import build_rounds
 from poolproof.measure.cleanup import check_machine, end_own_lab, own_lab_name, run_owned, undo_leftovers
 from poolproof.measure.host_lock import host_locked, uses_of
 from poolproof.measure.model import Listener
@@ -35,7 +35,7 @@ from poolproof.measure.plan import (
     plan_layouts,
 )
 from poolproof.provision.directories import RAM_FILES, directory_steps, owner_of, real_directory
-from poolproof.provision.layout import LayoutPlan, gather_facts
+from poolproof.provision.layout_plan import LayoutPlan, gather_facts
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import RunLab, RunRecord
 from poolproof.steps import Step

@@ -10,7 +10,7 @@ from poolproof.devices.model import DevicePlan
 from poolproof.errors import BuildError, CommandError, HostError, PoolproofError
 from poolproof.hosts.base import Host
 from poolproof.layers.tree import devices, write_factor
-from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.units import format_size
 
 FREE = 'stat --file-system --format="%a %S" -- "$1"'

@@ -8,7 +8,7 @@ from poolproof.facts.block import Mount, link_bytes_per_s, mount_of, parse_mount
 from poolproof.facts.disk_state import cloud_volume, degraded_arrays, governor, narrow_link
 from poolproof.facts.machine import Machine
 from poolproof.hosts.base import FileMissing, Host, host_named, text_of
-from poolproof.layers.catalogue import compressed_unit_bytes, compression_of
+from poolproof.layers.layer_catalogue import compressed_unit_bytes, compression_of
 
 _ZONED = ("host-managed", "host-aware")  # a drive-managed SMR disk reports "none", like any other disk
 _IN_RAM = ("tmpfs", "ramfs", "devtmpfs")

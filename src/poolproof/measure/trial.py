@@ -11,12 +11,12 @@ from pathlib import Path
 from poolproof.campaign.model import Workload
 from poolproof.errors import FioError, PoolproofError
 from poolproof.evidence.account import CountingPoint, Window, byte_account, leaf_uses, levels_of
+from poolproof.evidence.counter_sources import Values, growth, read_sources
 from poolproof.evidence.counters import CounterFile, CounterReading, Sampler, read_now, reading_at
 from poolproof.evidence.host_use import HostReading, host_use, read_host
 from poolproof.evidence.model import Evidence, OtherWork, Throttling, VdevUse, ZfsFacts, ZfsUse
 from poolproof.evidence.other_work import others_between, read_others
 from poolproof.evidence.run_delay import RunDelays
-from poolproof.evidence.sources import Values, growth, read_sources
 from poolproof.evidence.throttling import throttling_between
 from poolproof.evidence.zfs import read_zfs, use_between
 from poolproof.facts.conditions import read_conditions
@@ -33,13 +33,13 @@ from poolproof.measure.disk_faults import disk_errors, layer_faults, slowed_disk
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
-from poolproof.measure.live import FioStuck, FioWatch, RatePublisher
+from poolproof.measure.load_watch import FioStuck, FioWatch, RatePublisher
+from poolproof.measure.load_window import FioRun, gathered, window_of
 from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
-from poolproof.measure.window import FioRun, gathered, window_of
 from poolproof.provision.apply import check_identity
-from poolproof.results.runs.live import LiveNotes
+from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.model import Trial, TrialKey, trial_evidence
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Finding

@@ -16,7 +16,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.load.generator import generator_versions
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import (
+from poolproof.presentation.charts.metric_scale import (
     IS_RELIABLE,
     RESULT,
     label_expression,

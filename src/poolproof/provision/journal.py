@@ -18,7 +18,7 @@ from poolproof.devices.loop import UndoLoop
 from poolproof.errors import RunError
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import append_line
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.provision.old_undos import OldCommand
 from poolproof.steps import Step
 from poolproof.undos import SHARED_KINDS, Undo, check_kind

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from poolproof.devices.plan import DAEMONS
 from poolproof.errors import BuildError, CommandError, HostError
 from poolproof.hosts.base import Host, HostUnreachable, host_named, text_of
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.process import shown
 from poolproof.provision.journal import Change, Journal
 from poolproof.provision.old_undos import OldCommand, typed

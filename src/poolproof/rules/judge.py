@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from poolproof.metrics import MetricId
-from poolproof.rules.catalogue import all_rules
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import VERDICTS, Case, Finding, Rule
 from poolproof.rules.proof import default_metric, measured_metrics, proves_metric
+from poolproof.rules.rule_catalogue import all_rules
 from poolproof.verdicts import Verdict
 
 

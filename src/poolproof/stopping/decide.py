@@ -19,7 +19,7 @@ from poolproof.statistics.distributions import t_half_width
 from poolproof.statistics.intervals import Interval, standard_error
 from poolproof.statistics.stationarity import slope
 from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision, StoppingRule
-from poolproof.stopping.window import LEAST_SAMPLES, estimate_window
+from poolproof.stopping.steady_window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
 """The ratio of the times of two consecutive checkpoints."""

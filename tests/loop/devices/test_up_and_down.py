@@ -10,7 +10,7 @@ from poolproof.devices.emulated import model
 from poolproof.devices.emulated.model import MODELS
 from poolproof.devices.model import Site
 from poolproof.facts.block import block_devices, loop_facts
-from poolproof.layers.catalogue import device_under
+from poolproof.layers.layer_catalogue import device_under
 
 from .real_devices import HOST, created
 

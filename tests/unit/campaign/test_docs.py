@@ -12,7 +12,7 @@ from poolproof.campaign.measure import KEYS as MEASURE_KEYS
 from poolproof.campaign.presets import PRESETS
 from poolproof.campaign.workload import OWN_KEYS
 from poolproof.campaign.yaml import KEYS, parse_campaign
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.metrics import COMPARABLE
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from poolproof.cli.main import main
-from poolproof.rules.catalogue import rule
+from poolproof.rules.rule_catalogue import rule
 
 
 def test_json_has_the_public_keys(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from poolproof.evidence import model
-from poolproof.evidence.files import inspect
+from poolproof.evidence.test_files import inspect
 from poolproof.process import Completed
 from tests.unit.facts.told import ToldHost
 

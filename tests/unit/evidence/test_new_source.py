@@ -10,12 +10,12 @@ import pytest
 
 from poolproof import evidence, rules
 from poolproof.cli.main import main
-from poolproof.evidence.sources import CounterSource, all_sources, growth, read_sources
+from poolproof.evidence.counter_sources import CounterSource, all_sources, growth, read_sources
 from poolproof.hosts.base import Tick
 from poolproof.hosts.local import LocalHost
 from poolproof.process import Completed
 from poolproof.results.runs.model import TrialEvidence
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.rule_catalogue import all_rules
 from tests.unit.measure.scripted_host import Argv, ScriptedHost, script
 from tests.unit.measure.test_trial import directory_of, first_trial
 
@@ -23,7 +23,7 @@ _SOURCE = '''"""How often the toy driver repeated a request."""
 
 from collections.abc import Mapping, Sequence
 
-from poolproof.evidence.sources import CounterSource
+from poolproof.evidence.counter_sources import CounterSource
 
 
 def _parse(texts: Sequence[str]) -> Mapping[str, float]:
@@ -129,5 +129,5 @@ def test_a_source_without_its_file_or_program_has_no_counters(monkeypatch: pytes
         CounterSource("file", parse, files=("/proc/there-is-no-such-file",)),
         CounterSource("program", parse, command=("there-is-no-such-program",)),
     )
-    monkeypatch.setattr("poolproof.evidence.sources.all_sources", lambda: sources)
+    monkeypatch.setattr("poolproof.evidence.counter_sources.all_sources", lambda: sources)
     assert read_sources(LocalHost()) == {"file": {}, "program": {}}

@@ -11,7 +11,7 @@ from poolproof.devices.site import VERSIONS as VERSIONS_OF_DEVICES
 from poolproof.facts.block import link_bytes_per_s
 from poolproof.facts.machine import is_guest, program_versions, tunables
 from poolproof.hosts.local import LocalHost
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from tests.unit.facts.told import ToldHost
 
 # Linux 6.18 in a Firecracker guest, and 6.1 on an AMD desktop; shortened

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "adding-a-layer.md").read_text(encoding="utf-8")

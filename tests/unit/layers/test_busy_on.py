@@ -2,7 +2,7 @@
 
 import pytest
 
-from poolproof.layers.catalogue import busy_on
+from poolproof.layers.layer_catalogue import busy_on
 from poolproof.layers.md import parse_mdstat
 
 from .recorded import RecordedHost

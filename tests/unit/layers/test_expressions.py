@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.layers import tree
 from poolproof.layers.base import DeviceNode, LayerNode
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 
 from .ground import capacity, factor, resolve
 

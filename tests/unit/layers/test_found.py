@@ -9,8 +9,8 @@ from poolproof.facts.disk_state import BELOW, degraded_arrays
 from poolproof.hosts.local import LocalHost
 from poolproof.layers import open_layout
 from poolproof.layers.btrfs import SYSFS
-from poolproof.layers.catalogue import device_under
 from poolproof.layers.directory import FLUSH
+from poolproof.layers.layer_catalogue import device_under
 from poolproof.layers.tree import expected
 from poolproof.layers.zfs_found import STATUS
 

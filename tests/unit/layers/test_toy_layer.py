@@ -15,8 +15,8 @@ from poolproof.lab import contents, recipe
 from poolproof.lab.apt import AptSource, codename_of, for_image
 from poolproof.lab.build import built
 from poolproof.lab.labs import Image, image_named
-from poolproof.layers import catalogue, tree
-from poolproof.layers.catalogue import all_layers, recorded_settings
+from poolproof.layers import layer_catalogue, tree
+from poolproof.layers.layer_catalogue import all_layers, recorded_settings
 from poolproof.layers.least_trial import check_budget, least_trials_s
 
 from .ground import GIB, SITE, plan, resolve
@@ -116,11 +116,11 @@ def _etc_apt(folder: Path) -> Path:
 
 def test_mounts_that_poolproof_did_not_build_are_described() -> None:
     mount = Mount("0:50", "/srv", "ext2", "none", ("rw", "compressed"))
-    assert catalogue.compression_of(mount) == "toy"
-    assert catalogue.compressed_unit_bytes("ext2") == 65536
+    assert layer_catalogue.compression_of(mount) == "toy"
+    assert layer_catalogue.compressed_unit_bytes("ext2") == 65536
     mounts = "24 1 0:50 / /srv rw - ext2 none rw,compressed\n"
     host = RecordedHost({("realpath", "--canonicalize-existing", "/srv"): "/srv\n"}, {"/proc/self/mountinfo": mounts})
-    assert [below.device for below in catalogue.device_under(host, "/srv")] == ["toydisk"]
+    assert [below.device for below in layer_catalogue.device_under(host, "/srv")] == ["toydisk"]
     assert "toy work" in all_layers()["ext2"].busy_on(frozenset({"toydisk"}), host)
 
 

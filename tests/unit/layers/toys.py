@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from poolproof import layers
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 
 TOYS = Path(__file__).parent / "toy"
 

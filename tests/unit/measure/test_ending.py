@@ -16,8 +16,8 @@ from poolproof.load.fio.json_output import read_json
 from poolproof.load.fio.load import load_of
 from poolproof.load.generator import Status
 from poolproof.measure.ending import Ending, status_interval_s, with_enough_samples
+from poolproof.measure.load_window import FioRun, window_of
 from poolproof.measure.series import LatencyInterval
-from poolproof.measure.window import FioRun, window_of
 from poolproof.process import Completed
 from poolproof.results.runs.convergence import stopping_rule
 from poolproof.stopping.decide import decide

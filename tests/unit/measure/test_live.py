@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.evidence.counters import CounterReading, Counters
-from poolproof.measure.live import STILL_S, FioStuck, nothing_moved
+from poolproof.measure.load_watch import STILL_S, FioStuck, nothing_moved
 
 _BEGUN_S = 1000.0
 

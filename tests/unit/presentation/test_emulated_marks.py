@@ -12,7 +12,7 @@ from rich.console import Console
 
 from poolproof.campaign.emulation import SLOWED, emulation_note
 from poolproof.devices.emulated.model import MODELS
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
@@ -24,10 +24,10 @@ from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
-from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.ranking import find_goal, rank
-from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.run_object import run_object
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, make_run
 
 VALUES = {("one", "reads"): (100.0, 101.0, 102.0), ("pair", "reads"): (50.0, 51.0, 50.5)}

@@ -10,7 +10,7 @@ import pytest
 
 from poolproof.api import load_run as api_run
 from poolproof.presentation.charts.latency import CHART as LATENCY
-from poolproof.presentation.charts.metrics import RESULT, result_row, result_text
+from poolproof.presentation.charts.metric_scale import RESULT, result_row, result_text
 from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.influx import influx_text
 from poolproof.presentation.export.openmetrics import openmetrics_text
@@ -18,11 +18,11 @@ from poolproof.presentation.export.pictures import pictures
 from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.cells import cell_rows
 from poolproof.presentation.terminal.words import trial_text
-from poolproof.results.query.session import open_runs
-from poolproof.results.runs.contract import run_object
+from poolproof.results.query.connection import open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.model import Trial, TrialMetrics
+from poolproof.results.runs.run_object import run_object
 from tests.unit.results.compare.making import CAMPAIGN, RECORD
 
 FIGURES = TrialMetrics(

@@ -9,7 +9,7 @@ import pytest
 
 from poolproof.errors import RunError
 from poolproof.hosts.local import LocalHost
-from poolproof.layers.catalogue import all_layers
+from poolproof.layers.layer_catalogue import all_layers
 from poolproof.provision.journal import Journal, undo_kinds
 from poolproof.provision.owned import refusal
 from poolproof.provision.undo import undo_all

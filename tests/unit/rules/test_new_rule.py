@@ -11,11 +11,11 @@ import pytest
 from poolproof import rules
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.cli.main import main
-from poolproof.presentation.html_report.flow import flows
+from poolproof.presentation.html_report.byte_flow import flows
 from poolproof.results.runs.summary import cells_of
-from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.judge import judge, lint
 from poolproof.rules.model import Case, Finding
+from poolproof.rules.rule_catalogue import all_rules, rule
 from tests.unit.presentation.html_report.making import CAMPAIGN, account, leaf, trial
 from tests.unit.rules.making import EXT4, GIB, counted, direction, jobs, said
 

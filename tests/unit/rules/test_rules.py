@@ -8,15 +8,15 @@ import pytest
 
 from poolproof import process, rules
 from poolproof.errors import UsageError
-from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.judge import judge
 from poolproof.rules.model import Case, Rule
+from poolproof.rules.rule_catalogue import all_rules, rule
 from tests.unit.rules.examples import EXAMPLES, Example
 
 _FOLDER = Path(rules.__path__[0])
 _OTHER_MODULES = {
-    "catalogue", "commits", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "mirror_reads", "model",
-    "path", "proof", "quoted", "reported", "service_time", "tolerances",
+    "commits", "coverage", "disk_requests", "earlier", "fio_job", "flow", "judge", "mirror_reads", "model",
+    "path", "proof", "quoted", "reported", "rule_catalogue", "service_time", "tolerances",
 }  # fmt: skip
 _PITFALLS = {
     "amplification": "A4, #24",

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from poolproof.rules import tolerances
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.rule_catalogue import all_rules
 
 _DOCS = Path(__file__).parents[3] / "docs" / "verdicts.md"
 _ROW = re.compile(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.statistics.comparison import Difference, difference, log_mean, mixture
 from tests.unit.results.compare.making import made
 

@@ -8,11 +8,11 @@ from poolproof.foreign.audit.model import Estimate
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import job_of
 from poolproof.load.model import LoadPart
-from poolproof.rules.catalogue import all_rules, rules_of
 from poolproof.rules.flow import cold_reads, writes
 from poolproof.rules.judge import Judgement
 from poolproof.rules.model import Case, Finding
 from poolproof.rules.reported import Kind, bandwidth_bytes
+from poolproof.rules.rule_catalogue import all_rules, rules_of
 from poolproof.units import format_rate
 
 _NEGLIGIBLE = 0.02

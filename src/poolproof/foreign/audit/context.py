@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import UsageError
 from poolproof.evidence.model import Target, ZfsFacts
-from poolproof.layers.catalogue import compressed_unit_bytes
+from poolproof.layers.layer_catalogue import compressed_unit_bytes
 from poolproof.units import parse_size
 
 _ZFS = re.compile(r"^(?P<kind>openzfs|zfs|zvol)(?:[-/ ]?(?P<version>\d+\.\d+\S*))?$")

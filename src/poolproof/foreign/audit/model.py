@@ -7,7 +7,7 @@ from typing import Any
 from poolproof.load.merge import merge_outcome, percentile
 from poolproof.load.outcome import Direction, Latency, Outcome
 from poolproof.metrics import METRICS, MetricId
-from poolproof.results.runs.contract import finding_object
+from poolproof.results.runs.run_object import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
 

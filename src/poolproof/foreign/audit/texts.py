@@ -10,16 +10,23 @@ from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
-from poolproof.foreign.audit.formats.catalogue import find_foreign
+from poolproof.foreign.audit.formats.format_catalogue import find_foreign
 from poolproof.foreign.audit.formats.protocol import ForeignResult
-from poolproof.foreign.audit.groups import groups_of
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.machine import UNKNOWN, QuotedMachine, find_machine, for_load, known_of, with_machine
 from poolproof.foreign.audit.memory_paths import memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
-from poolproof.foreign.audit.proof import proof_of
+from poolproof.foreign.audit.proof_command import proof_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
+from poolproof.foreign.audit.quoted_machine import (
+    UNKNOWN,
+    QuotedMachine,
+    find_machine,
+    for_load,
+    known_of,
+    with_machine,
+)
+from poolproof.foreign.audit.reporting_groups import groups_of
 from poolproof.foreign.audit.stated_disks import Statement, find_statements, largest_above
 from poolproof.foreign.audit.tables import find_tables
 from poolproof.load.fio.find import find_results
@@ -28,10 +35,10 @@ from poolproof.load.fio.load import load_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand, find_commands
 from poolproof.load.model import Load
-from poolproof.rules.catalogue import rules_of
 from poolproof.rules.judge import Judgement, judge
 from poolproof.rules.model import VERDICTS, Case
 from poolproof.rules.quoted import UNQUOTED, Quoted
+from poolproof.rules.rule_catalogue import rules_of
 from poolproof.units import format_number_of, format_rate
 
 _ADJACENT_LINES = 40  # fio prints fewer lines than this between its command and the first result

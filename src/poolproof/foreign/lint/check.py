@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from poolproof.foreign.lint.destroyed_data import destroyed_data
-from poolproof.foreign.lint.history import Before, History
+from poolproof.foreign.lint.earlier_commands import Before, History
 from poolproof.foreign.lint.job_groups import Targets, group_jobs
 from poolproof.foreign.lint.located_findings import locate_findings
 from poolproof.foreign.lint.model import SEVERITIES, Diagnostic, FioCall, LoopIteration, Severity

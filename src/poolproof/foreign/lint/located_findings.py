@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from poolproof.foreign.lint.history import Before
+from poolproof.foreign.lint.earlier_commands import Before
 from poolproof.foreign.lint.job_groups import JobGroup
 from poolproof.foreign.lint.model import FioCall
 from poolproof.foreign.lint.variables import possible_jobs
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import load_of
 from poolproof.load.model import Load
-from poolproof.rules.catalogue import all_rules
 from poolproof.rules.model import EFFECTS, Case, Changes, Finding, Rule
+from poolproof.rules.rule_catalogue import all_rules
 
 _NOTHING_BEFORE = Before()
 

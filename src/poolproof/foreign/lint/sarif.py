@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 from poolproof.foreign.lint.model import Diagnostic
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.rule_catalogue import all_rules
 from poolproof.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from poolproof.devices.model import Leaf, Volume
 from poolproof.errors import PoolproofError
-from poolproof.evidence.files import inspect
 from poolproof.evidence.model import Evidence, Target
+from poolproof.evidence.test_files import inspect
 from poolproof.facts.block import block_below
 from poolproof.facts.machine import survey
 from poolproof.foreign.audit.context import Context
@@ -16,8 +16,8 @@ from poolproof.foreign.audit.context import target_of as target_from_options
 from poolproof.foreign.lint.job_groups import JobFiles
 from poolproof.foreign.lint.written_devices import DeviceLookup, WrittenDevice
 from poolproof.hosts.base import Host, HostUnreachable
-from poolproof.layers.catalogue import busy_on, describe_found, device_under, disks_of, storage_at
-from poolproof.layers.found import FoundStorage
+from poolproof.layers.existing_storage import FoundStorage
+from poolproof.layers.layer_catalogue import busy_on, describe_found, device_under, disks_of, storage_at
 from poolproof.measure.target import target_of
 
 _MOST_FILES = 64

@@ -10,7 +10,7 @@ import altair as alt
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
-from poolproof.presentation.charts.metrics import IS_RELIABLE, RESULT, label_expression, result_row, title
+from poolproof.presentation.charts.metric_scale import IS_RELIABLE, RESULT, label_expression, result_row, title
 from poolproof.presentation.charts.model import Column, MetricChart, Row, Scale
 from poolproof.results.runs.loading import LoadedRun
 

@@ -6,7 +6,7 @@ import altair as alt
 
 from poolproof.metrics import METRICS, Metric
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import latency_axis
+from poolproof.presentation.charts.metric_scale import latency_axis
 from poolproof.presentation.charts.model import CellChart, Column, Row
 from poolproof.presentation.charts.trial_data import short
 from poolproof.results.runs.few_events import TOO_FEW

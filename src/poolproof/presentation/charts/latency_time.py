@@ -13,7 +13,7 @@ import altair as alt
 
 from poolproof.load.merge import percentiles_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import latency_axis
+from poolproof.presentation.charts.metric_scale import latency_axis
 from poolproof.presentation.charts.model import Column, Lines, TrialChart
 from poolproof.presentation.charts.trial_data import LatencyLine, TrialData, short
 from poolproof.results.runs.loading import LoadedRun

@@ -17,9 +17,9 @@ from poolproof.files.folder import Folder
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.metrics import metric_of
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
+from poolproof.results.runs.trial_files import check_numbers
 
 _DIGITS = 4
 _SHORTEST_DRAIN = 0.005

@@ -10,7 +10,7 @@ from poolproof.campaign.names import slug
 from poolproof.load.generator import described, generator_versions
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import intervals_text
+from poolproof.presentation.charts.metric_scale import intervals_text
 from poolproof.presentation.charts.model import (
     Chart,
     MetricChart,

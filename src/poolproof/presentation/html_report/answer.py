@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
 from poolproof.results.compare.earlier_runs import earlier_runs

@@ -15,15 +15,15 @@ from poolproof.files.reading import NOT_THE_JSON
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.charts.model import CellChart, Row, TrialChart, charts_of
 from poolproof.presentation.charts.trial_data import TrialData, has_samples, median_first, short, trial_data
-from poolproof.presentation.html_report.flow import ByteFlow, flows
+from poolproof.presentation.html_report.byte_flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
-from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell, OtherVerdict
+from poolproof.results.runs.trial_files import check_numbers
 from poolproof.rules.model import Finding
 from poolproof.units import format_number_of
 from poolproof.verdicts import WORST_FIRST

@@ -6,7 +6,7 @@ from typing import Any
 
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts import theme as look
-from poolproof.presentation.charts.metrics import intervals_text
+from poolproof.presentation.charts.metric_scale import intervals_text
 from poolproof.presentation.charts.model import (
     CellChart,
     Chart,

@@ -11,18 +11,18 @@ from poolproof.campaign.expression import format_expression
 from poolproof.campaign.model import Device, Disk, Emulated, LoopFile
 from poolproof.errors import UsageError
 from poolproof.load.generator import generator_in
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.terminal.limited import doubt_text, how_text, over_text, share_text, without_limit
 from poolproof.presentation.terminal.sections import CLAIM_MARKS, measured_text, scope_text
 from poolproof.presentation.terminal.words import MARKS, value_text
 from poolproof.results.compare.earlier_runs import AcrossRuns
-from poolproof.results.runs.claims import ClaimResult, evaluate
+from poolproof.results.runs.claim_results import ClaimResult, evaluate
 from poolproof.results.runs.limit import Limit, bare_layouts, limits_of
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
-from poolproof.rules.catalogue import rule
 from poolproof.rules.model import EFFECTS, Finding
+from poolproof.rules.rule_catalogue import rule
 from poolproof.units import format_size
 
 _MOST_FIXES = 3

@@ -16,7 +16,7 @@ from poolproof.files.reading import NOT_THE_JSON, read_end
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import TrialData, trial_data
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.live import LiveNotes
+from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.loading import TrialFollower
 from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.units import format_number_of

@@ -19,7 +19,7 @@ from poolproof.presentation.terminal.words import (
     speed_text,
     value_text,
 )
-from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate, Side
+from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate, Side
 from poolproof.results.compare.in_place import MARGIN
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from poolproof.provision.layout import LayoutPlan
+from poolproof.provision.layout_plan import LayoutPlan
 from poolproof.steps import Step
 from poolproof.undos import CommandUndo, Undo, UndoDaemon, UndoPrograms, UndoTree
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.words import per_cent_whole
-from poolproof.results.runs.claims import ClaimResult
+from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.summary import Cell
 from poolproof.units import format_duration, format_number_of

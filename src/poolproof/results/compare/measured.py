@@ -10,7 +10,7 @@ from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.remarks import without_value
 from poolproof.results.runs.summary import Cell
-from poolproof.rules.catalogue import rules_of
+from poolproof.rules.rule_catalogue import rules_of
 from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict

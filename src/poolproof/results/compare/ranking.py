@@ -19,7 +19,7 @@ from poolproof.errors import RunError, UsageError
 from poolproof.layers.resolve import resolve
 from poolproof.layers.tree import capacity_bytes, devices, directories, redundancy, write_factor
 from poolproof.metrics import MetricId
-from poolproof.results.compare.comparison import check_metric
+from poolproof.results.compare.cell_comparison import check_metric
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
 from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured

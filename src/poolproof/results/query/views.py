@@ -13,10 +13,10 @@ from typing import Any
 from poolproof.campaign.cell_key import HEALTHY
 from poolproof.evidence.model import Account, LeafUse
 from poolproof.metrics import METRICS, REJECTED, MetricId, metric_of
-from poolproof.results.runs.files import LARGEST
 from poolproof.results.runs.model import SCHEMA, TrialMetrics
 from poolproof.results.runs.shares import AccountSum
 from poolproof.results.runs.summary import Cell
+from poolproof.results.runs.trial_files import LARGEST
 from poolproof.rules.model import Finding
 from poolproof.verdicts import WORST_FIRST, counts
 
@@ -84,7 +84,7 @@ def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
     The query fails if a line has another schema version or is damaged. A line is damaged if a value in it is not
-    finite, or larger than any machine can measure (`results/runs/files.py`).
+    finite, or larger than any machine can measure (`results/runs/trial_files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))

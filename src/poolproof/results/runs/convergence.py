@@ -15,10 +15,10 @@ from poolproof.campaign.calibration import calibration_of, cell_keys
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure, Until
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
-from poolproof.results.runs.builds import split_builds
+from poolproof.results.runs.cell_builds import split_builds
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, resolution_of
-from poolproof.statistics.builds import Samples
+from poolproof.statistics.build_samples import Samples
 from poolproof.statistics.comparison import LogMean, log_mean
 from poolproof.statistics.intervals import standard_error
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior

@@ -20,8 +20,8 @@ from poolproof.files.writing import append_line, make_folder, open_lock, sync_fo
 from poolproof.load.generator import generator_of_trial
 from poolproof.load.model import Load
 from poolproof.load.outcome import Outcome
-from poolproof.results.runs.files import check_numbers, decode, write_together
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial, TrialEvidence, TrialKey
+from poolproof.results.runs.trial_files import check_numbers, decode, write_together
 
 if TYPE_CHECKING:  # imported only for types: at run time it would import everything that reads a host
     from poolproof.evidence.counters import CounterReading

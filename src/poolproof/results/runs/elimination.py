@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from poolproof.campaign.calibration import cell_keys
 from poolproof.campaign.cell_key import CellKey
 from poolproof.campaign.model import Campaign, Measure
-from poolproof.results.runs.builds import are_apart, counting, samples_of
+from poolproof.results.runs.cell_builds import are_apart, counting, samples_of
 from poolproof.results.runs.convergence import (
     VariancePriors,
     by_cell,

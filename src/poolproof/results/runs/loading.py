@@ -16,9 +16,9 @@ from poolproof.files.reading import LARGEST_RECORD_BYTES, is_regular, read_end, 
 from poolproof.metrics import COMPARABLE, MetricId
 from poolproof.results.runs.convergence import BuildKey
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import decode
 from poolproof.results.runs.model import SCHEMA, RunRecord, Trial
 from poolproof.results.runs.summary import Cell, bare_cells_of, cells_of, metric_prior
+from poolproof.results.runs.trial_files import decode
 from poolproof.statistics.shared_variance import VariancePrior
 
 _UNKNOWN = "unknown"

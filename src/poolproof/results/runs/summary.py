@@ -10,7 +10,7 @@ from poolproof.campaign.claims import claimed_metrics
 from poolproof.campaign.emulation import emulated_models
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import METRICS, MetricId, metric_of
-from poolproof.results.runs.builds import are_apart, counting, left_out_note, samples_of, split_builds
+from poolproof.results.runs.cell_builds import are_apart, counting, left_out_note, samples_of, split_builds
 from poolproof.results.runs.convergence import (
     CellConvergence,
     VariancePriors,
@@ -25,7 +25,7 @@ from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import Finding
-from poolproof.statistics.builds import Samples
+from poolproof.statistics.build_samples import Samples
 from poolproof.statistics.comparison import LogMean, difference
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from poolproof.cli.main import app_for
 from poolproof.errors import FioError, RunError, UsageError
 from poolproof.foreign.audit.context import Context
-from poolproof.foreign.importing.run import import_results
+from poolproof.foreign.importing.imported_run import import_results
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.model import Trial
 

@@ -10,8 +10,8 @@ from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.fix import fix_source
 from poolproof.load.fio.job import render
 from poolproof.load.fio.load import jobs_of
-from poolproof.rules.catalogue import all_rules, rule
 from poolproof.rules.model import Case
+from poolproof.rules.rule_catalogue import all_rules, rule
 from tests.unit.foreign.lint.making import KnownTarget, fixed_text, flags, said, source
 from tests.unit.rules.examples import EXAMPLES
 

@@ -12,7 +12,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.axis_positions import panels, places
 from poolproof.presentation.charts.curves import CHART
-from poolproof.presentation.charts.metrics import axis_value
+from poolproof.presentation.charts.metric_scale import axis_value
 from poolproof.presentation.charts.model import filled, specification
 from poolproof.presentation.html_report.cells import Tile, heat_colour, ink_on, tiles
 from poolproof.results.runs.directory import RunDirectory

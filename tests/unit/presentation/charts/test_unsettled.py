@@ -12,7 +12,7 @@ from poolproof.presentation.charts import layouts
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.curves import CHART as CURVES
 from poolproof.presentation.charts.layouts import CHART as LAYOUTS
-from poolproof.presentation.charts.metrics import interval_text, intervals_text, result_text
+from poolproof.presentation.charts.metric_scale import interval_text, intervals_text, result_text
 from poolproof.presentation.charts.model import MetricChart, filled, specification
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.statistics.intervals import mean_interval

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.history import CellHistory, NamedRun, differences_before, in_order, series_of
-from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.runs.loading import load_run
 from poolproof.statistics.comparison import LEAST_EFFECT
 from tests.unit.results.compare import making

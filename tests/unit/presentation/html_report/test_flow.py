@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.yaml import parse_campaign
-from poolproof.presentation.html_report.flow import ByteFlow, flows
+from poolproof.presentation.html_report.byte_flow import ByteFlow, flows
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import cells_of
 from poolproof.rules.model import Finding

@@ -10,12 +10,12 @@ import pytest
 
 from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import RunError
-from poolproof.measure.live import RatePublisher
+from poolproof.measure.load_watch import RatePublisher
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.presentation.charts.trial_data import trial_data
 from poolproof.presentation.live.follow import MEASURING, Follower, rates_of
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.live import LiveNotes
+from poolproof.results.runs.live_rates import LiveNotes
 from poolproof.results.runs.model import RunRecord, Trial, TrialKey, TrialMetrics
 from tests.unit.presentation.html_report.making import CAMPAIGN, MIB, all_trials, make_run, readings, trial
 from tests.unit.presentation.live.serving import LIMIT_S, POOLPROOF, going

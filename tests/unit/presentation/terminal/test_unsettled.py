@@ -11,9 +11,9 @@ from poolproof.campaign.flags import campaign_from_flags
 from poolproof.campaign.model import Measure, Until
 from poolproof.presentation.terminal.table import print_table
 from poolproof.presentation.terminal.words import trial_text
-from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.convergence import VariancePriors, convergence_of, needs_trial, trials_ahead
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import Cell, cells_of
 from poolproof.statistics.shared_variance import VariancePrior
 from poolproof.stopping.model import NotConverged

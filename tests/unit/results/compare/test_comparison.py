@@ -9,7 +9,7 @@ from rich.console import Console
 from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import RunError, UsageError
 from poolproof.presentation.terminal.compared import print_comparison
-from poolproof.results.compare.comparison import Comparison, Side, compare
+from poolproof.results.compare.cell_comparison import Comparison, Side, compare
 from poolproof.results.compare.ranking import split_names
 from poolproof.results.runs.loading import load_run
 

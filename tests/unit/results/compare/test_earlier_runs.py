@@ -12,8 +12,8 @@ from rich.console import Console
 from poolproof.presentation.html_report.answer import answer
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
-from poolproof.results.compare.comparison import Side, compare
-from poolproof.results.compare.contract import comparison_object, ranking_object
+from poolproof.results.compare.cell_comparison import Side, compare
+from poolproof.results.compare.comparison_object import comparison_object, ranking_object
 from poolproof.results.compare.earlier_runs import MOST_RUNS, earlier_runs
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.loading import LoadedRun, load_run

@@ -10,7 +10,7 @@ from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.errors import RunError
 from poolproof.metrics import metric_of
-from poolproof.presentation.charts.metrics import result_text
+from poolproof.presentation.charts.metric_scale import result_text
 from poolproof.presentation.export.markdown import markdown_text
 from poolproof.presentation.export.rows import table_of
 from poolproof.presentation.html_report.answer import answer
@@ -18,12 +18,12 @@ from poolproof.presentation.html_report.cells import tiles
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
-from poolproof.results.compare.comparison import Side, compare
-from poolproof.results.compare.contract import ranking_object
+from poolproof.results.compare.cell_comparison import Side, compare
+from poolproof.results.compare.comparison_object import ranking_object
 from poolproof.results.compare.ranking import Goal, rank
-from poolproof.results.runs.claims import evaluate
-from poolproof.results.runs.contract import run_object
+from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
+from poolproof.results.runs.run_object import run_object
 
 from .making import CAMPAIGN, Values, changed, make_run
 

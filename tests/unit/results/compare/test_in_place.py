@@ -8,7 +8,7 @@ from rich.console import Console
 
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
-from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.ranking import Goal, rank
 from poolproof.results.runs.loading import LoadedRun, load_run
 

@@ -16,11 +16,11 @@ from poolproof.campaign.document import Spot
 from poolproof.errors import RunError
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
-from poolproof.results.compare.comparison import Side, compare
-from poolproof.results.compare.contract import comparison_object, ranking_object
+from poolproof.results.compare.cell_comparison import Side, compare
+from poolproof.results.compare.comparison_object import comparison_object, ranking_object
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.ranking import Goal, rank
-from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
 from poolproof.results.runs.summary import speeds_to_baseline
 

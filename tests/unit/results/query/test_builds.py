@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.presentation.export.rows import table_of
-from poolproof.results.query.session import listed_runs, open_runs
-from poolproof.results.runs.contract import run_object
+from poolproof.results.query.connection import listed_runs, open_runs
+from poolproof.results.runs.run_object import run_object
 from tests.unit.results.runs.several_builds import APART, FAILED, campaign, run_of
 
 

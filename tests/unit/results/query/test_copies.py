@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.results.query import copies
-from poolproof.results.query.session import open_runs
+from poolproof.results.query.connection import open_runs
 from poolproof.results.runs.directory import RunDirectory
 
 from .making import folder_of_runs

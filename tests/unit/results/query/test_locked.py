@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from poolproof.errors import UsageError
-from poolproof.results.query.session import QuerySession, open_runs
+from poolproof.results.query.connection import QuerySession, open_runs
 
 READS = [
     "select * from read_text('{secret}')",

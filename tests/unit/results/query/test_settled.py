@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.results.query.session import QuerySession, open_runs
+from poolproof.results.query.connection import QuerySession, open_runs
 from poolproof.results.runs.loading import load_run
 from tests.unit.presentation.export.making import unsettled_run
 from tests.unit.results.compare.making import CAMPAIGN, RECORD, changed, make_run

@@ -11,7 +11,7 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import COLUMNS, METRICS, REJECTED
 from poolproof.presentation.export.columns import columns_of
 from poolproof.presentation.export.rows import table_of
-from poolproof.results.query.session import QuerySession, open_runs
+from poolproof.results.query.connection import QuerySession, open_runs
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.statistics.intervals import mean_interval

@@ -11,13 +11,13 @@ from rich.console import Console
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
-from poolproof.results.compare.comparison import Side, compare
+from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.in_place import family_of
 from poolproof.results.compare.ranking import Goal, rank
-from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.elimination import elimination_of
 from poolproof.results.runs.summary import speeds_to_baseline
-from poolproof.statistics.builds import build_samples
+from poolproof.statistics.build_samples import build_samples
 from poolproof.statistics.comparison import difference, log_mean
 from poolproof.statistics.intervals import mean_interval
 

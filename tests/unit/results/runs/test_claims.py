@@ -6,7 +6,7 @@ from poolproof.campaign.claims import Claim, parse_claim
 from poolproof.campaign.document import Spot
 from poolproof.campaign.flags import campaign_from_flags
 from poolproof.evidence.model import Account, LeafUse
-from poolproof.results.runs.claims import evaluate
+from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.model import Trial, TrialMetrics
 from poolproof.results.runs.summary import cells_of
 from poolproof.verdicts import Verdict

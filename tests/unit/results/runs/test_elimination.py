@@ -11,9 +11,9 @@ import pytest
 from poolproof.campaign.model import Campaign
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.presentation.terminal.sections import elimination_lines
-from poolproof.results.runs.contract import run_object
 from poolproof.results.runs.elimination import Elimination, elimination_of
 from poolproof.results.runs.model import Convergence, Trial, TrialMetrics
+from poolproof.results.runs.run_object import run_object
 from poolproof.results.runs.summary import cells_of
 from poolproof.stopping.model import NotConverged
 from tests.unit.docs.pages import documented, keys_of_value

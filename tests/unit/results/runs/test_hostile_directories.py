@@ -11,8 +11,8 @@ import pytest
 
 from poolproof.errors import RunError
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.model import TrialKey
+from poolproof.results.runs.trial_files import check_numbers
 from tests.unit.results.compare.making import make_run
 
 from ...command import Command

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from poolproof.metrics import MetricId
-from poolproof.presentation.charts.metrics import RESULT, result_row, title
+from poolproof.presentation.charts.metric_scale import RESULT, result_row, title
 from poolproof.presentation.charts.model import Column, MetricChart, Row, Scale
 from poolproof.results.runs.loading import LoadedRun
 

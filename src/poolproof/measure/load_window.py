@@ -15,7 +15,7 @@ from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome, per_second
 from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
-from poolproof.measure.live import FioWatch
+from poolproof.measure.load_watch import FioWatch
 from poolproof.measure.series import LatencyInterval, after_ramp, latencies, more_bins, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed

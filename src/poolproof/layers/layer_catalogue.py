@@ -12,7 +12,7 @@ from poolproof.evidence.model import Expected, Target
 from poolproof.facts.block import Below, Mount, block_below, mount_of, mounted_device, parse_mountinfo
 from poolproof.hosts.base import Host
 from poolproof.layers.base import Layer
-from poolproof.layers.found import FoundStorage
+from poolproof.layers.existing_storage import FoundStorage
 
 _LIMIT_S = 20.0
 _MOST_OVERLAYS = 8

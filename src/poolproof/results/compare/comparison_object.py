@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from poolproof.campaign.cell_key import CellKey
-from poolproof.results.compare.comparison import ComparedCell, Comparison, Gate
+from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate
 from poolproof.results.compare.measured import Measured
 from poolproof.results.compare.ranking import Pair, Ranked, Ranking
 from poolproof.results.runs.loading import LoadedRun

@@ -17,8 +17,8 @@ from poolproof.campaign.cell_key import HEALTHY
 from poolproof.files.reading import NOT_THE_JSON, whole_lines
 from poolproof.files.writing import remove_file
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.files import check_numbers
 from poolproof.results.runs.model import TrialKey
+from poolproof.results.runs.trial_files import check_numbers
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,12 @@ from poolproof.campaign.claims import (
     cell_values_of,
 )
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
-from poolproof.results.runs.builds import samples_among, split_builds
+from poolproof.results.runs.cell_builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
-from poolproof.statistics.builds import Samples
+from poolproof.statistics.build_samples import Samples
 from poolproof.statistics.comparison import LogMean, difference, log_mean
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import VariancePrior, has_interval

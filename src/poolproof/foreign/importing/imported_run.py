@@ -18,7 +18,7 @@ from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.sources import Unread, files_below, read_text
 from poolproof.foreign.audit.texts import Judged, judge_result, judge_text
-from poolproof.foreign.importing.cells import FAMILY, ImportedRecord, Record, common_folder, place, record_of
+from poolproof.foreign.importing.cell_assignment import FAMILY, ImportedRecord, Record, common_folder, place, record_of
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.model import Load

@@ -18,7 +18,7 @@ from poolproof.load.generator import LoadGenerator, Status
 from poolproof.measure.ending import Ending
 from poolproof.measure.model import Listener, LiveRates
 from poolproof.results.runs.directory import RunDirectory
-from poolproof.results.runs.live import LiveLine, LiveNotes
+from poolproof.results.runs.live_rates import LiveLine, LiveNotes
 from poolproof.results.runs.model import TrialKey
 from poolproof.rules.model import Finding
 from poolproof.rules.work_done import WORK_DONE

@@ -1,7 +1,7 @@
 """The builds of a cell: which of them count, and which samples intervals and comparisons use.
 
-If a run has cells with at least two builds, the mean of a build is one sample (`statistics/builds.py`). A build with a
-failed trial is left out of a cell if another build of the cell has none.
+If a run has cells with at least two builds, the mean of a build is one sample (`statistics/build_samples.py`). A build
+with a failed trial is left out of a cell if another build of the cell has none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of
 from poolproof.rules.model import Finding
 from poolproof.rules.work_done import WORK_DONE
-from poolproof.statistics.builds import Samples, build_samples
+from poolproof.statistics.build_samples import Samples, build_samples
 from poolproof.verdicts import has_values
 
 

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from poolproof.evidence.model import LeafUse
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
-from poolproof.rules.catalogue import all_rules
+from poolproof.rules.rule_catalogue import all_rules
 from poolproof.units import format_size
 from poolproof.verdicts import has_values
 

@@ -16,7 +16,7 @@ from poolproof.facts.block import Below, BlockFacts, LoopFacts, block_devices, f
 from poolproof.hosts.base import Host
 from poolproof.layers.adapt import plan_change, plan_extension
 from poolproof.layers.base import Node
-from poolproof.layers.catalogue import device_under
+from poolproof.layers.layer_catalogue import device_under
 from poolproof.layers.tree import TreePlan, devices, directories, leaves_of_layers, plan_tree
 from poolproof.provision.directories import check_writable, existing_directory
 from poolproof.provision.swappable import check_not_swappable

@@ -15,7 +15,7 @@ from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import Interrupted, PoolproofError, check_extra
 from poolproof.files.reading import is_regular
 from poolproof.results.query import copies, views
-from poolproof.results.query.found import FoundRun, ends_whole, find_runs, good_lines
+from poolproof.results.query.find_runs import FoundRun, ends_whole, find_runs, good_lines
 from poolproof.results.query.statement import QueryResult, check_only_reads, refusal, run_query
 from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
