@@ -10,8 +10,7 @@ from poolproof.foreign.audit.advice import estimate_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
-from poolproof.foreign.audit.formats.format_catalogue import find_foreign
-from poolproof.foreign.audit.formats.protocol import ForeignResult
+from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of

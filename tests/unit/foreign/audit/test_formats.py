@@ -6,7 +6,7 @@ import pytest
 
 from poolproof.campaign.flags import parse_workload_flag
 from poolproof.foreign.audit.context import Context, read_context
-from poolproof.foreign.audit.formats.format_catalogue import all_readers
+from poolproof.foreign.audit.formats.protocol import all_readers
 from poolproof.foreign.audit.model import Audited
 from poolproof.foreign.audit.texts import audit_text
 from poolproof.presentation.terminal.audited import audited_lines

@@ -1,16 +1,20 @@
-"""The protocol of readers of other programs' output, and the values that they return.
+"""The protocol of readers of other programs' output, the values that they return, and how to find all readers.
 
 A reader looks at the plain lines of a text and yields every result of its format. It never guesses: a value that the
 text does not show is None, and an option that it does not show is listed in `missing`.
 """
 
+import functools
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from poolproof.campaign.generator_option import DEFAULT_GENERATOR
+from poolproof.foreign.audit import formats
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
-from poolproof.load.fio.plain_lines import Line
+from poolproof.load.fio.plain_lines import Line, plain_lines
 from poolproof.load.model import Extent, LoadPart
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome
 
@@ -63,6 +67,24 @@ class FormatReader:
     seen: tuple[str, ...]
     find: Callable[[Sequence[Line]], Iterator[ForeignResult]]
     marks: tuple[str, ...] = ()
+
+
+@functools.cache
+def all_readers() -> tuple[FormatReader, ...]:
+    """Return the readers, sorted by the names of their modules."""
+    names = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
+    modules = (importlib.import_module(f"{formats.__name__}.{name}") for name in names)
+    return tuple(module.READER for module in modules if hasattr(module, "READER"))
+
+
+def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[ForeignResult, ...]:
+    """Return the results of all other programs in line order. Lines in the `taken` ranges (inclusive) are ignored."""
+    inside = {number for first, last in taken for number in range(first, last + 1)}
+    numbered = [line for line in plain_lines(text) if line[0] not in inside]
+    lower = "\n".join(line for _, line in numbered).lower()
+    readers = [reader for reader in all_readers() if not reader.marks or any(mark in lower for mark in reader.marks)]
+    found = [result for reader in readers for result in reader.find(numbered)]
+    return tuple(sorted(found, key=lambda result: (result.line, result.last_line)))
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
