@@ -118,6 +118,11 @@ class Workload:
         """Return the names of the load generators that the jobs select. A valid workload has only one."""
         return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
+    @property
+    def generator_name(self) -> str:
+        """Return the name of the workload's load generator, for messages."""
+        return " and ".join(sorted(self.generators))
+
 
 @dataclass(frozen=True)
 class Until:

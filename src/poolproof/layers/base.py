@@ -188,6 +188,9 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     has_own_cache: bool = False
     """True if the file system caches file data itself, not in the page cache, as ZFS does in the ARC."""
 
+    cache_size_command: str = ""
+    """A command that a user can type to see how much data the layer's own cache has."""
+
     counts_stored_blocks: bool = False
     """True if a file's block count (stat) is the size of its data after compression."""
 

@@ -131,6 +131,12 @@ def cached_bytes(plan: TreePlan, host: Host) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
+def cache_size_commands(plan: TreePlan, host: Host) -> tuple[str, ...]:
+    """Return the commands that a user can type to see how much data the layers' own caches have."""
+    commands = (layer.cache_size_command for layer, _ in _layers_of(plan, host))
+    return tuple(dict.fromkeys(command for command in commands if command))
+
+
 def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
     """Return the vdevs of all pools with their sizes and allocated bytes."""
     return tuple(vdev for layer, built in _layers_of(plan, host) for vdev in layer.vdevs(built))

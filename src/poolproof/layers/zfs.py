@@ -93,6 +93,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     version = VERSION
     file_system = "zfs"
     has_own_cache = True
+    cache_size_command = f"grep -w data_size {KSTATS}/arcstats"
     counts_stored_blocks = True
     undos = (UndoPool, UndoVdevs, UndoArcLimit)
     values = VALUES

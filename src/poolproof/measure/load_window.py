@@ -15,7 +15,7 @@ from poolproof.load.model import Load
 from poolproof.load.outcome import Direction, Latency, Outcome, PartOutcome, per_second
 from poolproof.measure.ending import Ending, histograms_of
 from poolproof.measure.figures import figures_of
-from poolproof.measure.load_watch import FioWatch
+from poolproof.measure.load_watch import LoadWatch
 from poolproof.measure.series import LatencyInterval, after_ramp, latencies, more_bins, series_of
 from poolproof.metrics import MetricId, metric_of
 from poolproof.process import Completed
@@ -29,7 +29,7 @@ _SWING_S = 0.5
 
 
 @dataclass(frozen=True)
-class FioRun:
+class LoadRun:
     """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
 
     `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: the
@@ -54,26 +54,26 @@ class FioRun:
 
 
 def gathered(
-    host: Host, load: Load, scratch: str, watch: FioWatch | None, ending: Ending | None, ran: tuple[str, Completed]
-) -> FioRun:
+    host: Host, load: Load, scratch: str, watch: LoadWatch | None, ending: Ending | None, ran: tuple[str, Completed]
+) -> LoadRun:
     """Collect the output of a finished fio. `watch`: None if fio did not report while it ran.
 
     Raises a CommandError if the host did not answer.
     """
     job_text, completed = ran
     if watch is None:
-        return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
+        return LoadRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     report = watch.report
     (report.read_all if completed.elapsed_s <= _SHORT_S else report.read_on)()
     if not report.statuses:
-        return FioRun(job_text, generator_of(load).whole_report(host, scratch), completed)
+        return LoadRun(job_text, generator_of(load).whole_report(host, scratch), completed)
     last = report.documents(report.statuses[-1:])
     counting = after_ramp(report.statuses, load.ramp_s, report.begun_at_s)
-    run = FioRun(job_text, last, completed, counting, latencies=latencies(report, counting))
+    run = LoadRun(job_text, last, completed, counting, latencies=latencies(report, counting))
     return run if ending is None else _with_decision(run, watch, ending)
 
 
-def _with_decision(run: FioRun, watch: FioWatch, ending: Ending) -> FioRun:
+def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
     decision = watch.decision or ending.judge_report(watch.report)
     first = _first_after(run.statuses, decision.warmup_s)
     return replace(
@@ -92,7 +92,7 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 
 
 def window_of(
-    fio: FioRun, result: Outcome, metric: MetricId, generator: LoadGenerator
+    fio: LoadRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
     """Return the window's metrics and convergence; without a decision, the metrics of the whole run and None."""
     whole, decision = figures_of(result), fio.decision
@@ -122,7 +122,7 @@ def window_of(
 
 
 def _extremes(
-    fio: FioRun, decision: StoppingDecision, metric: MetricId, value: float | None
+    fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
     """Return the lowest and highest value in any tenth of the window, relative to the value of the whole window."""
     percent = metric_of(metric).percent

@@ -12,7 +12,7 @@ from poolproof.evidence.model import Target, TestFile
 from poolproof.evidence.test_files import inspect, list_files, resident_bytes
 from poolproof.hosts.base import Host, host_named
 from poolproof.layers.layer_catalogue import layer_of
-from poolproof.layers.open_layout import cached_bytes, stored_per_leaf
+from poolproof.layers.open_layout import cache_size_commands, cached_bytes, stored_per_leaf
 from poolproof.layers.tree import branches, copies_on_write, expected, write_factor
 from poolproof.load.generator import generator_of
 from poolproof.load.model import Load
@@ -233,7 +233,7 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches (the ARC) have at most 32 MiB of data.
+    """Wait until the layers' own caches have at most 32 MiB of data.
 
     Opening the layout may read that much. Raises a BuildError if a cache still has more after 20 s.
     """
@@ -243,6 +243,6 @@ def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
             raise BuildError(
                 f"{layout.name}: a cache in RAM still contains {format_size(cached)} after the layout was closed and "
                 "reopened",
-                "to see the ARC's data: grep -w data_size /proc/spl/kstat/zfs/arcstats",
+                f"to see how much: {'; '.join(cache_size_commands(layout.tree, host))}",
             )
         time.sleep(_POLL_S)

@@ -103,7 +103,8 @@ def test_its_results_are_shown_and_exported(toy_run: Path, command: Command) -> 
     assert cell["rates"]["write_iops"] == trial["figures"]["write_iops"] > 0
     (row,) = csv.DictReader(io.StringIO(command("export", str(toy_run), "--csv")[1]))
     assert row["verdict"] == trial["verdict"] and float(row["iops"]) == trial["figures"]["iops"]
-    assert 'layout="here"' in command("export", str(toy_run), "--openmetrics")[1]
+    metrics = command("export", str(toy_run), "--openmetrics")[1]
+    assert 'layout="here"' in metrics and "toy's I/Os per second" in metrics
     assert "here" in command("export", str(toy_run), "--markdown")[1]
 
 
@@ -115,6 +116,7 @@ def test_the_page_shows_the_saved_load_of_the_generator(toy_run: Path, tmp_path:
     assert "write 4194304 bytes to" in text
     assert "is missing for" not in text
     assert "toy ran for" in text
+    assert '"generators":["toy"]' in text
 
 
 def test_the_image_of_the_lab_has_its_packages() -> None:

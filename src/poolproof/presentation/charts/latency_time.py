@@ -94,11 +94,11 @@ def joined_bins(intervals: Sequence[Mapping[int, int]], per_cent: float) -> dict
     return steps
 
 
-def _note(_trial: TrialData, lines: Sequence[Lines]) -> str:
+def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
     if not lines:
         return (
-            "There are no latencies over time: fio reported them only at the end (a job limited by its size, or "
-            "shorter than a second), or too few I/Os completed."
+            f"There are no latencies over time: {trial.generator} reported them only at the end (a job limited by its "
+            "size, or shorter than a second), or too few I/Os completed."
         )
     names = lines[0].values
     shown = {each.bins for each in _PERCENTILES if each.name in names} | {"bins"}

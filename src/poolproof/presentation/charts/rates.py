@@ -1,4 +1,4 @@
-"""The rate that fio reports and the rates of the disks over time, on one axis."""
+"""The rate that the load generator reports and the rates of the disks over time, on one axis."""
 
 import itertools
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from poolproof.presentation.charts.trial_data import Report, TrialData, short
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.units import format_rate
 
-_FIO, _READS, _WRITES = _SOURCES = ("fio", "disks, reads", "disks, writes")
+_READS, _WRITES = _DISKS = ("disks, reads", "disks, writes")
 _MEGA = 1e6
 _DIGITS = 3
 _SHORTEST_INTERVAL = 0.5
@@ -29,7 +29,7 @@ def _lines(trial: TrialData) -> list[Lines]:
         if any(moved_bytes > 0 for moved_bytes, _ in moved):
             values[name] = _steps([_megabytes_per_s(*each) for each in moved])
     disks = Lines([short(at) for at in trial.times_s], values)
-    return [each for each in (disks, _drain(trial), _fio(trial)) if each is not None]
+    return [each for each in (disks, _drain(trial), _load(trial)) if each is not None]
 
 
 def _drain(trial: TrialData) -> Lines | None:
@@ -41,16 +41,18 @@ def _drain(trial: TrialData) -> Lines | None:
     return Lines([short(account.window_s), short(account.window_s + account.drain_s)], {_WRITES: [rate, rate]})
 
 
-def _fio(trial: TrialData) -> Lines | None:
-    """Return fio's rate over time, or its mean rate if fio reported nothing while it ran; None if the mean is 0."""
+def _load(trial: TrialData) -> Lines | None:
+    """Return the load's rate over time, or its mean rate if nothing was reported while it ran; None if that is 0."""
     if trial.reports:
-        return fio_line(trial.reports, trial.start_s, trial.most_points)
-    mean = _megabytes_per_s(_fio_bytes(trial), trial.account.window_s)
-    return Lines([0, short(trial.account.window_s)], {_FIO: [mean, mean]}) if mean else None
+        return load_line(trial.reports, trial.start_s, trial.most_points, trial.generator)
+    mean = _megabytes_per_s(_load_bytes(trial), trial.account.window_s)
+    return Lines([0, short(trial.account.window_s)], {trial.generator: [mean, mean]}) if mean else None
 
 
-def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lines:
-    """Return fio's rate over time. Times are from fio's clock, because fio prints its last report late.
+def load_line(reports: Sequence[Report], start_s: float, most_points: int, generator: str) -> Lines:
+    """Return the load's rate over time, with the name of its generator.
+
+    Times are from the generator's clock, because fio, for example, prints its last report late.
 
     If the last interval is less than half as long as the interval before it, the two are merged.
     """
@@ -64,7 +66,7 @@ def fio_line(reports: Sequence[Report], start_s: float, most_points: int) -> Lin
         _megabytes_per_s(after - before, to_s - from_s)
         for (from_s, before), (to_s, after) in itertools.pairwise(picked)
     ]
-    return Lines([short(clock_s + at) for at, _ in picked], {_FIO: _steps(rates)})
+    return Lines([short(clock_s + at) for at, _ in picked], {generator: _steps(rates)})
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
@@ -77,32 +79,35 @@ def _steps(values: list[float | None]) -> list[float | None]:
     return [*values, *values[-1:]] or [None]
 
 
-def _fio_bytes(trial: TrialData) -> int:
+def _load_bytes(trial: TrialData) -> int:
     return trial.account.fio_read_bytes + trial.account.fio_write_bytes
 
 
 def _note(trial: TrialData, lines: Sequence[Lines]) -> str:
-    rates = [value or 0.0 for each in lines for name, own in each.values.items() if name != _FIO for value in own]
+    rates = [value or 0.0 for each in lines for name, own in each.values.items() if name in _DISKS for value in own]
     window_s = trial.account.window_s
-    mean = format_rate(_fio_bytes(trial) / window_s) if window_s else "unknown"
+    mean = format_rate(_load_bytes(trial) / window_s) if window_s else "unknown"
     fastest = format_rate(max(rates, default=0.0) * _MEGA)
-    return f"Disks: at most {fastest}; fio: {mean} on average{'' if trial.reports else ', drawn as a flat line'}."
+    flat = "" if trial.reports else ", drawn as a flat line"
+    return f"Disks: at most {fastest}; {trial.generator}: {mean} on average{flat}."
 
 
-def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
+def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
+    generators = sorted({workload.generator_name for workload in run.campaign.workloads})
+    sources = (*generators, *_DISKS)
     return look.step_lines(
         data,
         alt.Y("rate:Q", title="MB/s", axis=alt.Axis(tickCount=5, minExtent=48), scale=alt.Scale(zero=True)),
         "source",
-        colours=look.series_scale(_SOURCES, (look.FIO, look.READ, look.WRITE)),
-        dashes=look.series_scale(_SOURCES, ((6, 3), (1, 0), (1, 0))),
+        colours=look.series_scale(sources, (*[look.LOAD] * len(generators), look.READ, look.WRITE)),
+        dashes=look.series_scale(sources, (*[(6, 3)] * len(generators), (1, 0), (1, 0))),
         height=180,
     )
 
 
 CHART = TrialChart(
     name="rates",
-    title="Rates of fio and the disks",
+    title="Rates of the load and the disks",
     section="time",
     values=3,
     columns=(Column("at_s", "time", "s"), Column("source", "source"), Column("rate", "rate", "MB/s")),

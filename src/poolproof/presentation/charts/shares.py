@@ -42,7 +42,7 @@ def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
     bars = base.mark_bar(height=14).encode(
         x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),
         color=alt.Color(
-            "what:N", scale=look.series_scale(_SHARES, (look.READ, look.WRITE, look.SERIES[2], look.FIO)), legend=None
+            "what:N", scale=look.series_scale(_SHARES, (look.READ, look.WRITE, look.SERIES[2], look.LOAD)), legend=None
         ),
         tooltip=[*look.tooltips("disk", "what"), alt.Tooltip("share:Q", format=".1%"), *look.tooltips("note")],
     )

@@ -15,8 +15,8 @@ Theme = Literal["light", "dark"]
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7f7f7f")
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
-READ, WRITE, FIO = "#0072b2", "#d55e00", "#7f7f7f"
-"""The colours of reads, of writes, and of what fio itself reports; the same in all charts."""
+READ, WRITE, LOAD = "#0072b2", "#d55e00", "#7f7f7f"
+"""The colours of reads, of writes, and of what the load generator reports; the same in all charts."""
 
 LIGHTER: Mapping[str, str] = {
     "#0072b2": "#4c8df6",

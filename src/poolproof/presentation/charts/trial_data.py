@@ -1,4 +1,4 @@
-"""The data of one trial for charts: samples of the disks' counters, fio's reports, and latencies over time."""
+"""The data of one trial for charts: samples of the disks' counters, reports of the load, and latencies over time."""
 
 import bisect
 import functools
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.evidence.counters import Counters
 from poolproof.evidence.model import Account
 from poolproof.files.folder import Folder
@@ -43,7 +44,7 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: fio's totals after `ran_s` seconds on fio's clock."""
+    """A line of series.jsonl: the load's totals after `ran_s` seconds on the load generator's clock."""
 
     at_s: float
     ran_s: float
@@ -92,15 +93,16 @@ class TrialData:
     start_s: float
     samples: list[Sample]
     most_points: int
+    generator: str = DEFAULT_GENERATOR
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """fio's reports; empty if fio reported nothing while it ran."""
+        """The load generator's reports; empty if it reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
-        """The latencies in each interval; empty if fio reported latencies only at the end."""
+        """The latencies in each interval; empty if the load generator reported latencies only at the end."""
         return _decoded(self.directory / "latency.jsonl", LatencyLine, self.root)
 
     @property
@@ -115,7 +117,7 @@ class TrialData:
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks continued to write after fio had ended, for more than 0.5 % of the window's length."""
+        """True if the disks continued to write after the load had ended, for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
@@ -128,15 +130,19 @@ class TrialData:
         return [*found, *([Phase("drain", window_s, window_s + self.account.drain_s)] if self.has_drain else [])]
 
 
-def trial_data(run: Path, trial: Trial, most_points: int) -> TrialData | None:
-    """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read."""
+def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
+    """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read.
+
+    `generator` is the name of the trial's load generator.
+    """
     opened = RunDirectory(run)
     directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)
     if len(samples) < 2 or trial.account is None:
         return None
     start_s = samples[-1].at_s - trial.account.window_s  # the samples end with the window
-    return TrialData(directory, opened.root, trial, trial.account, start_s, _thinned(samples, most_points), most_points)
+    chosen = _thinned(samples, most_points)
+    return TrialData(directory, opened.root, trial, trial.account, start_s, chosen, most_points, generator)
 
 
 def has_samples(run: Path, trial: Trial) -> bool:
@@ -162,7 +168,7 @@ def median_first(cell: Cell) -> list[Trial]:
 
 def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
     """Return the data of the first trial in `median_first` that has data; None if no trial has."""
-    found = (trial_data(run, trial, most_points) for trial in median_first(cell))
+    found = (trial_data(run, trial, most_points, cell.generator) for trial in median_first(cell))
     return next((each for each in found if each is not None), None)
 
 

@@ -14,8 +14,10 @@ _BOUNDS = {"": ("mean", "mean of the trials"), "_low": ("low", "lower bound"), "
 _DO_NOT_USE = "refuted or failed, do not use"
 _Sample = tuple[ExportRow, Mapping[str, str], float]
 _FAMILIES: Mapping[tuple[str, str, str], tuple[Metric, ...]] = {
-    ("io_rate", "ios_per_second", "fio's I/Os per second"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
-    ("bandwidth", "bytes_per_second", "fio's bytes per second"): tuple(m for m in METRICS if m.unit == BYTES_PER_S),
+    ("io_rate", "ios_per_second", "{generator}'s I/Os per second"): tuple(m for m in METRICS if m.unit == IOS_PER_S),
+    ("bandwidth", "bytes_per_second", "{generator}'s bytes per second"): tuple(
+        m for m in METRICS if m.unit == BYTES_PER_S
+    ),
     ("completion_latency", "seconds", "Completion latency of reads and writes"): tuple(
         m for m in METRICS if m.is_of_ios
     ),
@@ -32,7 +34,9 @@ def _exposition(table: ExportTable) -> Iterator[str]:
     confidence = f", {_PLAIN}"  # the requested confidence applies only to the metrics that workloads are compared by
     if table.confidence != _PLAIN:
         confidence += f", or {table.confidence} for the metric that the workload is compared by"
-    for (name, unit, meaning), metrics in _FAMILIES.items():
+    generators = " and ".join(sorted({row.cell.generator for row in table.rows}))
+    for (name, unit, template), metrics in _FAMILIES.items():
+        meaning = template.format(generator=generators)
         for end, (bound, text) in _BOUNDS.items():
             text = f"{meaning}: {text}{confidence if end else ''}"
             yield from _family(table, f"{name}{end}", unit, text, _samples(table, metrics, bound))

@@ -60,11 +60,11 @@ def flows(cell: Cell) -> tuple[ByteFlow, ...]:
     """Return a cell's flows, summed over the trials that did not fail; empty if no bytes were counted."""
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
-    found = (_flow(trials, direction, rules) for direction in ("read", "write"))
+    found = (_flow(trials, direction, rules, cell.generator) for direction in ("read", "write"))
     return tuple(flow for flow in found if flow is not None)
 
 
-def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str]) -> ByteFlow | None:
+def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str], generator: str) -> ByteFlow | None:
     accounts = [trial.account for trial in trials if trial.account]
     reads = direction == "read"
     fio = sum(account.fio_read_bytes if reads else account.fio_write_bytes for account in accounts)
@@ -77,12 +77,12 @@ def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str]) -
     share = _percent(moved / (fio * factor))
     if reads:
         lost_as, extra_as = "did not come from a disk", "of extra reads: read-ahead, whole records, metadata"
-        cause, verdict = "read from RAM", f"the disks read {share} what fio read"
+        cause, verdict = "read from RAM", f"the disks read {share} what {generator} read"
     else:
         lost_as = "never reached a disk"
         extra_as = "of extra writes: journal, metadata, whole blocks around small writes"
         cause = "overwritten in memory, or reduced on the way, for example by compression"
-        verdict = f"the disks wrote {share} what fio's writes require"
+        verdict = f"the disks wrote {share} what {generator}'s writes require"
     return ByteFlow(
         direction=direction,
         fio_bytes=fio,
@@ -94,7 +94,7 @@ def _flow(trials: Sequence[Trial], direction: Direction, rules: Sequence[str]) -
         extra_bytes=extra,
         extra=_named(extra, fio, extra_as),
         leaves=leaves,
-        late=_named(late, moved, "reached a disk only after fio had ended"),
+        late=_named(late, moved, f"reached a disk only after {generator} had ended"),
         verdict=verdict,
     )
 

@@ -276,13 +276,14 @@ def shown_trials(
     numbers = _values_per_point(max((len(trial.leaves) for trial in candidates), default=0))
     shown = candidates[: _ROOM // (FEWEST_POINTS * numbers)]
     points = max(FEWEST_POINTS, min(MOST_POINTS, _ROOM // (numbers * max(1, len(shown)))))
+    generators = {cell.key: cell.generator for cell in cells}
     by_cell: dict[CellKey, list[Mapping[str, Any]]] = {}
     missing, used = 0, 0
     for count, trial in enumerate(shown):
         if used > _OVER * _ROOM:
             shown = shown[:count]
             break
-        if data := trial_data(run.path, trial, points):
+        if data := trial_data(run.path, trial, points, generators[trial.cell_key]):
             charts, size = _charts(data)
             by_cell.setdefault(trial.cell_key, []).append(charts)
             used += size

@@ -78,9 +78,11 @@ def page(loaded: LoadedRun) -> str:
     }
     findings = {finding_key(finding): finding for cell in cells for finding in shown_findings(cell)}
     metrics = metrics_measured(cells)
+    generators = [workload.generator_name for workload in run.campaign.workloads]
     data = {
         "layouts": run.layouts_in_states,
         "workloads": [workload.name for workload in run.campaign.workloads],
+        "generators": generators if len(set(generators)) > 1 else generators[:1],
         "metrics": {metric: metric_of(metric).title for metric in metrics},
         "metric": run.campaign.workloads[0].metric,
         "intervals": {metric: intervals_text(cells, metric, run.campaign.measure) for metric in metrics},

@@ -8,6 +8,7 @@ from poolproof.campaign.calibration import calibrated_device, calibration_of, ce
 from poolproof.campaign.cell_key import HEALTHY, CellKey
 from poolproof.campaign.claims import claimed_metrics
 from poolproof.campaign.emulation import emulated_models
+from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 from poolproof.campaign.model import Campaign
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.results.runs.cell_builds import are_apart, counting, left_out_note, samples_of, split_builds
@@ -89,6 +90,7 @@ class Cell:
     state: str = HEALTHY
     emulated: tuple[str, ...] = ()
     claimed: frozenset[MetricId] = frozenset()
+    generator: str = DEFAULT_GENERATOR
     by_build: bool = False
     left_out: Finding | None = None
 
@@ -279,6 +281,7 @@ def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ..
 
 def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign) -> tuple[Cell, ...]:
     measure, models, claimed = campaign.measure, emulated_models(campaign), claimed_metrics(campaign.expect)
+    generators = {workload.name: workload.generator_name for workload in campaign.workloads}
     groups: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         groups.setdefault(trial.cell_key, []).append(trial)
@@ -293,6 +296,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
         cell = replace(
             cell,
             emulated=models.get(cell.layout, ()),
+            generator=generators.get(cell.workload, DEFAULT_GENERATOR),
             claimed=claimed.get(cell.key, frozenset()),
             left_out=note,
             findings=_strongest([*cell.findings, *([note] if note else [])]),

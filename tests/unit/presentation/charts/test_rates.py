@@ -7,7 +7,7 @@ import pytest
 
 from poolproof.presentation.charts.busy import CHART as BUSY
 from poolproof.presentation.charts.rates import CHART as RATES
-from poolproof.presentation.charts.rates import fio_line
+from poolproof.presentation.charts.rates import load_line
 from poolproof.presentation.charts.trial_data import Report, TrialData, trial_data
 from tests.unit.presentation.html_report.making import make_run, trial
 
@@ -43,6 +43,14 @@ def test_without_reports_fio_has_its_mean(run: Path) -> None:
     assert "drawn as a flat line" in RATES.note(found, RATES.lines(found))
 
 
+def test_the_load_has_the_name_of_its_generator(run: Path) -> None:
+    found = trial_data(run, trial("one", "stream"), 200, "toy")
+    assert found is not None
+    lines = RATES.lines(found)
+    assert list(lines[-1].values) == ["toy"]
+    assert "toy: " in RATES.note(found, lines) and "fio" not in RATES.note(found, lines)
+
+
 def test_busy_disks_come_from_the_counters(run: Path) -> None:
     (busy,) = BUSY.lines(data(run))
     assert busy.values["a"][1:] == [50] * 11
@@ -67,7 +75,7 @@ def test_phases_around_the_window_are_shaded(run: Path) -> None:
 def test_fios_own_rate_goes_by_its_own_clock() -> None:
     late = [0.0, 0.0, 0.0, 0.4]  # the last report is printed after everything has been summed up
     reports = [Report(101.0 + n + late[n], n + 1.0, 2_000_000 * (n + 1), 1_000_000 * (n + 1)) for n in range(4)]
-    whole, fewer = fio_line(reports, 99.5, 200), fio_line(reports, 99.5, 3)
+    whole, fewer = load_line(reports, 99.5, 200, "fio"), load_line(reports, 99.5, 3, "fio")
     assert (whole.at, whole.values["fio"]) == ([0.5, 1.5, 2.5, 3.5, 4.5], [3, 3, 3, 3, 3])
     assert (fewer.at, fewer.values["fio"]) == ([0.5, 2.5, 4.5], [3, 3, 3])
 
@@ -75,6 +83,6 @@ def test_fios_own_rate_goes_by_its_own_clock() -> None:
 def test_a_short_last_interval_makes_no_step_of_its_own() -> None:
     """fio's last report comes shortly after the previous one, with hardly any additional bytes."""
     reports = [Report(101.0 + n, n + 1.0, 3_000_000 * (n + 1), 0) for n in range(4)]
-    line = fio_line([*reports, Report(104.02, 4.02, 12_000_000, 0)], 100.0, 200)
+    line = load_line([*reports, Report(104.02, 4.02, 12_000_000, 0)], 100.0, 200, "fio")
     assert line.at == [0, 1, 2, 3, 4.02]
     assert line.values["fio"][-1] == pytest.approx(3, rel=0.03)

@@ -37,7 +37,7 @@ def test_a_chart_names_its_trial(run: Path) -> None:
     cell = loaded.cell("one", "reads")
     assert cell is not None
     made = filled(chart_named("rates"), loaded, cell).to_dict()
-    assert made["title"] == "Rates of fio and the disks: trial 4 of 6, the median by IOPS"
+    assert made["title"] == "Rates of the load and the disks: trial 4 of 6, the median by IOPS"
     (run / "cells" / "one" / "reads" / "4" / "samples.jsonl").unlink()
     data = typical_data(run, cell, 40)
     assert data is not None and which_trial(cell, data.trial) == "trial 1 of 6"

@@ -55,6 +55,12 @@ def test_lost_bytes_are_those_of_fio_not_those_of_the_copies() -> None:
     assert flow.verdict == "the disks wrote 10 % of what fio's writes require"
 
 
+def test_the_words_name_the_generator_of_the_load() -> None:
+    (cell,) = cells_of([_writing(1000 * MIB, [100 * MIB], 1)], CAMPAIGN_READ)
+    (flow,) = flows(replace(cell, generator="toy"))
+    assert "toy's writes" in flow.verdict and "fio" not in flow.verdict
+
+
 def test_the_strongest_finding_that_explains_it_names_the_cause() -> None:
     flow = _one(_writing(100 * MIB, [MIB], 1, "write-vanished", "zero-buffers"))
     assert flow.lost.endswith(": only zeros, which are not stored")

@@ -1,5 +1,5 @@
 "use strict";
-// The byte accounting as a flow: from fio on the left to each disk on the right; every height is bytes.
+// The byte accounting as a flow: from the load on the left to each disk on the right; every height is bytes.
 P.svg = (tag, attributes = {}, ...children) => {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -15,6 +15,9 @@ P.band = (x0, top0, bottom0, x1, top1, bottom1) => {
   return `M${x0},${top0} C${m},${top0} ${m},${top1} ${x1},${top1} L${x1},${bottom1} C${m},${bottom1} ${m},${bottom0} ${x0},${bottom0} Z`;
 };
 
+// The name of the load generator of a cell's workload.
+P.generator = (cell) => P.data.generators[cell.w] ?? P.data.generators[0];
+
 P.drawFlows = (cell) => {
   const holder = P.byId("flow");
   const flows = cell.flows || [];
@@ -27,12 +30,12 @@ P.drawFlows = (cell) => {
   const levels = P.levelsText(cell, flows);
   holder.replaceChildren(...flows.flatMap((flow, number) => [
     P.make("p", { class: "flow-verdict" }, `${P.did(flow)}: ${flow.verdict}.`),
-    P.drawFlow(flow, number, Math.max(320, holder.clientWidth || 800)),
+    P.drawFlow({ ...flow, by: P.generator(cell) }, number, Math.max(320, holder.clientWidth || 800)),
     flow.late ? P.quiet(`Hatched at the disks: ${flow.late}.`) : "",
   ]), ...(levels ? [P.quiet(levels)] : []));
 };
 
-// The bytes that the layers between fio and the disks counted, as text.
+// The bytes that the layers between the load and the disks counted, as text.
 P.levelsText = (cell, flows) => {
   const [trial, levels] = cell.levels || [];
   if (!levels) return "";
@@ -40,7 +43,7 @@ P.levelsText = (cell, flows) => {
     const parts = [flows.some((flow) => flow.direction === "read") && `read ${P.size(read)}`, flows.some((flow) => flow.direction === "write") && `wrote ${P.size(written)}`];
     return `${layer} ${name} ${parts.filter(Boolean).join(", ")}`;
   };
-  return `Layers between fio and the disks, in trial ${trial}: ${levels.map(moved).join("; ")}.`;
+  return `Layers between ${P.generator(cell)} and the disks, in trial ${trial}: ${levels.map(moved).join("; ")}.`;
 };
 
 P.did = (flow) => (flow.direction === "read" ? "Reads" : "Writes");
@@ -85,7 +88,7 @@ P.drawFlow = (flow, number, width) => {
   if (lost && flow.lost) bottom = Math.max(bottom, P.drawLost(plan, flow, art, words, { fioTop, leakTop, stem, h, number, width }));
   if (extra && flow.extra) bottom = Math.max(bottom, P.drawExtra(plan, flow, art, words, { copied, h, number, width }));
   P.flowHeads(plan, flow, words, fioTop, copied, width);
-  const title = `${P.did(flow)}: fio moved ${P.size(flow.fio_bytes)}; ${flow.verdict}. ${flow.lost ? `${flow.lost}. ` : ""}${flow.extra ? `${flow.extra}.` : ""}`;
+  const title = `${P.did(flow)}: ${flow.by} moved ${P.size(flow.fio_bytes)}; ${flow.verdict}. ${flow.lost ? `${flow.lost}. ` : ""}${flow.extra ? `${flow.extra}.` : ""}`;
   const tall = Math.ceil(bottom + 8);
   return P.svg("svg", { viewBox: `0 0 ${width} ${tall}`, role: "img", "aria-label": title, class: "flow-art" }, P.flowDefs(number, colour), art, words);
 };
@@ -149,9 +152,9 @@ P.drawExtra = (plan, flow, art, words, at) => {
 P.flowHeads = (plan, flow, words, fioTop, copied, width) => {
   const verb = flow.direction === "read" ? "read" : "wrote";
   if (plan.narrow) {
-    words.append(P.svg("text", { x: 0, y: 14, class: "big" }, `fio ${verb} ${P.size(flow.fio_bytes)}`));
+    words.append(P.svg("text", { x: 0, y: 14, class: "big" }, `${flow.by} ${verb} ${P.size(flow.fio_bytes)}`));
   } else {
-    words.append(P.svg("text", { x: 118, y: fioTop + 14, "text-anchor": "end", class: "big" }, `fio ${verb}`));
+    words.append(P.svg("text", { x: 118, y: fioTop + 14, "text-anchor": "end", class: "big" }, `${flow.by} ${verb}`));
     words.append(P.svg("text", { x: 118, y: fioTop + 33, "text-anchor": "end" }, P.size(flow.fio_bytes)));
     words.append(P.svg("text", { x: plan.x.leaf, y: 16, class: "quietly" }, flow.direction === "read" ? "the disks read" : "the disks wrote"));
   }
@@ -183,13 +186,13 @@ P.label = (words, text, x, y, width, name) => {
 
 P.flowTable = (cell) => {
   const rows = (cell.flows || []).flatMap((flow) => [
-    [`fio ${flow.direction === "read" ? "read" : "wrote"}`, P.size(flow.fio_bytes), ""],
+    [`${P.generator(cell)} ${flow.direction === "read" ? "read" : "wrote"}`, P.size(flow.fio_bytes), ""],
     ...(flow.lost ? [["lost", P.size(flow.lost_bytes), flow.lost]] : []),
     ...(flow.copies ? [["write amplification (expected)", `× ${flow.factor}`, flow.copies]] : []),
     ...(flow.extra ? [["in addition", P.size(flow.extra_bytes), flow.extra]] : []),
-    ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after fio had ended` : "", under].filter(Boolean).join("; ")]),
+    ...flow.leaves.map(([name, bytes, late, under]) => [name, P.size(bytes), [late ? `${P.size(late)} after ${P.generator(cell)} had ended` : "", under].filter(Boolean).join("; ")]),
   ]);
   const [trial, levels] = cell.levels || [];
-  const table = levels ? [P.table([`layer (trial ${trial})`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), "The layers between fio and the disks")] : [];
+  const table = levels ? [P.table([`layer (trial ${trial})`, "name", "read", "written"], levels.map(([layer, name, read, written]) => [layer, name, P.size(read), P.size(written)]), `The layers between ${P.generator(cell)} and the disks`)] : [];
   P.byId("flow-table").replaceChildren(P.table(["where", "bytes", "what"], rows, "Byte accounting"), ...table);
 };
