@@ -5,6 +5,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -148,6 +149,19 @@ def test_a_class_name_has_one_meaning() -> None:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name.lstrip("_"), []).append(f"{path}:{node.lineno}")
     assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_module_name_has_one_meaning() -> None:
+    stems = Counter(path.stem for path in MODULES if path.stem != "__init__")
+    assert {stem for stem, count in stems.items() if count > 1} <= SAME_IN_EACH_PACKAGE
+
+
+SAME_IN_EACH_PACKAGE = {
+    "model", "base", "plan", "check", "sources",  # the values, the interface, the plan, the check or the texts of each
+    "zfs", "file", "directory", "option_values", "other_work", "generator", "logs",  # one technology or program
+    "limit", "shares", "sections", "presets", "report",  # a value and how it is shown, a command and what it prints
+}  # fmt: skip
+"""Names that several packages use for the same thing."""
 
 
 def test_no_module_is_too_long() -> None:
