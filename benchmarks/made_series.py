@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 INTERVAL_S = 0.1
@@ -94,8 +94,3 @@ SHAPED = (
     Kind("two speeds, 4 s each", _two_speeds),
     Kind("sawtooth of 2 s", _sawtooth),
 )
-
-
-def longest_mean(values: Sequence[float]) -> float:
-    """Return the mean of the whole series."""
-    return math.fsum(values) / len(values)

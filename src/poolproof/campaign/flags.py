@@ -204,9 +204,7 @@ def campaign_from_flags(
     devices: Sequence[str],
     workloads: Sequence[str],
     *,
-    measure: Measure | None = None,
     baseline: str | None = None,
-    goal: str | None = None,
 ) -> Campaign:
     """Return the campaign that --layout, --device and --workload describe.
 
@@ -219,9 +217,8 @@ def campaign_from_flags(
         devices=tuple(parse_device_flag(text) for text in devices),
         layouts=tuple(layout for text in layouts for layout in parse_layout_flag(text)),
         workloads=tuple(workload for text in workloads for workload in parse_workload_flag(text)),
-        measure=measure or Measure(is_default_time=True),
+        measure=Measure(is_default_time=True),
         baseline=baseline,
-        goal=goal,
     )
     for named, flag, example in (
         (campaign.devices, "--device", "NAME=file:8G"),

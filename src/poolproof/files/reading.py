@@ -37,12 +37,12 @@ def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
 
 
-def read_end(path: Path, from_byte: int, *, root: Folder | Path | None = None) -> bytes:
+def read_end(path: Path, from_byte: int) -> bytes:
     """Return the content from a position to the end. A negative position counts from the end of the file.
 
     Raises the same errors as `read_regular`.
     """
-    handle = folder_of(path, root).open_file(path.name, os.O_RDONLY)
+    handle = folder_of(path, None).open_file(path.name, os.O_RDONLY)
     with os.fdopen(handle, "rb") as file:
         size_bytes = os.fstat(handle).st_size
         begin = from_byte if from_byte >= 0 else max(0, size_bytes + from_byte)

@@ -227,14 +227,13 @@ def ratio_interval(
     values: Sequence[float],
     base: Sequence[float],
     resolution: float = 0.0,
-    priors: tuple[VariancePrior | None, VariancePrior | None] = (None, None),
 ) -> Interval | None:
     """Return the ratio of two geometric means and its 95 % interval. Both ends of the interval are above 0.
 
     None if either sequence is empty or contains a value of 0 or less.
     """
-    upper = log_mean(values, priors[0], resolution=resolution)
-    lower = log_mean(base, priors[1], resolution=resolution)
+    upper = log_mean(values, resolution=resolution)
+    lower = log_mean(base, resolution=resolution)
     return None if upper is None or lower is None else difference(upper, lower).interval
 
 

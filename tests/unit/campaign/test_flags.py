@@ -5,8 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from poolproof.campaign.device_source import parse_device_flag
-from poolproof.campaign.flags import campaign_from_flags, check_wipe, parse_layout_flag, parse_workload_flag
-from poolproof.campaign.model import Device, Emulated, LoopFile, Measure
+from poolproof.campaign.flags import (
+    Flags,
+    Overrides,
+    campaign_from_flags,
+    campaign_of,
+    check_wipe,
+    parse_layout_flag,
+    parse_workload_flag,
+)
+from poolproof.campaign.model import Device, Emulated, LoopFile
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.errors import CampaignError, UsageError
 
@@ -16,12 +24,10 @@ def test_the_command_line_of_the_design() -> None:
         ["btrfs raid1 a b"],
         ["a=file:8G", "b=emulate:hdd-7200,8G"],
         ["etcd", "rw=randread,bs={4k,16k}"],
-        measure=Measure(time_s=1.0),
     )
     assert found.devices == (Device("a", LoopFile(8 << 30)), Device("b", Emulated("hdd-7200", 8 << 30)))
     assert [layout.name for layout in found.layouts] == ["btrfs-raid1-a-b"]
     assert [workload.name for workload in found.workloads] == ["etcd", "randread[bs=4k]", "randread[bs=16k]"]
-    assert found.measure.time_s == 1.0
 
 
 @pytest.mark.parametrize(
@@ -138,7 +144,7 @@ def test_a_baseline_must_name_a_layout() -> None:
 
 def test_a_goal_must_name_a_workload() -> None:
     with pytest.raises(CampaignError) as caught:
-        campaign_from_flags(["dir /a"], [], ["etcd"], goal="ectd")
+        campaign_of(None, Flags(["dir /a"], None, ["etcd"], None), Overrides(None, None, None, goal="ectd"))
     assert caught.value.message.startswith("--goal: ")
     assert "`ectd`" in caught.value.message and "`etcd`" in caught.value.message
 

@@ -20,8 +20,9 @@ from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
 
 MEASURE = Measure(trials=2, most_trials=4, until=Until(tolerance=0.05, max_s=60.0))
-CAMPAIGN = campaign_from_flags(
-    ["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"], measure=MEASURE
+CAMPAIGN = replace(
+    campaign_from_flags(["hdd=a | ext4", "pair=btrfs raid1 a b"], ["a=file:1G", "b=file:1G"], ["r:rw=randread"]),
+    measure=MEASURE,
 )
 DRIFT = NotConverged("drift", "it falls by 30% over 60 s")
 
