@@ -34,7 +34,7 @@ STILL_S = 60.0
 """A busy disk moves at least one byte in this many seconds, even while it flushes its cache."""
 
 
-class FioStuck(FioError):
+class LoadStuck(FioError):
     """The load generator hung and was killed. `name` is its name."""
 
     def __init__(self, waits: Sequence[str], name: str) -> None:
@@ -91,7 +91,7 @@ class RatePublisher:
             self._notes.write(LiveLine(layout, workload, number, *now, state))
 
 
-class FioWatch:
+class LoadWatch:
     """Watches a running fio from its own thread, from `begins` until the context ends.
 
     `report`: fio's reports so far. `decision`: the decision that ended fio; None if fio ended on its own. `stuck`: what
@@ -121,7 +121,7 @@ class FioWatch:
         self._most_s = math.inf if most_s is None else most_s
         self._over_at_s = math.inf  # on the host's clock
 
-    def __enter__(self) -> "FioWatch":
+    def __enter__(self) -> "LoadWatch":
         return self
 
     def __exit__(self, *_error: object) -> None:

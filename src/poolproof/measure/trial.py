@@ -33,8 +33,8 @@ from poolproof.measure.disk_faults import disk_errors, layer_faults, slowed_disk
 from poolproof.measure.ending import Ending, ending_of, status_interval_s
 from poolproof.measure.figures import moved_each_way
 from poolproof.measure.health_check import health_checks_of
-from poolproof.measure.load_watch import FioStuck, FioWatch, RatePublisher
-from poolproof.measure.load_window import FioRun, gathered, window_of
+from poolproof.measure.load_watch import LoadStuck, LoadWatch, RatePublisher
+from poolproof.measure.load_window import LoadRun, gathered, window_of
 from poolproof.measure.model import PreparedWorkload, TrialContext, cause_of
 from poolproof.measure.prepare import drop_caches, flush
 from poolproof.measure.series import latency_text, series_text
@@ -71,7 +71,7 @@ class _TrialMeasurements:
     the time of day was ahead of the clock of the samples when fio had ended.
     """
 
-    fio: FioRun
+    fio: LoadRun
     window: Window
     samples: Sequence[CounterReading]
     seconds: Mapping[str, float]
@@ -140,7 +140,7 @@ def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: i
     """Run the trial; if fio hangs, repeat the trial once, with a note about the first attempt."""
     try:
         return _measure_and_judge(context, prepared, number, directory)
-    except FioStuck as stuck:
+    except LoadStuck as stuck:
         trial = _measure_and_judge(context, prepared, number, directory)
         return replace(trial, findings=(*trial.findings, stuck.note))
 
@@ -210,7 +210,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     status_s = status_interval_s(load, to_decide_s) if reports else None
     # A file system program that hangs is ended by its health check. Its mount is then gone, so fio is not retried.
     most_s = None if health_checks_of(context.layout.tree) else load.planned_s
-    watch = FioWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
+    watch = LoadWatch(host, generator, scratch, sampler, publisher if reports else None, ending, most_s)
 
     is_dated = status_s is not None or load.ramp_s > 0
 
@@ -242,7 +242,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
     # on a slow host, reading all this takes seconds, in which the sampler continues
     samples = (*(each for each in sampler.readings if each.at_s < end.at_s), end) if sampler.readings else ()
     if watch.stuck is not None:
-        raise FioStuck(watch.stuck, generator.name)
+        raise LoadStuck(watch.stuck, generator.name)
     zfs = use_between(zfs_start, read_zfs(with_pools, zfs_facts.pools, zfs_facts.objsets))
     context.listener.step("drain to the disks")
     # Disks and commands are slow, so run them in parallel. Ctrl-C waits for them; each has a time limit.
@@ -292,7 +292,7 @@ def _pause(context: TrialContext) -> float:
     return after.at_s - before.at_s
 
 
-def _result_of(fio: FioRun, load: Load) -> Outcome:
+def _result_of(fio: LoadRun, load: Load) -> Outcome:
     """Return fio's last complete report. fio printed earlier reports while it was still running.
 
     Raises a FioError if there is no report, or fio failed in a way that its report does not show.

@@ -3,7 +3,7 @@
 import pytest
 
 from poolproof.evidence.counters import CounterReading, Counters
-from poolproof.measure.load_watch import STILL_S, FioStuck, nothing_moved
+from poolproof.measure.load_watch import STILL_S, LoadStuck, nothing_moved
 
 _BEGUN_S = 1000.0
 
@@ -49,7 +49,7 @@ def test_without_leaf_devices_or_samples_fio_is_not_stuck() -> None:
 
 
 def test_the_message_names_each_wait_function_once() -> None:
-    error = FioStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"], "fio")
+    error = LoadStuck(["hrtimer_nanosleep", "futex_do_wait", "futex_do_wait"], "fio")
     assert error.message.endswith("its threads were waiting in hrtimer_nanosleep, futex_do_wait")
     assert error.note.effect == "notes" and error.message in error.note.message
-    assert FioStuck([], "toy").message.endswith("unknown kernel functions")
+    assert LoadStuck([], "toy").message.endswith("unknown kernel functions")
