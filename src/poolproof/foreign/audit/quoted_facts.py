@@ -9,7 +9,7 @@ author's own commands count. A sentence with a negation, or about dropping cache
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -89,8 +89,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     sizes = [_laid_out(lines) for lines in around]
     dropped = [any(drops_caches(line) for _, line in lines) for lines in around]
     files = earlier_jobs(results, [size is not None for size in sizes], dropped)
-    disks = _find_named_disks(numbered, [(result.line, result.last_line) for result in results])
-    hard = [_nearest_above(disks, result.line) for result in results]
+    hard = list(_nearest_disks(numbered, results))
     memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
     claimed = [_depths(lines, result) for lines, result in zip(around, results, strict=True)]
     return tuple(
@@ -157,7 +156,8 @@ def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
     """Return the queue depths that sentences claim, each with its sentence. Commands and job files claim nothing."""
     found: dict[int, str] = {}
     for number, line in lines:
-        if _COMMAND.search(line):
+        lower = line.lower()
+        if not ("q" in lower or "depth" in lower) or _COMMAND.search(line):
             continue
         for match, sentence in _said(_DEPTH, number, line, result):
             if not _NEGATED.search(sentence) and not _ONE_AT_A_TIME.search(sentence):
@@ -187,34 +187,43 @@ def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
 class _NamedDisks:
     """A line that names disks. `words` quotes it; empty if the disks are not hard disks. `count` is 0 if unknown."""
 
-    line: int
     words: str
     count: int
 
 
-def _find_named_disks(numbered: Sequence[Line], skip: Sequence[tuple[int, int]]) -> tuple[_NamedDisks, ...]:
-    """Return the lines that name disks, in line order. Lines in the `skip` ranges (inclusive) are ignored.
+def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
+    """Yield the nearest line above each result that names disks; None if there is none, or if it names flash too.
 
-    The nearest such line above a result counts. A line that mentions both a hard disk and flash is left out, because it
-    compares them or describes a cache.
+    Results do not count as such lines. The lines above a result are searched upwards, as far as the result before it:
+    further up, the nearest line is the same as that of the result before.
     """
-    hidden = {line for first, last in skip for line in range(first, last + 1)}
-    found = []
-    for number, line in numbered:
-        if number in hidden or len(line) > _LONGEST_NAMING_LINE:
-            continue
-        plain = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", line))
-        is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
-        if is_hard or is_fast:
-            words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
-            count = _COUNT.search(plain)
-            disks = int(count["count"] or count["number"]) if count else 0
-            quote = f"line {number} names hard disks (“{words}”)" if is_hard and not is_fast else ""
-            found.append(_NamedDisks(number, quote, disks))
-    return tuple(found)
+    hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
+    nearest: _NamedDisks | None = None
+    first = 0
+    for result in results:
+        end = bisect_left(numbered, result.line, key=itemgetter(0))
+        for number, line in reversed(numbered[first:end]):
+            found = None if number in hidden else _named_disks(number, line)
+            if found is not None:
+                nearest = found
+                break
+        first = end
+        yield nearest if nearest is not None and nearest.words else None
 
 
-def _nearest_above(disks: Sequence[_NamedDisks], line: int) -> _NamedDisks | None:
-    """Return the nearest line above that mentions disks; None if it mentions anything other than hard disks."""
-    nearest = max((each for each in disks if each.line < line), key=lambda each: each.line, default=None)
-    return nearest if nearest is not None and nearest.words else None
+def _named_disks(number: int, line: str) -> _NamedDisks | None:
+    """Return the disks that a line names; None if it names none.
+
+    `words` is empty for a line that mentions flash, because it compares disks or describes a cache.
+    """
+    if len(line) > _LONGEST_NAMING_LINE:
+        return None
+    plain = _NOT_A_DISK.sub("", _ON_DISK_CACHE.sub("", line))
+    is_hard, is_fast = _HARD.search(plain) is not None, _FAST.search(plain) is not None
+    if not is_hard and not is_fast:
+        return None
+    words = " ".join(line.strip(" #*-").split())[:_LONGEST_QUOTE]
+    count = _COUNT.search(plain)
+    disks = int(count["count"] or count["number"]) if count else 0
+    quote = f"line {number} names hard disks (“{words}”)" if is_hard and not is_fast else ""
+    return _NamedDisks(quote, disks)
