@@ -118,6 +118,8 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
     if any('"fio version"' in line for _, line in numbered):
         return numbered
     for at, (_, line) in enumerate(numbered):
+        if '"' not in line:
+            continue
         before = numbered[at - 1] if at and _JOB_NAME.match(line) else None
         if before is not None and before[1].strip() == "{":
             return [*numbered[: at - 1], (before[0], _START + before[1].strip()), *numbered[at:]]

@@ -72,6 +72,8 @@ def source_commands(numbered: Sequence[Line]) -> list[SourceCommand]:
 
 
 def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
+    if not any("fio" in line or "--rw=" in line for _, line in numbered):
+        return
     numbered = tuple(_without_lists(numbered))
     at = 0
     while at < len(numbered):
@@ -138,6 +140,9 @@ def _names_job_files(command: Command) -> bool:
 def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
     at = 0
     while at < len(numbered):
+        if "[" not in numbered[at][1]:
+            at += 1
+            continue
         first, (at, is_job_file) = at, _end_of_sections(numbered, at)
         if is_job_file:
             text = "\n".join(line for _, line in numbered[first:at])

@@ -90,7 +90,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
         cached.see(line)
         if found := _command(line_number, line):
             command, has_ended = found, False
-        match = _GNU.match(line) or _BSD.match(line)
+        match = (_GNU.match(line) or _BSD.match(line)) if "/" in line else None
         if has_ended and command and not (match or found) and line.strip() and not _RECORDS.match(line):
             command = None
         if match is None or _is_progress(numbered, at):
