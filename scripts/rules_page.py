@@ -47,7 +47,7 @@ def _section(rule: Rule) -> str:
 
 def _if_proven(rule: Rule) -> str:
     if rule.in_job is None:
-        return "The finding remains, because this rule checks only results."
+        return "The finding remains, because this rule judges only what was measured, not the job."
     if rule.cleared_by_byte_count:
         return "A finding on the job is dropped, because the bytes did reach the disks."
     return "A finding on the job becomes a note, because this pitfall does not change where the bytes go."

@@ -10,6 +10,7 @@ from poolproof.cli.options import Json, Runs
 from poolproof.cli.output import aligned, print_answer
 from poolproof.cli.query import exit_if_skipped, skipped_objects
 from poolproof.cli.signals import end_by_exception
+from poolproof.units import format_number_of
 
 if TYPE_CHECKING:
     from poolproof.results.query.connection import QuerySession
@@ -52,8 +53,8 @@ def command(
             }
             objects.append(listed)
             marks = [f"{MARKS[verdict]} {count} {verdict}" for verdict, count in each.verdicts.items()]
-            marks += [f"! {each.unusable} with a trial whose value is unusable"] * bool(each.unusable)
-            marks += [f"! {each.too_few} with {TOO_FEW}"] * bool(each.too_few)
+            marks += [f"! {format_number_of(each.unusable, 'cell')} with an unusable value"] * bool(each.unusable)
+            marks += [f"! {format_number_of(each.too_few, 'cell')} with {TOO_FEW}"] * bool(each.too_few)
             verdicts = "  ".join(marks)
             cells = f"{each.cells} of {'?' if each.cells_wanted is None else each.cells_wanted}"
             begun = record.begun_at[:16].replace("T", " ")

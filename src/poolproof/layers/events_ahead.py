@@ -35,7 +35,7 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
             f"{workload.name}: the {metric.title} needs {metric.events_needed:,} {noun} in each trial, "
             f"but a trial lasts at most {format_duration(longest_s)}{why}. A layout that is slower than "
             f"{math.ceil(metric.events_needed / longest_s):,} {noun}/s has too few of them and is not ranked. "
-            f"For a hard disk, write {fix}, or choose another metric."
+            f"If the layout is a hard disk, set `{fix}` in the campaign, or choose another metric."
         )
 
 

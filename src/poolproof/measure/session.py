@@ -216,9 +216,12 @@ def measure_run(
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
+        room = f"make its file system writable (findmnt -T {run.path})"
+        if error.errno != errno.EROFS:
+            room = f"free some space (df -h {run.path})"
         raise RunError(
             f"{run.path} cannot be written: {error.strerror}; layouts removed, finished trials saved",
-            f"free some space (df -h {run.path}), then: {resume}",
+            f"{room}, then: {resume}",
         ) from None
 
 

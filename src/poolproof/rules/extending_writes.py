@@ -40,7 +40,7 @@ RULE = Rule(
     shows="In a job: direct=1 writes with iodepth above 1 to a file, with file_append, or sequential with "
     "fallocate=none.",
     error="Too low for disks that can work in parallel.",
-    fix="remove fallocate=none and file_append, or set overwrite=1 so that fio lays the file out first",
+    fix="remove file_append, and remove fallocate=none or set overwrite=1 so that fio lays the file out first",
     sources=(
         linux_source("6.12", "fs/ext4/file.c", "ext4_dio_write_iter (IOMAP_DIO_FORCE_WAIT for extending writes)"),
         linux_source("6.12", "fs/xfs/xfs_file.c", "xfs_file_write_checks"),

@@ -29,11 +29,11 @@ def _is_like_memory(case: Case, part: ReportedDirection) -> bool:
 RULE = Rule(
     title="The text mentions memory",
     wrong="The author writes that the target is a RAM disk or tmpfs, or that the ARC or the page cache served the I/O. "
-    "The result is then not that of a disk. A sentence is weaker than a counter, so it never refutes a result.",
+    "Such a result says nothing about a disk. A sentence is weaker than a counter, so it never refutes a result.",
     shows="In a text: a sentence near the result mentions a RAM disk, tmpfs, the ARC or the page cache without a "
     "negation, and the result is at least 1 GB/s or less than 100 µs per I/O.",
     error="Too high.",
-    fix="put the test files on the disk, and use a size of twice the RAM or direct=1",
+    fix="put the test files on the disk, and make them twice the size of the RAM or set direct=1",
     sources=("https://github.com/axboe/fio/issues/1364", "https://github.com/openzfs/zfs/issues/8066"),
     in_result=_in_result,
     commands="fio --directory=/dev/shm --name=ram --rw=read --bs=64k --size=100m; rm -f /dev/shm/ram*",

@@ -96,7 +96,8 @@ RULE = Rule(
     "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4). "
     "On macOS, direct=1 does not avoid pages that are in the cache already.",
     error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
-    fix="use a size of twice the RAM or direct=1, and run the job with poolproof, which reads the disks' counters",
+    fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
+    "disks' counters",
     sources=(
         "PCI Express Base Specification 5.0: 32 GT/s × 4 lanes × 128/130",
         "measured case L07",

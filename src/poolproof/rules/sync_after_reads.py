@@ -34,8 +34,8 @@ RULE = Rule(
     "flight syncs more often than asked. Such a sync finds nothing to write and returns at once. After O_SYNC writes, "
     "every sync does.",
     shows="In a result: more than 1.1 times as many syncs as writes / fsync, or syncs after synchronous writes.",
-    error="The sync latency is too low. Measured with fio 3.33: 317 writes, 707 reads and 1,020 syncs; and 254 syncs "
-    "instead of 128 at depth.",
+    error="The sync latency is too low. With fio 3.33, a job that syncs after each write made 1,020 syncs for 317 "
+    "writes and 707 reads, and a job with several I/Os in flight made 254 syncs instead of 128.",
     fix="use fio 3.38 or later, or measure commits in a separate job that only writes, with iodepth=1 and without "
     "sync=",
     sources=(

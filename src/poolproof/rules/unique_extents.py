@@ -39,8 +39,8 @@ RULE = Rule(
     "one valid run of 16 passes, the disks moved every byte. Writes that are committed one by one (fsync=1, "
     "sync=1) always reach the disk.",
     error="Too high, by a factor of up to the number of passes. Inflated results had 20 to 135 passes.",
-    fix="use a size of twice the RAM and one pass (no time_based), or run the job with poolproof, which counts what "
-    "the disks do",
+    fix="make the file twice the size of the RAM and read it once (no time_based), or run the job with poolproof, "
+    "which counts what the disks do",
     sources=(
         "measured cases L02, L04",
         fio_source("3.42", "io_u.c", "get_next_seq_offset (starts over for time_based)"),

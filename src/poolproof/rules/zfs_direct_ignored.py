@@ -82,15 +82,16 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for aligned I/O on datasets: not on zvols, and not "
-    "for parts of records. Release 2.3 answers I/O that is not aligned to pages with EINVAL. Release 2.4 turns direct "
-    "I/O that cannot be direct into uncached I/O: the ARC does not keep the data.",
+    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for I/O on datasets that is aligned to pages: not "
+    "on zvols, and not for writes of parts of records. Release 2.3 answers I/O that is not aligned to pages with "
+    "EINVAL. Release 2.4 turns direct I/O that cannot be direct into uncached I/O: the ARC does not keep the data.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
     "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
     "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
-    "otherwise treat the I/O as buffered: a size of twice zfs_arc_max, end_fsync=1, export and import before reads",
+    "otherwise treat the I/O as buffered: a file twice the size of zfs_arc_max, end_fsync=1, export and import before "
+    "reads",
     sources=(
         zfs_source("2.2.0", "module/os/linux/zfs/zpl_file.c", "zpl_open (ignores O_DIRECT)"),
         zfs_source("2.3.0", "module/zfs/zfs_vnops.c", "zfs_setup_direct"),

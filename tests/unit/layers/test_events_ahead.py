@@ -21,7 +21,7 @@ def test_a_fixed_time_that_only_fast_layouts_can_use_is_named_with_what_would_do
     (note,) = ahead("measure: {time: 2s}")
     assert note.startswith("etcd: the p99 of fsync needs 1,000 syncs in each trial, but a trial lasts at most 2.0 s")
     assert "slower than 500 syncs/s has too few of them" in note
-    assert "write time: 20s" in note
+    assert "`time: 20s`" in note
     assert not ahead("measure: {time: 20s}")
 
 
@@ -42,7 +42,7 @@ def test_it_depends_on_the_metric(workload: str, needed: str | None) -> None:
 
 def test_until_is_limited_by_its_maximum_and_by_the_budget() -> None:
     assert not ahead("measure: {until: 5%}")
-    assert "write max: 20s" in ahead("measure: {until: 5%, min: 1s, max: 5s}")[0]
+    assert "`max: 20s`" in ahead("measure: {until: 5%, min: 1s, max: 5s}")[0]
     (note,) = ahead("measure: {until: 5%, trials: 2..6}\ngoal: etcd\nbudget: 60s")
     assert "at most 15.0 s, if the budget is shared equally" in note
     assert "write budget: 160s" in note

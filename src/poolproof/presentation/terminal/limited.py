@@ -89,7 +89,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
     """Return a sentence such as `reads on pair: 609%, more than its disks deliver alone. 90% of its bytes never …`."""
     marked = f" ({cell.verdict})" if cell.verdict == "refuted" else ""
     lower_is_better = cell.metric in LOWER_IS_BETTER
-    comparison = "faster than its disks are alone" if lower_is_better else "more than its disks deliver alone"
+    comparison = "faster than its disks on their own" if lower_is_better else "more than its disks deliver alone"
     return f"{cell.key}{marked}: {share_text(limit)}, {comparison}. {limit.over[0].upper()}{limit.over[1:]}."
 
 

@@ -57,7 +57,7 @@ def test_a_latency_below_that_of_the_disks_is_called_faster() -> None:
     cells = cells_of(trials, CAMPAIGN)
     limit = limits_of(cells, bare_cells_of(trials, CAMPAIGN), CAMPAIGN)[cells[0].key]
     assert isinstance(limit, Limit)
-    assert "faster than its disks are alone. " in over_text(replace(cells[0], metric="p99"), limit)
+    assert "faster than its disks on their own. " in over_text(replace(cells[0], metric="p99"), limit)
 
 
 def test_a_run_that_measured_no_disk_alone_shows_nothing_of_it() -> None:
