@@ -45,7 +45,7 @@ def test_until_is_limited_by_its_maximum_and_by_the_budget() -> None:
     assert "`max: 20s`" in ahead("measure: {until: 5%, min: 1s, max: 5s}")[0]
     (note,) = ahead("measure: {until: 5%, trials: 2..6}\ngoal: etcd\nbudget: 60s")
     assert "at most 15.0 s, if the budget is shared equally" in note
-    assert "write budget: 160s" in note
+    assert "`budget: 160s`" in note
     assert not ahead("measure: {until: 5%, trials: 2..6}\ngoal: r\nbudget: 60s")
 
 
