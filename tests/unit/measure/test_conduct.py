@@ -186,9 +186,9 @@ def test_a_step_that_cannot_be_undone_is_reported_and_stays_in_the_journal(tmp_p
         return failing(argv) if argv[0] == "rm" and argv[-1] == "/var/tmp/poolproof-scripted" else None
 
     run = run_of(tmp_path, ScriptedHost(script(), state_directory_stays))
-    with pytest.raises(BuildError, match="make /var/tmp/poolproof-scripted"):
+    with pytest.raises(BuildError, match="create /var/tmp/poolproof-scripted"):
         run.conduct()
-    assert outstanding(run) == ["make /var/tmp/poolproof-scripted"]
+    assert outstanding(run) == ["create /var/tmp/poolproof-scripted"]
     assert {trial.verdict for trial in run.directory.trials()} == {"sound"}
 
 
