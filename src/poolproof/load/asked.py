@@ -7,11 +7,11 @@ from poolproof.load.outcome import Outcome, PartOutcome
 
 
 def asked_of(load: Load, result: Outcome) -> Outcome:
-    """Return the outcome with only the I/O that its parts asked for.
+    """Return the outcome with only the I/O that the load asked for.
 
-    If a part only writes but also verifies, it reads its data back after the writes. These reads are faster or slower
-    than the writes and happen later, so they are not part of the rate or latency of the part. A part that only verifies
-    reports writes that it never makes.
+    If a part that only writes also verifies its data, it reads the data back after the writes. These reads are faster
+    or slower than the writes and happen later, so they are not part of the rate or latency of the part. A part that
+    only verifies reports writes that it never makes.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

@@ -193,7 +193,7 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
-    """Return the direction with rates over another time; unchanged if `runtime_ms` is None."""
+    """Return the direction with rates computed over another runtime; unchanged if `runtime_ms` is None."""
     if direction is None or runtime_ms is None:
         return direction
     return replace(
@@ -226,8 +226,8 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
     Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced. If the group moved clearly
-    more than the parts, some of its clones are not in the text: then the counts and the IOPS are those of the group
-    too.
+    more than the parts, some of its clones are not in the text: then the bytes are those of the group, and the number
+    of I/Os and the IOPS are scaled up to match.
     """
     if merged is None or reported is None:
         return merged

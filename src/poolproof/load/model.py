@@ -40,8 +40,8 @@ class LoadPart:
     engine waits for each I/O before it submits the next one. `queue` is the maximum number of outstanding I/Os of all
     clones together.
 
-    Files: each clone uses `files` files. If the part `makes_new_files`, none exists before it starts, and it removes
-    them at its end. `extents` has the bytes that each clone covers in each file.
+    Files: each clone uses `files` files. If the part `makes_new_files`, none of them exists before the part starts, and
+    the part removes them at its end. `extents` has the bytes that each clone covers in each file.
     `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
 
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes

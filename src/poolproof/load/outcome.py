@@ -55,8 +55,8 @@ class PartOutcome:
     all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
     calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
-    `delay_ms` is how long after the other parts of its group the part was asked to start measuring, None if unknown.
-    Parts with the same `group` ran at the same time, apart from such delays. Groups usually ran one after the other.
+    `delay_ms` is how long after the start of its group the part was asked to start measuring; None if unknown. Parts
+    with the same `group` ran at the same time, apart from such delays. Groups usually ran one after the other.
     `options` are the options as the generator printed them. fio omits switches without a value (`time_based`).
 
     `latency_shares` is the distribution of completion latencies, of all directions together: it maps the upper bound of
@@ -94,7 +94,8 @@ def separate(
 ) -> Direction | None:
     """Return the total of all directions, or None if the source also has the separate directions.
 
-    With `unified_rw_reporting=both`, fio prints both. Everything would then be counted twice.
+    With `unified_rw_reporting=both`, fio prints the total and the separate directions; using both would count
+    everything twice.
     """
     return mixed if read is write is trim is None else None
 
@@ -104,7 +105,7 @@ class DiskUtilization:
     """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.
 
     Merges are requests that the kernel merged into another request. `is_component` is True for a disk below a device
-    mapper or md device whose own counts are also among the disks.
+    mapper or md device that is itself among the disks.
     """
 
     name: str

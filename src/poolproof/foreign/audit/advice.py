@@ -20,10 +20,11 @@ _OUTPUT = "--output-format=json+"
 
 
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
-    """Return bounds on a result's true rate, derived from the disks' counters or by arithmetic.
+    """Return bounds on a result's true rate.
 
-    None if the result is neither suspect nor refuted, if the job both read and wrote or did neither, or if no bound is
-    clearly below the reported rate.
+    They are derived from the disks' counters if these contradict the result, otherwise from the findings and the
+    highest rate of the disks. None if the result is neither suspect nor refuted, if the job both read and wrote or did
+    neither, or if no bound is clearly below the reported rate.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
     if len(kinds) != 1 or judgement.verdict not in ("suspect", "refuted"):

@@ -36,8 +36,8 @@ _CEILINGS = {
 }  # fmt: skip
 """The rate in bytes per second that no disk of the given kind exceeds.
 
-`nvme4` is an NVMe disk with four lanes of PCIe 4, and the rate is that of the link after encoding. A rotational disk
-with two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.
+`nvme4` is an NVMe disk with four PCIe 4 lanes; its rate is what the link carries after encoding. A rotational disk with
+two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.
 """
 
 _ROTATIONAL = ("hdd", "smr")
@@ -103,9 +103,10 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, with the user's options applied on top; None if there is neither.
+    """Return the target found on the host, with the user's options applied on top; None if there are no options and
+    nothing was found.
 
-    `--fs` describes a different target, so nothing that was found is used with `--fs`.
+    With `--fs`, the user describes a different target, so what was found on the host is ignored.
     """
     if context == Context(cold=context.cold):
         return found

@@ -1,4 +1,5 @@
-"""Tracks what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file in RAM.
+"""Tracks what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file that is still
+in RAM.
 
 A job counts as the creator of a file if it writes the file and no earlier job in the text used it. Files that fio lays
 out because a job reads them are complete. Devices are left out, because their contents are unknown.
@@ -89,7 +90,8 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 def _covered(part: LoadPart, result: Outcome) -> float | None:
     """Return the fraction of the file that the job wrote, from 0 to 1; None if unknown.
 
-    Without a map of the blocks, n blocks written at random leave a share of e^(-n/N) of the N blocks unwritten.
+    If fio keeps no map of the written blocks, n random writes leave a share of e^(-n/N) of the file's N blocks
+    unwritten.
     """
     written = [each.write.io_bytes if each.write else None for each in result.parts if each.name in (part.name, "")]
     known = [count for count in written if count is not None]

@@ -75,7 +75,9 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Return the counters of a whole run without the directions in which the group moved nothing."""
+    """Return a whole run's counters as evidence for one group: fio's bytes are 0 in directions that the group did not
+    use.
+    """
     account = counters.evidence.account
     if account is None:
         return counters
@@ -89,7 +91,8 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
-    """Return fio's disk statistics as evidence if they contradict fio's result; None otherwise.
+    """Return fio's disk statistics as evidence if they contradict fio's result; None otherwise, or if the run took
+    under 1 s.
 
     They contradict the result if the disks read or wrote less than half of fio's bytes. The statistics also cover the
     ramp and the file layout, so they are an upper bound on what the disks did during the measurement. If the statistics

@@ -1,7 +1,7 @@
 """Read quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). The units of zpool are powers of 1024. The first report of
-either program is the mean since boot unless `-y` was given, so the first report is skipped.
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). The units of zpool are powers of 1024. Unless `-y` was given,
+the first report of either program is the mean since boot, and is skipped.
 """
 
 import re
@@ -67,7 +67,10 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the blocks in line order, one per pool. Blocks that contain only the report since boot are left out."""
+    """Return the quoted blocks of reports in line order, one per pool.
+
+    Blocks that contain only the report since boot are left out.
+    """
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):

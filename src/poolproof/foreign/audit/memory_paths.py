@@ -1,7 +1,7 @@
 """Paths and engines without a disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
-Engines that reach the storage over a network or past the kernel do not appear in the kernel's disk statistics. If fio
-prints statistics with them, they are those of the disk below the working directory.
+I/O of engines that use a network or bypass the kernel does not appear in the kernel's disk statistics. If fio prints
+disk statistics for such an engine, they are those of the disk that contains the working directory.
 """
 
 import re
@@ -28,7 +28,10 @@ _PAST_THE_KERNEL = frozenset(
 
 
 def memory_of(load: Load) -> str | None:
-    """Return what stores all files of the load if it is not a disk; None if it is a disk or a path is unknown."""
+    """Return what stores all files of the load instead of a disk, such as `tmpfs`.
+
+    None if a file may be on a disk, or if the files are in different kinds of memory.
+    """
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
         return "fio's null engine, which moves no data and has only buffers"
     paths = {extent.file for part in load.parts for extent in part.extents}

@@ -72,8 +72,8 @@ def _assumed_for_header(job: Job) -> dict[str, str]:
 def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
     """Return the options to assume for a source that contains the options printed by fio.
 
-    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job with a runtime and
-    without loops gets time_based if it moved over 5 % more than its size.
+    fio prints neither refill_buffers nor time_based. A job that writes gets refill_buffers. A job that sets a runtime
+    but not `loops` gets time_based if it moved over 5 % more than its size.
     """
     part = part_of(job)
     assumed = {"refill_buffers": "1"} if part.writes else {}

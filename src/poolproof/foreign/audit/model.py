@@ -25,7 +25,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class AuditedMetrics:
-    """The values that fio reported for each active direction (`read`, `write`, `trim`, `mixed`), merged over the jobs.
+    """The values reported for each active direction (`read`, `write`, `trim`, `mixed`), merged over the jobs.
 
     A value that the source does not contain is None. `sync`: the latency of fsync and fdatasync calls.
     """
@@ -46,10 +46,10 @@ class Audited:
     `verdicts`: the metrics whose verdict differs from `verdict`, with their verdicts.
     `findings`: strongest first.
     `known`: the facts taken from the surrounding text and the options, each with its source.
-    `missing`: what could not be judged, and which option would help.
+    `missing`: what is not known, and which options could supply it.
     `estimate`: bounds on the true rate.
     `rerun`: the command with the fixes applied.
-    `proof`: for a result without a problem, the `poolproof run` command that would prove it.
+    `proof`: for an `unproven` result, the `poolproof run` command that would prove it.
     `was`: the verdict that was recorded in the run directory when the trial was measured.
     """
 
@@ -83,7 +83,7 @@ class Audited:
 
 
 def metrics_of(result: Outcome) -> AuditedMetrics:
-    """Return fio's values for each direction, merged over all jobs."""
+    """Return the reported values for each direction, merged over all jobs."""
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
@@ -114,7 +114,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return a JSON object with one entry per direction.
+    """Return a JSON object with one entry per direction and, if known, one for the latency of syncs.
 
     The units are bytes, bytes per second, I/Os per second, seconds and nanoseconds.
     """

@@ -72,7 +72,9 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 
 
 def _similar(outcome: Outcome | None) -> str | None:
-    """Return a command with the direction, block size and number of clones of a result; None unless it is of one job.
+    """Return a command with the direction, block size and number of clones of a result.
+
+    None unless the result is that of a single job.
 
     The block size is 1 MiB if the values do not show it. If the result has no direction, as in dd's last line, the
     command reads and writes.

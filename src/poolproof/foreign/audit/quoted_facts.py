@@ -153,7 +153,7 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that sentences claim, each with its sentence. Commands and job files claim nothing."""
+    """Return the queue depths that sentences claim, each with its sentence. Commands and job files do not count."""
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()
@@ -192,10 +192,10 @@ class _NamedDisks:
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """Yield the nearest line above each result that names disks; None if there is none, or if it names flash too.
+    """Yield for each result the nearest line above it that names disks; None if there is none, or if it mentions flash.
 
-    Results do not count as such lines. The lines above a result are searched upwards, as far as the result before it:
-    further up, the nearest line is the same as that of the result before.
+    Lines inside results do not count. The search goes upwards from each result, but only to the previous result: beyond
+    that, the nearest line is the one already found for the previous result.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
     nearest: _NamedDisks | None = None
@@ -214,7 +214,7 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 def _named_disks(number: int, line: str) -> _NamedDisks | None:
     """Return the disks that a line names; None if it names none.
 
-    `words` is empty for a line that mentions flash, because it compares disks or describes a cache.
+    `words` is empty for a line that mentions flash, because such a line compares disks or describes a cache.
     """
     if len(line) > _LONGEST_NAMING_LINE:
         return None

@@ -41,7 +41,7 @@ UNKNOWN = QuotedMachine()
 
 
 def find_machine(text: str) -> QuotedMachine:
-    """Return the facts that programs printed. If a program's outputs differ, the fact is unknown."""
+    """Return the facts that programs printed. A fact for which the text contains different values is unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
@@ -76,7 +76,7 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 def _bare_unit(total: str) -> str:
     """Return the unit of `free` if it prints none: KiB, MiB with -m or GiB with -g.
 
-    The size decides: no server has less than 1,000,000 KiB or 500 MiB.
+    The number decides: at least 1,000,000 means KiB, at least 500 means MiB, and less means GiB.
     """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
@@ -113,7 +113,7 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
-    """Yield the facts that are used, because no option gives them."""
+    """Yield the quoted facts that are used because no option gives them."""
     for words in machine.words:
         if ("RAM" in words and context.ram_bytes is None) or ("compression" in words and context.file_system is None):
             yield words

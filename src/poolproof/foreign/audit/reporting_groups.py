@@ -16,7 +16,7 @@ from poolproof.load.outcome import PartOutcome
 
 @dataclass(frozen=True)
 class ReportingGroup:
-    """One group of a run, and the result of the whole run. `found` is `whole` if the run has a single group."""
+    """One group of a run, and the result of the whole run. `found` is `whole` if the run is not split."""
 
     found: FoundResult
     whole: FoundResult

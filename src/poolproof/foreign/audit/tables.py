@@ -1,8 +1,8 @@
 """Read tables of fio results that scripts print: a header with columns such as `read-iops` and `bw_MB`, then rows.
 
-In such a table, `MB` may mean 1000² or 1024² bytes. Of the two, poolproof picks the unit with which the bandwidth
-equals IOPS × block size. If neither unit fits, the bandwidth is left out. If the header has no direction, the rows have
-it (`randread`), and a cell may contain both values (`IOPS=1600, BW=6401KiB/s`).
+In such a table, `MB` may mean 1000² or 1024² bytes. poolproof picks the unit for which the bandwidth equals IOPS ×
+block size. If neither unit fits, the bandwidth is left out. If the header does not name a direction, the rows do
+(`randread`), and a cell may contain both values (`IOPS=1600, BW=6401KiB/s`).
 """
 
 import re
@@ -47,7 +47,10 @@ class _TableColumn:
 
 
 def find_tables(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[FoundResult, ...]:
-    """Return one result per table row. Lines in the `taken` ranges (1-based, inclusive) are ignored."""
+    """Return one result for each table row, and for each line such as `randread: IOPS=52.1k, BW=203MiB/s`.
+
+    Lines in the `taken` ranges (1-based, inclusive) are ignored.
+    """
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [(at, line) for at, line in plain_lines(text) if at not in inside]
     found: list[FoundResult] = []

@@ -1,4 +1,4 @@
-"""Find every fio result in a text and judge it, using the surrounding text and the user's options."""
+"""Find every benchmark result in a text and judge it, using the surrounding text and the user's options."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
@@ -176,7 +176,7 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load of another program's result, or of the group that is judged.
+    """Return the load of another program's result or, if the result was split into groups, of the judged group.
 
     The output of other programs does not show whether they empty the page cache, so it is assumed that they do.
     """
@@ -186,14 +186,17 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load, without its files if only fio's header line is known, which does not show them."""
+    """Return the load.
+
+    If only fio's header line is known, the load has no files, because the line does not show them.
+    """
     if found.made is None or found.made.origin != "header":
         return load
     return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Return the judgement with findings from sentences weakened to `suspects`, because sentences never refute."""
+    """Return the judgement with the findings that rest on a sentence weakened to `suspects`: sentences never refute."""
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each

@@ -49,7 +49,9 @@ class Import:
 
 
 def import_results(sources: Sequence[Path], out: Path, context: Context, *, layout_from: str | None = None) -> Import:
-    """Create a run directory from every result in the files and folders. `layout_from` is explained in `cells.place`.
+    """Create a run directory from every result in the files and folders.
+
+    For `layout_from`, see `cell_assignment.place`.
 
     Raises:
         FioError: none of the files contains a result.
@@ -247,7 +249,7 @@ def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[Met
 def _options(placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> Iterator[str]:
     """Yield the fio options of the campaign's workload, and the metric if all results have the same one.
 
-    The options that vary become lists, unless their matrix would be larger than a campaign may have.
+    The options that vary become lists, unless their matrix would have more cells than a campaign may have.
     """
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for each in placed:

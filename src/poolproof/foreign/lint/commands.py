@@ -24,7 +24,9 @@ _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
-    """Return the fio calls in each run of the script's loops; a single run if it has no loops over known values."""
+    """Return the fio calls for each combination of loop values; a single one if the script has no loops over known
+    values.
+    """
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}

@@ -34,7 +34,8 @@ _FIX = (
 
 
 def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | None) -> Iterator[Diagnostic]:
-    """Yield an error for each job that would overwrite data, and a warning if what is on its device is unknown.
+    """Yield an error for each job that would overwrite data, and a warning for each that writes to a device with
+    unknown contents.
 
     `text` is the text of the source, whose `for` loops give variables their values. Without `targets`, nothing is known
     about any device.
@@ -75,7 +76,9 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return the value for each pass of the `for` loops in the text. A variable without a loop stays as it is."""
+    """Return the value once for each word of the `for` loops over its first variable; unchanged if there is no such
+    loop.
+    """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
     if found is None or not loops:

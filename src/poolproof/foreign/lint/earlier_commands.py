@@ -1,4 +1,4 @@
-"""What ran before a fio call in the same text: the loads, and whether the caches were dropped since."""
+"""What ran before a fio call in the same text: the earlier loads, and whether the caches were dropped after them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,7 +54,10 @@ class History:
         return Before(tuple(self._loads[-_MOST_LOADS:]), dropped, bool(drops) and not dropped, empty, zeros)
 
     def _empties(self, line: int) -> bool:
-        """True if dropping the caches on this line also drops the written data: it was clean, or had been synced."""
+        """True if dropping the caches on this line also drops the written data.
+
+        It does if the data was clean or had been synced, or if the line writes it back first, as umount does.
+        """
         is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
         return not self._is_dirty or is_synced or line not in self._only_clean
 

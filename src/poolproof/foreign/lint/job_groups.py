@@ -48,7 +48,10 @@ class Targets(Protocol):
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Return the jobs of a fio call, grouped by target. Without `targets`, all form one group of unknown target."""
+    """Return the jobs of a fio call, grouped by target.
+
+    Without `targets`, all are in one group with an unknown target.
+    """
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):

@@ -27,7 +27,7 @@ result is still valid.
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A finding and its line (from 1). `source` is the file name as given, or `-` for standard input."""
+    """A finding and its line (from 1). `source` is the file name as given, `-` or `command line`."""
 
     source: str
     line: int
@@ -85,7 +85,7 @@ class FioCall:
 
 @dataclass(frozen=True)
 class LoopIteration:
-    """The fio calls of one run of a script's loops, and the value of each loop variable in this run."""
+    """The fio calls of a script for one combination of loop values, and the value of each loop variable."""
 
     values: Mapping[str, str]
     units: tuple[FioCall, ...]

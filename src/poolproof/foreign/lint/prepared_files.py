@@ -54,7 +54,7 @@ def _of_command(command: Sequence[ShellWord]) -> Iterator[PreparedFile]:
 
 
 def _paths(words: Sequence[str], with_value: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments that are not options. Options in `with_value` take the next word."""
+    """Yield the arguments that are not options. Options in `with_value` take the next word as their value."""
     is_value = False
     for word in words:
         if not is_value and not word.startswith("-"):

@@ -27,10 +27,10 @@ _MOST_RUNS = 32
 
 
 def known_variables(text: str) -> dict[str, str]:
-    """Return the variables that have a known value: the script assigns exactly one literal value to each.
+    """Return the variables with a known value: those to which the script assigns exactly one literal value, and arrays.
 
-    If the script sets a variable to anything else, or if it is a function's argument, `${NAME:-default}` is not
-    replaced with the default.
+    If the script sets a variable to anything else, or if the variable is a function's argument, `${NAME:-default}` is
+    not replaced with the default.
     """
     known: dict[str, str] = {}
     values: dict[str, set[str | None]] = {}
@@ -109,7 +109,7 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]:
-    """Yield the value of each loop variable in each run, in the order of the loops.
+    """Yield the combinations of the loop variables' values, in the order of the loops.
 
     If there are too many combinations, only one variable is varied at a time.
     """

@@ -196,7 +196,8 @@ class _ShellParser:
         return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the value of a known variable, or else the expansion as written.
+        """Return the value of a known variable, the default of a variable that is not set, or else the expansion as
+        written.
 
         Commands in `$(…)` and in backquotes are added to the script.
         """

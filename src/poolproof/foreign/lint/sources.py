@@ -69,7 +69,10 @@ class Source:
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
-        """Return the fio calls in each run of the script's loops. A job file has one run."""
+        """Return the fio calls for each combination of the values in a script's loops.
+
+        A job file has one combination.
+        """
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)

@@ -38,7 +38,7 @@ _VALUES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _NUMBERS = ("0", "1", "1g")
-"""The values to try for all other options."""
+"""The values to try for options that are not in `_VALUES`."""
 
 _POSSIBLE_OPTIONS: tuple[Mapping[str, str], ...] = (
     {"direct": "1", "ioengine": "io_uring", "iodepth": "1", "time_based": "1", "refill_buffers": "1"},

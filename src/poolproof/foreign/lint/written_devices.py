@@ -19,7 +19,9 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device behind a path, even of an NVMe or SCSI generic character device."""
+"""A shell script that prints the block device behind a path, even if the path is that of an NVMe or SCSI generic
+character device.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ class DeviceLookup:
         self._devices: tuple[BlockFacts, ...] | None = None
 
     def at(self, path: str) -> WrittenDevice:
-        """Return what the host knows about the path. Raises a PoolproofError if the host cannot list its devices."""
+        """Return what the host knows about the path.
+
+        Raises a PoolproofError if the host does not list the path's device.
+        """
         printed = self._host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.strip()
         kind, _, real = printed.partition(" ")
         if kind != "block":

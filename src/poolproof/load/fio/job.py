@@ -71,7 +71,8 @@ class Job:
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
         """Return the value of a time option in seconds; None if the option is not set or invalid.
 
-        `bare_us` is the unit of a number without one: seconds for most options, microseconds for thinktime.
+        `bare_us` is the unit, in microseconds, of a number without a unit: a second for most options, a microsecond for
+        thinktime.
         """
         micros = attempt(partial(quantity.parse_time_us, bare_us=bare_us), self.options.get(name, ""))
         return None if micros is None else micros / 1e6

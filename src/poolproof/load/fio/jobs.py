@@ -178,7 +178,7 @@ def _check_size(job: Job, workload: Workload) -> None:
 def fill_job(jobs: Jobs) -> Jobs:
     """Return jobs that write the same files completely, with new data in every block.
 
-    If a job reads, fio lays out the job's files first. With `create_only`, fio stops after the layout (fio's HOWTO).
+    If a job reads, fio first writes the job's files. With `create_only`, fio then stops (fio's HOWTO).
     """
     layout = {"rw": "read", "create_only": "1", "fallocate": "none", "ioengine": "psync"}
 
@@ -237,7 +237,9 @@ def _changes_data(job: Job) -> bool:
 
 
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
-    """Return the jobs, changed to run on a bare disk of `size_bytes`. None means that the disk is large enough.
+    """Return the jobs, changed to run on a bare disk of `size_bytes`.
+
+    None means that the disk is assumed to be large enough.
 
     As with the files of a layout, each clone has a separate region. The regions are next to each other, from the start
     of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes
@@ -260,7 +262,10 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length in bytes of the regions of each job: whole MiB, or one block if a block is larger."""
+    """Return the length in bytes of each job's regions, in whole MiB.
+
+    A region that had to shrink still holds one block.
+    """
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

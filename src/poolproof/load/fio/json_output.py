@@ -218,7 +218,7 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Return the part of a document before the cut (None if it cannot be decoded), and where that part ends.
+    """Return the part of a document before the cut (None if it cannot be decoded), and where the document's text ends.
 
     Only complete lines are used, because a number at the cut may be missing digits. If these lines cannot be decoded
     after their open brackets have been closed, more lines are dropped from the end.

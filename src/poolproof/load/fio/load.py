@@ -115,7 +115,7 @@ def _random_share(job: Job) -> float:
     """Return the fraction of I/Os that start at a new random offset.
 
     With `rw=randread:8`, one I/O in eight does (io_u.c, get_next_block; HOWTO, rw). `percentage_random` is the
-    probability for each of these (io_u.c, should_do_random).
+    probability that such an I/O really gets a random offset (io_u.c, should_do_random).
     """
     if not job.rw.startswith("rand"):
         return 1.0

@@ -8,8 +8,8 @@ object for each line.
 With `log_avg_msec`, a line covers a window: its value is the mean over the window, and its block size is 0. Without
 `log_avg_msec`, a line covers one I/O and has the block size of that I/O. The value of such a line is not the rate of
 the job: in an IOPS log it is always 1, and in a bandwidth log it is the I/O's bytes divided by the I/O's latency
-(`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote a line at most every half second. The value of such
-a line is the rate since the previous line, but the block size is that of one I/O.
+(`add_iops_sample` and `add_bw_sample` in stat.c). Early fio 2 wrote at most one line every half second. The value of
+such a line is the rate since the previous line, but the block size is that of one I/O.
 """
 
 import math

@@ -97,7 +97,7 @@ PROGRAM_SWITCHES = names_in("""
 append-terse bandwidth-log cmdhelp cpuclock-test crctest enghelp help latency-log memcpytest merge-blktrace-only
 minimal parse-only readonly server showcmd version warnings-fatal
 """)
-"""Program options that take no value, or only take a value after `=`."""
+"""Program options that take no value, or take one only after `=`."""
 
 SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     letter: (name, takes_value)

@@ -19,7 +19,9 @@ ENGINES = names_in("""
 aio cpuio dircreate dirdelete dirstat e4defrag falloc filecreate filedelete fileoperations filestat ftruncate io_uring
 io_uring_cmd libaio libpmem linuxaio libzbc mmap mtd null posixaio psync pvsync pvsync2 sg splice sync vsync
 """)
-"""The engines that only use the files and devices that the job names. fio opens every other word as a library."""
+"""The engines that only use the files and devices that the job names. fio opens a word that is not the name of an
+engine as a library.
+"""
 
 _STARTS = "starts a program"
 _MACHINE = "changes the machine, and poolproof could not undo that"

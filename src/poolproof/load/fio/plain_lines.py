@@ -195,7 +195,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return the margin of a line. The first test is only faster: it rules out most lines of prose."""
+    """Return the margin of a line. The first test only saves time: it rules out most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None
@@ -249,7 +249,10 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands that were wrapped at one of the `widths`. A command ends with its first shorter line."""
+    """Join fio commands that were wrapped at one of the `widths`.
+
+    A command ends with its first line of another length.
+    """
     if not widths:
         return list(numbered)
     found: list[Line] = []

@@ -44,8 +44,8 @@ class FioReport:
 
     `begun_at_s` is the time at which fio started, by the clock that dates the counters. `clock_ahead_s` is the number
     of seconds by which the time of day was then ahead of that clock. If the time of day is set while fio runs, the
-    times of later reports are corrected by fio's runtime, which comes from a clock that cannot be set. A step of less
-    than 5 s is not noticed, because reports can be that late.
+    times of later reports are corrected with the help of fio's runtime, which comes from a clock that cannot be set. A
+    step of less than 5 s is not noticed, because reports can be that late.
     """
 
     host: Host

@@ -1,7 +1,6 @@
 """Find fio commands and job files in any text, including shell scripts, lists of arguments and prose.
 
-YAML files of Kubernetes and scripts in Python list the arguments: `["fio", "--rw=read"]`, or one `- --rw=read` per
-line.
+Kubernetes YAML files and Python scripts list the arguments: `["fio", "--rw=read"]`, or one `- --rw=read` per line.
 """
 
 import re
@@ -111,9 +110,8 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
 
 
 def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
-    """Return the words of the list that starts at `at`, with one argument per line, and the place after the list.
-
-    Returns no words if the list has no `--rw=`, or starts with neither `fio` nor an option.
+    """Return the words of the list that starts at `at` and has one argument per line, and the index of the line after
+    it. Returns no words if the list has no `--rw=`, or starts with neither `fio` nor an option.
     """
     words: list[str] = []
     end = at

@@ -162,7 +162,10 @@ class _TextParser:
             self._foreign += 1
 
     def _reads(self, line: str) -> bool:
-        """Add the line to the run. Return False if fio did not print it; all of fio's lines have one of three marks."""
+        """Add the line to the run.
+
+        Return False if fio did not print it: every line of fio contains `=`, `:` or `fio`.
+        """
         if not ("=" in line or ":" in line or "fio" in line):
             if self._run.jobs:
                 self._run.jobs[-1].head = None

@@ -15,8 +15,8 @@ _IN_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 def number(text: str) -> float | None:
     """Parse `1234.5`, `1,73096`, `27,416` or `74.5k`; None if it is not a number, or if the number is too large.
 
-    A comma separates groups of three digits if every group after it has three digits and no point follows; otherwise it
-    is a decimal comma. `0,123` is a decimal number.
+    Commas separate thousands in numbers such as `27,416` and `1,234.5`. Any other comma is a decimal comma, as in
+    `0,123`.
     """
     match = re.match(r"^\s*(\d[\d.,]*(?:[eE][-+]?\d{1,2})?)\s*([kKMG]?)\s*$", text)
     if match is None:

@@ -1,7 +1,7 @@
 """bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
 
-bonnie++ prints both. A line that repeats the values of the table above it is not another result. A header may have
-several rows below it, the name of the machine may be missing, and mail programs wrap both the header and the rows.
+bonnie++ prints both, so a line that repeats the values of the table above it does not count as another result. Several
+rows may follow one header, the name of the machine may be missing, and mail programs wrap both the header and the rows.
 """
 
 import re
@@ -77,7 +77,10 @@ def _table(cells: str, unit: str) -> dict[str, float | None]:
 
 
 def _rate(text: str, unit: str) -> float | None:
-    """Return a rate per second; None for the plus signs of a test that was too short. `123k` has its own unit."""
+    """Return a rate per second; None for the plus signs of a test that was too short.
+
+    A suffix, as in `123k`, replaces `unit`.
+    """
     value = number(text.rstrip("kKmMgG"))
     if value is None:
         return None

@@ -86,7 +86,7 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the size of the test file in bytes, and True if the file is filled with zeros.
+    """Return the size of the test file in bytes, and whether the file is filled with zeros.
 
     Both are printed below the values.
     """

@@ -1,6 +1,6 @@
-"""DiskSpd: the row `total:` of its tables for all, read and write I/O.
+"""DiskSpd: the `total:` rows of its tables for all I/O, for reads and for writes.
 
-The column `MB/s` of old releases has MiB/s, as `MiB/s` of newer ones does: bytes divided by the time.
+Old releases call a column `MB/s` that newer ones call `MiB/s`. Its values are in MiB/s in both.
 """
 
 import re
@@ -34,7 +34,7 @@ _BLOCK_BYTES = 64 * 1024
 
 @dataclass
 class _Tables:
-    """The rows of one run by kind of I/O, in lower case."""
+    """The `total:` rows of one run by kind of I/O: `total`, `read` or `write`."""
 
     line: int = 0
     last_line: int = 0

@@ -1,4 +1,6 @@
-"""elbencho's table: one row per operation and value, measured when the first and when the last thread finished."""
+"""elbencho's table: one row per operation and metric, with the values at the time when the first and the last thread
+finished.
+"""
 
 import math
 import re
@@ -114,11 +116,11 @@ _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "si
 
 
 def _bytes_of_files(command: str, files: int | None) -> int | None:
-    """Return the size of all files of a command in bytes: files × `--size`; None if the command has no size.
+    """Return the size of all files of a command in bytes: files × `--size`; None if the command gives no size.
 
     `files` is the number that the table prints if the paths are directories; None if it prints none. With `-n` and
-    `-N`, each thread has that many directories with that many files. Otherwise every path is one file, and the shell
-    expands braces in paths.
+    `-N`, each thread has that many directories with that many files each. Otherwise every path is one file, and the
+    shell expands braces in paths.
     """
     options = _options(command)
     size = _size(options.get("size"))

@@ -3,7 +3,7 @@
 With --direct, -T reads the same 2 MiB from the drive, past the page cache. This shows the speed of the link and the
 drive's RAM.
 
-Releases before 5.4 print `buffer-cache reads` instead, with another block size.
+Releases before 5.4 print `buffer-cache reads` instead of `cached reads`, and use another block size.
 """
 
 import re

@@ -80,7 +80,7 @@ def _command(line_number: int, line: str) -> _IopingOptions | None:
 def _statistics(
     numbered: Sequence[Line], at: int, asked: _IopingOptions, path: str = "", target: str = ""
 ) -> Iterator[ForeignResult]:
-    """Yield the result whose header is at `at`: a line with the rate, a line with the latencies, or both."""
+    """Yield the result whose header is at `at`, if a line with a rate follows. A line with latencies is optional."""
     line, last, mean_ns = numbered[max(at, 0)][0], 0, None
     done: re.Match[str] | None = None
     for number_, below in numbered[at + 1 : at + 2 + _MOST_BELOW]:

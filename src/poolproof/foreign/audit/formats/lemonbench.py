@@ -1,7 +1,9 @@
-"""LemonBench and ecs.sh: dd with O_DIRECT in blocks of 4 KiB and 1 MiB, one row for a write and a read.
+"""LemonBench and ecs.sh: dd with O_DIRECT in blocks of 4 KiB and 1 MiB, with the write and the read of a block size in
+one row.
 
 Both scripts run `dd if=/dev/zero oflag=direct`, empty the page cache, and read the file with `iflag=direct`. They cut
-off the unit of some IOPS (`33.53 IOPS` for 33.53k), so the rate divided by the block size is used if they differ.
+off the unit of some IOPS (`33.53 IOPS` for 33.53k), so if the printed IOPS differ from the rate divided by the block
+size, the quotient is used.
 """
 
 import re

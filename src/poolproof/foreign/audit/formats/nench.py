@@ -1,4 +1,4 @@
-"""nench.sh: three runs of dd, and their mean. Its ioping tests are in `ioping.py`.
+"""nench.sh: three runs of dd, and their mean. `ioping.py` reads its ioping tests.
 
 The script runs `dd if=/dev/zero of=test_… bs=64k count=16k conv=fdatasync` and prints MiB/s.
 """

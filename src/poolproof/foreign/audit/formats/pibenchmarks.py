@@ -1,8 +1,8 @@
 """PiBenchmarks (Storage.sh of James A. Chambers): the line with fio's results, and the table at its end.
 
 The script also prints the output of hdparm, dd and iozone, which have their own readers. The table repeats their
-values, so it counts only if the text contains no other output of the run. The script's fio jobs use 4 KiB, depth 64,
-direct=1 and 80 MiB.
+values, so it counts only if the line with fio's results is missing. The script's fio jobs use 4 KiB blocks, queue depth
+64, direct=1 and a file of 80 MiB.
 """
 
 import re

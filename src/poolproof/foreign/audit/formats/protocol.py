@@ -25,13 +25,14 @@ MIB = float(1024**2)
 class ForeignResult:
     """A result of a program other than fio, or of a script around fio.
 
-    `program`: the program's name as people write it. `line`, `last_line`: where the values are, from 1. `outcome`: the
-    values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the parts of the
-    outcome. `command`: the command line, if the text contains it, and `command_line` its line. `size_bytes`: the size
-    of the test files, if the program prints it. `missing`: what the format does not show. `just_written`: a sentence
-    about the earlier command in the text that wrote the file that this one reads. `measures_memory`: why the value is
-    the speed of memory by definition; empty for all others. `is_on_device`: True if the program reads a block device,
-    not files. `stopped_by`: what ended a run that is too short; empty if it ran for the time that it should.
+    `program`: the program's name as people write it. `line`, `last_line`: the lines with the values, numbered from 1.
+    `outcome`: the values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the
+    parts of the outcome. `command`: the command line, if the text contains it, and `command_line` its line.
+    `size_bytes`: the size of the test files, if the program prints it. `missing`: what the format does not show.
+    `just_written`: a sentence about the earlier command in the text that wrote the file that this one reads.
+    `measures_memory`: why the value is the speed of memory by definition; empty for all other results. `is_on_device`:
+    True if the program reads a block device, not files. `stopped_by`: what ended the run before its time limit; empty
+    if nothing did.
     """
 
     program: str
@@ -59,8 +60,8 @@ class ForeignResult:
 class FormatReader:
     """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order.
 
-    `marks` are words in lower case. Each result has at least one of them, in any case, so a text without them is not
-    searched. A format without such words has no marks, and every text is searched.
+    `marks` are words in lower case. Each result contains at least one of them, in upper or lower case, so a text
+    without them is not searched. If a format has no such words, `marks` is empty and every text is searched.
     """
 
     program: str
@@ -78,7 +79,10 @@ def all_readers() -> tuple[FormatReader, ...]:
 
 
 def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[ForeignResult, ...]:
-    """Return the results of all other programs in line order. Lines in the `taken` ranges (inclusive) are ignored."""
+    """Return the results of programs other than fio, in line order.
+
+    Lines in the `taken` ranges (inclusive) are ignored.
+    """
     inside = {number for first, last in taken for number in range(first, last + 1)}
     numbered = [line for line in plain_lines(text) if line[0] not in inside]
     lower = "\n".join(line for _, line in numbered).lower()

@@ -1,6 +1,6 @@
 """rados bench: the summary of write, seq and rand, with or without the lines for each second.
 
-`MB/sec` means MiB per second. `Average IOPS` is cut off to an integer, so the rate is computed from the requests and
+`MB/sec` means MiB per second. `Average IOPS` is truncated to an integer, so the rate is computed from the requests and
 the time. The cluster acknowledges a write when all replicas have it in their logs.
 """
 

@@ -50,7 +50,7 @@ _TESTS = {
 
 @dataclass
 class _SysbenchRun:
-    """A run whose lines are being read. `iops` and `rate` are by direction."""
+    """A run whose lines are being read. The values are stored by direction."""
 
     options: dict[str, str] = field(default_factory=dict)
     iops: dict[str, float] = field(default_factory=dict)
