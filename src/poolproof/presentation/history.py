@@ -1,8 +1,8 @@
 """The history page: how the result of each cell changed from run to run, with dates and versions.
 
-Only runs of the same campaign on the same machine are compared. A change is marked if `poolproof compare` with the
-latest earlier valid result would report `slower` or `faster`. As there, the variance between runs is included if
-earlier runs show it.
+Only runs of the same campaign on the same machine are compared. A result is marked as a change if `poolproof compare`
+would report it as `slower` or `faster` than the latest valid result before it. As in `compare`, the variance between
+runs is included if it is known from earlier runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ class NamedRun:
 class ChangePoint:
     """A change from an earlier result. `speed` is the ratio of the speeds, and `since` the number of the earlier run.
 
-    `earlier_runs` is the number of runs before that earlier run that were used to estimate the variance between runs.
+    `earlier_runs` is the number of runs before the run `since` that were used to estimate the variance between runs.
     """
 
     decision: ComparisonDecision
@@ -75,7 +75,8 @@ class Point:
     """A cell in the run with number `run`. `reason` says why its result cannot be compared; otherwise it is empty.
 
     `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
-    `remarks` are sentences on what limits the result: trials without a usable value, or too few events.
+    `remarks` are sentences about the result's weaknesses: a changing rate, too few events, trials without a usable value, or
+    trials that agree to the last digit.
     """
 
     run: int

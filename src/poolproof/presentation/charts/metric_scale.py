@@ -26,8 +26,8 @@ RESULT = (
 )
 """The columns that describe a result. `value`, `low` and `high` are in the unit of the axis.
 
-`low` and `high` are None for a single trial, for a result that did not converge, and for a percentile with too few
-events (`few`).
+`low` and `high` are None for a result without an interval, such as that of a single trial, for a result that did not
+converge, and for a percentile with too few events (`few`).
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
 """A Vega expression, true for valid results that converged and have enough events.

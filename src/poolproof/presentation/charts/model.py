@@ -120,10 +120,10 @@ class TrialChart(Chart):
 class MetricChart(Chart):
     """A chart of one metric in all cells. The reader of the report selects the metric.
 
-    The columns include `layout`, `workload` and those of `metrics.RESULT`. If there are also the columns `panel` and
-    `rest`, the reader can filter by their values, and each combination of the two is exported as a picture. Otherwise
-    each workload is exported as a picture. The reader selects one of the `scales`. The report shows the chart if
-    `is_shown` is true for the run.
+    The columns include `layout`, `workload` and those of `metric_scale.RESULT`. If there are also the columns `panel`
+    and `rest`, the reader can filter by their values, and each combination of the two is exported as a picture.
+    Otherwise each workload is exported as a picture. The reader selects one of the `scales`. The report shows the chart
+    if `is_shown` is true for the run.
     """
 
     rows: Callable[[LoadedRun, MetricId], Sequence[Row]]
@@ -162,7 +162,7 @@ def filled(chart: Chart, run: LoadedRun, cell: Cell | None = None, metric: Metri
     """Return a chart filled with the rows of a run, of one of its cells, or of that cell's most typical trial.
 
     A chart of a cell or of a trial needs `cell`. A chart of a trial shows the trial nearest to the median that has
-    samples, and its title says which one that is. The result is None if there is nothing to draw.
+    samples, and its title says which trial that is. The result is None if there is nothing to draw.
     """
     rows: Sequence[Row] = ()
     phases: Sequence[Phase] = ()

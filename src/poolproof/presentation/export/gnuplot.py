@@ -25,7 +25,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""gnuplot point types with distinct filled shapes. The hollow version of each shape is the number before it."""
+"""The gnuplot point types of distinct filled shapes. The hollow version of each shape has the preceding number."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -48,7 +48,7 @@ _AFTER = (
 
 @dataclass(frozen=True)
 class Panel:
-    """The rows of a group of plots that share a mode. Each plot has a line per layout over the block size.
+    """The rows of the plots for one mode, either sync or async. Each plot has a line per layout over the block size.
 
     `rest` distinguishes panels of the same mode, for example `iodepth-4`.
     """
@@ -161,7 +161,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Return the interval's bounds as text. A single trial has no interval, so both bounds are its result."""
+    """Return the interval's bounds as text. A result without an interval is its own lower and upper bound."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low

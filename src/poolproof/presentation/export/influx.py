@@ -56,7 +56,7 @@ def _too_few(row: ExportRow, intervals: Mapping[str, Interval]) -> dict[str, str
 
 
 def _other_verdicts(row: ExportRow, intervals: Mapping[str, Interval], verdict: str) -> dict[str, str]:
-    """Return the field with the verdicts of these results that differ from the tag, if there are any."""
+    """Return the field with the verdicts of these results that differ from the tag `verdict`, if there are any."""
     found = {name: row.other_verdicts.get(name, row.own.verdict) for name in intervals}
     others = [f"{name}={each}" for name, each in found.items() if each != verdict]
     return {"other_verdicts": _string(" ".join(others))} if others else {}

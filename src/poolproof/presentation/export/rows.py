@@ -137,7 +137,10 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics that workloads are compared by, such as `99 %`. Others have 95 %."""
+        """Return the confidence for the metrics that workloads are compared by, such as `99 %`.
+
+        Other metrics have 95 %.
+        """
         return confidence_text(self.campaign.measure)
 
     @property

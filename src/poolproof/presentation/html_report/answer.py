@@ -86,7 +86,7 @@ def _answer(run: LoadedRun) -> Headline:
 
 
 def _nothing_valid(run: LoadedRun) -> Headline:
-    """Return the headline if all cells are refuted or failed, with the most frequent cause and its fix."""
+    """Return the headline of a run without a valid result, with the most frequent cause and its fix."""
     decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
@@ -200,7 +200,7 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return in parentheses why tied layouts can't be tested; empty if they can.
+    """Return, in parentheses, why the tied layouts can't be tested; empty if they can.
 
     Either a result is not precise enough, or there is only a single trial or build.
     """

@@ -211,8 +211,9 @@ class Tile:
 def tiles(cells: Sequence[Cell]) -> tuple[Tile, ...]:
     """Return the tile of each cell.
 
-    If cells of a workload converged, its cells are compared with the best of those, and no other cell is coloured as
-    the best. If none converged, as in a grid of short trials, its cells are compared with the best of all.
+    If any cell of a workload converged, the workload's cells are compared with the best cell that did, and no other
+    cell is coloured as the best. If none converged, as in a grid of short trials, they are compared with the best of
+    all.
     """
     settled = _best(cell for cell in cells if not cell.did_not_converge)
     best = _best(cells) | settled

@@ -17,7 +17,7 @@ from poolproof.verdicts import WORST_FIRST
 _SHORTEST_S = 2.0
 _RATES = 60
 _PAUSE_FACTOR = 20
-"""The least time between two builds of the report, as a multiple of a build's CPU time.
+"""The minimum time between two builds of the report, as a multiple of a build's CPU time.
 
 The pause leaves the processors to a measurement that may be running on this machine.
 """

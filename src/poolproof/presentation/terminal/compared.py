@@ -76,7 +76,10 @@ def word_text(word: Word, effect: float) -> str:
 
 
 def figure_text(each: Measured) -> str:
-    """Return a value, with the verdict's mark unless it is sound; `not converged` if the rate changed."""
+    """Return a value with the mark of its verdict, unless the verdict is `sound`.
+
+    The text is `not converged` if the rate changed by an unknown amount.
+    """
     if each.unsteady:
         return "not converged"
     mark = "" if each.verdict == "sound" else f" {MARKS[each.verdict]}"

@@ -172,7 +172,10 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
-    """Return a cell's mark and style: running, or else the worst verdict so far, or else pending."""
+    """Return a cell's mark and style: `running`, otherwise the worst verdict so far, otherwise `pending`.
+
+    A cell that is not measured has a blank instead of a mark.
+    """
     if progress.running is not None and progress.running.cell == cell:
         return _RUNNING, "bold cyan"
     worst = progress.worst(cell)

@@ -39,7 +39,7 @@ _WIDEST = 9.0
 _LAYOUT_WIDTH = 16
 """A narrow terminal folds the names of layouts only if they are longer than this."""
 _SPEED_WIDTH = len("(4.55 … 12.5)")
-"""A narrow terminal wraps differences that are longer than an interval."""
+"""The minimum width of the column of speeds: a narrow terminal wraps a speed only before its interval."""
 _COLUMNS = (
     "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
     "written: bytes written to the disks per byte of data."

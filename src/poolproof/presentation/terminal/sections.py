@@ -31,7 +31,10 @@ def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
 
 
 def print_scope(console: Console, earlier: int, *, has_speeds: bool, has_claims: bool) -> None:
-    """Print whether the speeds and claims include the variance between runs, and from how many `earlier` runs."""
+    """Print whether the speeds and claims include the variance between runs.
+
+    If they do, also print the number of `earlier` runs from which that variance was estimated.
+    """
     what = " and ".join(["speeds"] * has_speeds + ["claims"] * has_claims)
     console.print(Text(f"\n{scope_text(earlier, what)}", style=QUIET))
 
@@ -49,7 +52,7 @@ def scope_text(earlier: int, what: str) -> str:
 
 
 def measured_text(claim: ClaimResult) -> str:
-    """Return the measured value, such as `48% (47% … 49%)`, or why there is none."""
+    """Return the measured value, such as `48.0% (47.0% … 49.0%)`, or why there is none."""
     interval = claim.measured
     if interval is None:
         return claim.why

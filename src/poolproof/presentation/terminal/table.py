@@ -152,8 +152,8 @@ def _fix(fix: str) -> RenderableType:
 def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     """Yield a block for each group of cells that are not sound for the same reasons.
 
-    A block also covers metrics that a claim names, but no others. Its messages are those of the first cell in the
-    group; if the group has several cells, they name that cell's layout.
+    Besides the workload's own metric, only metrics that claims name get blocks. A block's messages are those of the
+    first cell in the group; if the group has several cells, they name that cell's layout.
     """
     groups: dict[tuple[object, ...], list[tuple[Cell, OtherVerdict]]] = {}
     for cell in cells:

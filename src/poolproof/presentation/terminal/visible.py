@@ -77,7 +77,10 @@ def unfiltered(stream: IO[str]) -> IO[str]:
 
 
 def visible_console(stream: IO[str]) -> "Console":
-    """Return a console of rich that filters text, but not its own colours. It does not highlight numbers and paths."""
+    """Return a rich console that filters the text it prints, but not its own colour codes.
+
+    It does not highlight numbers and paths.
+    """
     from rich.console import Console
     from rich.segment import Segment
 

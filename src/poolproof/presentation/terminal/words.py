@@ -39,7 +39,7 @@ def value_text(value: float, metric: MetricId) -> str:
 
 
 def emulated_mark(cell: Cell) -> str:
-    """Return the mark next to each result on emulated disks: `*`. Empty for a result on other disks."""
+    """Return `*` for a cell on emulated disks, to mark its result; otherwise empty."""
     return "*" if cell.emulated else ""
 
 
@@ -89,8 +89,9 @@ def per_cent_whole(share: float) -> str:
 def speed_text(speed: Interval) -> str:
     """Format how many times as fast something is, with its interval: `−16% (−41 … +19)`, `2.8× slower (2.6 … 3.1)`.
 
-    More is always better: a latency that is halved is `2× faster`. From a factor of 2 on, the ratio is shown. A bound
-    that differs from the mean by more than a factor of 100 is shown as that limit: `4× faster (<0.04 … >400)`.
+    More is always better: a latency that is halved is `2× faster`. A difference by a factor of 2 or more is shown as a
+    ratio, a smaller one in per cent. A bound that differs from the mean by more than a factor of 100 is shown as that
+    limit: `4× faster (<0.04 … >400)`.
     """
     if speed.mean >= _SHOWN_AS_RATIO:
         return f"{speed.mean:.3g}× faster{_range(speed, '{:.3g}'.format)}"

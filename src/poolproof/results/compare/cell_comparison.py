@@ -87,10 +87,8 @@ class ComparedCell:
 class Gate:
     """The result of `--fail-if-slower`.
 
-    `slower` lists the cells that are slower in B by significantly more than `limit`.
-
-    `lost` lists the cells with a usable value in A but not in B. `open` lists the cells whose trials neither show nor
-    rule out such a slowdown.
+    `slower` lists the cells that are slower in B by significantly more than `limit`, and `open` the cells whose trials
+    neither show nor rule out such a slowdown. `lost` lists the cells with a usable value in A but not in B.
     """
 
     limit: float
@@ -134,12 +132,12 @@ def compare(
 ) -> Comparison:
     """Compare B with A. Each workload is compared by its own metric, or all workloads by `metric` if it is given.
 
-    `limit` is the largest slowdown that `--fail-if-slower` allows. The result then lists the cells that are slower by
-    more than that, and those whose value is lost in B.
+    `limit` is the largest slowdown that `--fail-if-slower` allows. If it is given, the result also lists the cells that
+    are slower by more than that, and the cells whose value is lost in B.
 
     Raises a UsageError if no trial measured `metric`, and a RunError if A and B have no cell in common, no common cell
-    has usable values or, with `limit`, no slowdown can be tested. With `limit`, a lost value is reported instead of the
-    last two errors.
+    has usable values or, with `limit`, no slowdown can be tested. If a value is lost and `limit` is given, the result
+    reports the loss and the last two errors are not raised.
     """
     check_metric(metric, [cell for run in (a.run, b.run) for cell in run.cells])
     in_a, in_b = dict.fromkeys(a.grid), dict.fromkeys(b.grid)
@@ -170,9 +168,9 @@ def compare(
 
 
 def _earlier_runs(a: Side, b: Side, metric: MetricId | None) -> EarlierRuns:
-    """Return the earlier runs of the older run.
+    """Return the variance between the older run and its earlier runs.
 
-    The newer run is never one of them, because its difference from the older run is what the comparison tests.
+    The newer run is not used, because its difference from the older run is what the comparison tests.
     """
     older, newer = sorted((a.run, b.run), key=lambda run: run.record.begun_at)
     metrics = {workload.name: metric for workload in older.campaign.workloads if metric is not None}

@@ -1,6 +1,6 @@
 """The JSON objects of `compare --json` and `rank --json`. docs/json.md documents them.
 
-They are stable within a schema.
+Their format is stable within a schema version.
 """
 
 from collections import Counter

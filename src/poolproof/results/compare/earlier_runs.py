@@ -23,7 +23,7 @@ from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
 
 MOST_RUNS = 20
-"""The maximum number of earlier runs that are used. The newest are used."""
+"""The maximum number of earlier runs that are used. If there are more, the newest are used."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
 """The maximum total size of the trials.jsonl files that are read. Reading 10 MB takes about a second."""
@@ -51,9 +51,9 @@ class EarlierRuns:
         return mean if between is None else between.widened(key, mean)
 
     def apart(self, one: Measured, other: Measured, *, same_run: bool) -> Difference:
-        """Return the difference between two values, with the variance between runs of both.
+        """Return the difference between two values, with the variance between runs added.
 
-        Positive if `one` is better.
+        It is positive if `one` is better.
         """
         between = self._of(one.metric)
         if between is None or same_run or one.cell.key != other.cell.key:
@@ -71,7 +71,8 @@ def earlier_runs(
 
     `metrics` maps workloads to metrics; workloads that it does not contain are compared by their own metric. Rates and
     percentiles have separate variances, because percentiles vary more. `apart_from` is a run that is compared with
-    `run`. It is left out, because the change between the two must not increase the variance between runs.
+    `run`. It is not used as an earlier run, because the difference being tested must not increase the variance between
+    runs.
     """
     if not run.record.facts.get("machine") or run.record.imported:
         return EarlierRuns()
@@ -82,7 +83,7 @@ def earlier_runs(
 
 @dataclass(frozen=True)
 class AcrossRuns:
-    """The variance between runs for any metric of a run. Claims and speeds compared with the baseline use it."""
+    """The variance between runs for any metric of a run, used for claims and for speeds relative to the baseline."""
 
     run: LoadedRun
 
@@ -99,7 +100,7 @@ class AcrossRuns:
 
 
 class EarlierAmong:
-    """Finds the earlier runs of each of these runs, which are all in memory, for the history page.
+    """Finds the earlier runs of each of the given runs, which are all in memory. The history page uses it.
 
     The values of each run are computed only once.
     """
@@ -111,7 +112,7 @@ class EarlierAmong:
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Return the same as `earlier_runs` for one of these runs, but search only among these runs."""
+        """Return what `earlier_runs` returns for one of the given runs, but search only among the given runs."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -207,7 +208,7 @@ def _identity(record: RunRecord) -> tuple[str, int]:
 
 @functools.lru_cache(maxsize=2)
 def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[LoadedRun, ...]:
-    """Return the newest earlier runs in the folder of a run."""
+    """Return the newest earlier runs in the same folder as the run at `path`. Damaged runs are left out."""
     records = ((folder, record) for folder in _folders(path) if (record := _record(folder)) is not None)
     runs = map(_loaded, _newest(begun_at, seed, machine, path, records))
     return tuple(run for run in runs if run is not None)
@@ -216,9 +217,9 @@ def _earlier(path: Path, begun_at: str, seed: int, machine: str) -> tuple[Loaded
 def _newest(
     begun_at: str, seed: int, machine: str, path: Path, candidates: Iterable[tuple[Path, RunRecord]]
 ) -> list[Path]:
-    """Return the folders of the newest earlier runs, newest first, each run once even if there are copies of it.
+    """Return the folders of the newest earlier runs, newest first. A run that was copied is returned once.
 
-    Their number and their total size are limited.
+    The number of runs and the total size of their trials.jsonl files are limited.
     """
     found = {(begun_at, seed): path}
     records = []
@@ -236,7 +237,7 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield the folders next to a run, newest first. Symbolic links are not followed."""
+    """Yield up to 200 folders next to a run, newest first. Symbolic links are not followed."""
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]

@@ -38,7 +38,7 @@ class Measured:
 
     @property
     def untested(self) -> str:
-        """Return why the cell is not tested; empty if it is tested, or if only a second trial is missing."""
+        """Return why the cell is not tested; empty if it is tested, or if all it lacks is a second trial."""
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         return "" if self.few is None else self.few.sentence
@@ -90,8 +90,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
 def in_groups(whys: Iterable[tuple[str, str]], *, between: str = ": ") -> Iterator[str]:
     """Yield a text such as `a, b, c and 97 more: refuted (read-from-cache)` for each reason, most frequent first.
 
-    Each pair consists of a name and the reason why the cell or layout with this name was left out. Long lists of names
-    are cut off and end with a count.
+    Each pair consists of the name of a cell or layout that was left out, and the reason. Long lists of names are cut
+    off and end with a count; so is the list of reasons.
     """
     groups: dict[str, list[str]] = {}
     for name, why in whys:

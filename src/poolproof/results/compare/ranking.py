@@ -3,8 +3,8 @@
 Every pair of layouts is compared (`statistics/comparison.py`). The place of a layout is a range. Its first place is 1 +
 the number of significantly better layouts. Its last place is the number of all layouts minus the number of
 significantly worse layouts. A layout with an unsteady cell is not tested and may have any place. With 95 % confidence,
-all ranges contain the true places. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for Ranks, Review of
-Economic Studies 91, 476-518.
+every range contains the true place of its layout. Source: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for
+Ranks, Review of Economic Studies 91, 476-518.
 """
 
 import itertools
@@ -46,7 +46,7 @@ class Goal:
 
 
 def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal:
-    """Return the goal from `goal` or `weights`, else the campaign's goal, else the campaign's only workload.
+    """Return the goal from `goal` or `weights`. By default, it is the campaign's goal or its only workload or matrix.
 
     If the goal is a matrix, its workloads have equal weights. Raises a UsageError if there is no goal, if a name is not
     a workload, or if both `goal` and `weights` are given.
@@ -63,7 +63,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def has_goal(campaign: Campaign) -> bool:
-    """True if the campaign has a goal, or only one workload or matrix that can be the goal."""
+    """True if the campaign names a goal, or if it has a single workload or matrix, which is then the goal."""
     return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
 
 
@@ -173,8 +173,8 @@ class Entry:
 class Ranked:
     """A layout and its place: a range from `first` to `last`, which are equal if the layout is not tied with others.
 
-    `to_leader` compares the layout's speed with that of the leader, the layout with the best mean; None for the leader
-    itself.
+    `to_leader` compares the layout's speed with that of the leader, the first of the ranked layouts; None for the
+    leader itself.
     """
 
     entry: Entry
@@ -186,7 +186,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of layouts. `better` is the one with the better mean.
+    """A pair of layouts. `better` is the one that comes first in `Ranking.ranked`.
 
     The decision is `faster` if they differ significantly.
     """
@@ -245,7 +245,11 @@ class Ranking:
 
     @property
     def safer(self) -> tuple[Ranked, ...]:
-        """Return the fastest layouts that survive more disk failures than the leader: one for each number of them."""
+        """Return the fastest layouts that survive more disk failures than the leader.
+
+        For each redundancy above the leader's, this is the fastest layout with at least that redundancy. Each layout is
+        returned only once, and layouts with an unsteady cell are left out. Empty if the leader's redundancy is unknown.
+        """
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy
         if survived is None:
@@ -314,7 +318,7 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
-    """Return each workload's own ranking, or the reason why it has none, by the workload's name.
+    """Return each workload's own ranking, or the reason why it has none, by workload name.
 
     Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
     """

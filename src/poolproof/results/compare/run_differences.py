@@ -26,9 +26,10 @@ class RunDifference:
 
 
 def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
-    """Return the recorded differences that may affect results. Names, paths and the seed are not compared.
+    """Return the recorded differences that may affect results.
 
-    Kernel settings, versions of other programs, devices and layouts are compared only if both runs have them.
+    The campaigns' names, the paths and the seeds are not compared. Kernel settings, versions of other programs, devices
+    and layouts are compared only if both runs have them.
     """
     found = [*_differing(_machine(a), _machine(b))]
     found += _differing(_settings(a), _settings(b), in_both=True)

@@ -116,9 +116,9 @@ class QuerySession:
         return connection
 
     def _answer(self, sql: str) -> QueryResult:
-        """Create the views that the query names, then run the query.
+        """Create the views that the query names, or all views if it names none, then run the query.
 
-        Other views are not created, because DuckDB opens every file for each view.
+        Views are not created before they are needed, because DuckDB opens every file for each view.
         """
         check_only_reads(self._connection, sql)
         for name in [name for name in self._unmade if name in sql.lower() or not _NAMES_A_VIEW.search(sql)]:
@@ -192,7 +192,8 @@ class QuerySession:
 def open_runs(root: Path) -> Iterator[QuerySession]:
     """Open the runs in or below a folder for queries.
 
-    Raises a HostError if the extra `query` is not installed, and a RunError if there are no runs.
+    Raises a HostError if the extra `query` is not installed, a RunError if `find_runs` raises one, and an Interrupted
+    error if a signal stops DuckDB.
     """
     check_extra("query", "reading many runs at once")
     with tempfile.TemporaryDirectory(prefix="poolproof-query-") as scratch:
@@ -283,9 +284,9 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if none of the run's cells with one verdict lacks builds or trials.
+    """True if none of the run's cells with a given verdict lacks builds or trials.
 
-    Disks that were measured alone always have a single build.
+    The builds of disks that were measured alone are not checked: there is always one.
     """
     _cells, _trials, least, builds = found
     return least >= wanted[1] and builds in (0, wanted[2])
@@ -293,7 +294,7 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return the number of cells in a campaign, of trials in each build, and of builds of each layout.
+    """Return the number of cells in a campaign, of trials that each build needs, and of builds of each layout.
 
     None if the campaign can't be read.
     """

@@ -55,8 +55,8 @@ class SkippedRun:
 def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]:
     """Return every run in or below a folder, sorted by name, and the runs and folders that cannot be read.
 
-    Unreadable folders are included because they may contain runs. Raises a RunError if `root` does not exist, contains
-    no runs, or cannot be read by this user.
+    Unreadable folders are included because they may contain runs. Raises a RunError if `root` does not exist, cannot be
+    read by this user, or contains neither runs nor unreadable folders.
     """
     _check_folder(root)
     runs: list[FoundRun] = []
@@ -86,7 +86,7 @@ def _check_folder(root: Path) -> None:
 
 
 def _run_paths(root: Path, closed: list[SkippedRun]) -> Iterator[Path]:
-    """Yield the folders with a run.json, sorted by name, without descending into a run.
+    """Yield the folders with a run.json, sorted by name, without descending into a run or more than five levels deep.
 
     Unreadable folders are appended to `closed`, except lost+found, which only root can read and which has no runs.
     """

@@ -96,11 +96,11 @@ def run_query(connection: "DuckDBPyConnection", sql: str) -> QueryResult:
 
 
 class _Limits:
-    """Interrupts a query from another thread, after a signal or when its time is over.
+    """Interrupts a query from another thread when a signal arrives or when the query takes too long.
 
     While DuckDB computes, it occupies the main thread, and Python runs signal handlers only in that thread. DuckDB also
-    checks for signals itself, but in about one of thirty attempts the query went on. So the other thread waits for the
-    byte that Python's C code writes to a file descriptor as soon as a signal arrives.
+    checks for signals itself, but in about one of thirty attempts it missed the signal. So the other thread waits for
+    the byte that Python's C code writes to a file descriptor as soon as a signal arrives.
     """
 
     def __init__(self, connection: "DuckDBPyConnection") -> None:
@@ -182,7 +182,7 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings and at most 1000 rows.
+    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, how many.
 
     Numbers are right-aligned, and long text is cut off.
     """
@@ -217,7 +217,7 @@ def _text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Convert a value for JSON: times to ISO 8601, NaN and infinity to None, other types to text."""
+    """Convert a value for JSON: times to ISO 8601, NaN and infinity to None, and types that JSON lacks to text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -230,7 +230,7 @@ def json_value(value: Any) -> Any:
 
 
 def text_value(value: Any) -> Any:
-    """Convert a value for CSV: times to ISO 8601, and other values to text. Numbers and None stay unchanged."""
+    """Convert a value for CSV: times to ISO 8601, and other values to text. Numbers and None are returned unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):

@@ -83,8 +83,8 @@ RUN_COLUMNS = {
 def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
-    The query fails if a line has another schema version or is damaged. A line is damaged if a value in it is not
-    finite, or larger than any machine can measure (`results/runs/trial_files.py`).
+    The query fails if a line is damaged or has another schema version. A line also counts as damaged if one of its
+    values is not finite, or larger than any machine can measure (`results/runs/trial_files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))
@@ -97,9 +97,9 @@ def read_lines(files: Sequence[str]) -> str:
 
 
 def _are_finite() -> str:
-    """Return an SQL condition: all values of a trial are finite numbers up to `LARGEST`.
+    """Return the SQL condition that all values of a trial are finite and at most `LARGEST` in magnitude.
 
-    For DuckDB, NaN is larger than every other number.
+    NaN fails the condition too, because in DuckDB it is larger than every other number.
     """
     values = ", ".join(f"coalesce(figures.{field}, 0)" for field in dict.fromkeys(metric.field for metric in METRICS))
     return f"greatest({values}) <= {LARGEST:g} and least({values}) >= {-LARGEST:g}"
@@ -165,7 +165,7 @@ def views() -> dict[str, str]:
 def placed_trials(lines: str) -> str:
     """Return SQL that creates a view of all trial lines, each with its run. `lines` is the SQL that reads the lines.
 
-    Lines that were written before the keys existed get the state `healthy` and the build 1.
+    Lines from versions without states and builds get the state `healthy` and the build 1.
     """
     return (
         f"create view placed_trials as select run_files.run as run, lines.* exclude (filename) "
@@ -209,9 +209,9 @@ def _trials() -> str:
 
 
 def doubts() -> str:
-    """Return SQL that counts, for each run, the cells that have a trial without a usable value, or with too few events.
+    """Return SQL that counts each run's cells that have a trial without a usable value, and those with too few events.
 
-    Both refer to the metric that the workload is compared by (`remarks.py`, `few_events.py`).
+    Both counts refer to the metric that the workload is compared by (`remarks.py`, `few_events.py`).
     """
     own = " ".join(f"when {literal(metric.id)} then figures.{metric.field}" for metric in METRICS)
     few = " ".join(
@@ -230,9 +230,9 @@ def doubts() -> str:
 def _cells() -> str:
     """Return SQL that combines trials into builds and builds into cells, as `results/runs/summary.py` does.
 
-    A cell has the worst verdict of its trials, but no values of failed trials. A build with a failed trial is left out
-    if another build of the cell has none. The mean of a cell is the mean of its builds' means, so each build counts
-    once, however many of its trials have a value.
+    A cell has the worst verdict of its trials, but its values leave out failed trials. A build with a failed trial is
+    left out if another build of the cell has none. The mean of a cell is the mean of its builds' means, so each build
+    counts once, however many of its trials have a value.
     """
     order = f"[{', '.join(map(literal, WORST_FIRST))}]"
     groups = ", ".join(CELL_NAMES)

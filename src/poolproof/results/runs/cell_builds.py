@@ -1,7 +1,8 @@
 """The builds of a cell: which of them count, and which samples intervals and comparisons use.
 
-If a run has cells with at least two builds, the mean of a build is one sample (`statistics/build_samples.py`). A build
-with a failed trial is left out of a cell if another build of the cell has none.
+If any cell of a run has values from at least two builds, the mean of each build is one sample
+(`statistics/build_samples.py`). A build with a failed trial is left out of a cell if another build of the cell has
+none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> 
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
-    """Return the samples of a cell, given the values of the trials of each build."""
+    """Return a cell's samples. `builds` contains the values of the trials of each build."""
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 

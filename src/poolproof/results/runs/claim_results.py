@@ -1,8 +1,8 @@
 """Evaluate a campaign's claims against the results of a run.
 
 A claim is undecided if the interval includes the limit or if a value is missing. As in a ranking, the interval of a
-rate or latency also depends on the variance in the other cells of the run (`metric_prior`), and on the variance between
-runs if earlier runs show it.
+rate or latency also depends on the variance between trials in the other cells of the run (`metric_prior`), and on the
+variance between runs if it is known from earlier runs.
 """
 
 import math
@@ -78,13 +78,13 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return the typical variance of a metric between trials; None for byte counts or with too few cells."""
+        """Return the typical variance of a metric between trials; None for byte counts, or if cells are too few."""
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
-        """Return the mean logarithm with the variance between runs; None if a sample is 0 or less."""
+        """Return the mean logarithm with the variance between runs added; None if a sample is 0 or less."""
         found = log_mean(samples.values, self.prior(term), resolution=samples.error)
         if found is None or term.name not in COMPARABLE:
             return found
@@ -94,7 +94,7 @@ class _Cells:
 def evaluate(
     claims: tuple[Claim, ...], cells: tuple[Cell, ...], widened: Widening = unchanged
 ) -> tuple[ClaimResult, ...]:
-    """Return the result of each claim. `widened` adds the variance between runs if earlier runs show it."""
+    """Return the result of each claim. `widened` adds the variance between runs if it is known from earlier runs."""
     found = _Cells(cells, widened)
     return tuple(_evaluate(claim, found) for claim in claims)
 
@@ -177,7 +177,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
-    """Return the interval of a mean, extended to the interval of the mean logarithm if that reaches further."""
+    """Return the interval of a mean, extended at each end to that of the mean logarithm if it reaches further."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False)

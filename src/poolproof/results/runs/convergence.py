@@ -33,7 +33,7 @@ BuildKey = tuple[CellKey, int]
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between the trials of a cell, from all cells of a run; None if there are too few cells.
+    """The typical variance between the trials of a cell, estimated from all cells of a run; None with too few cells.
 
     Rates and percentiles have separate priors, because percentiles vary several times as much as rates, and only in
     steps of a histogram bin.
@@ -118,7 +118,7 @@ def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
 
 
 def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
-    """Return the trials of each of these builds of cells, in their original order. Other trials are left out."""
+    """Return the trials of each of these builds, in their original order. Trials of other builds are left out."""
     builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         builds.get((trial.cell_key, trial.build), []).append(trial)
@@ -195,7 +195,7 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
-    """Return the mean of each build that has values. Its error comes from its trials if there are several."""
+    """Return the mean of each build that has values. Its error comes from the build's trials if there are several."""
     builds = (_means_of(own) for own in split_builds(trials))
     return [_mean_of_build(own) for own in builds if own]
 
@@ -246,8 +246,9 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
     """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    None if the lowest value is 0, or if the rate changed in a trial without extremes. Trials have extremes only for the
-    metric that their workload is compared by.
+    A steady trial without extremes counts with its value. Trials have extremes only for the metric that their workload
+    is compared by. None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial without
+    extremes.
     """
     bounds: list[float] = []
     for trial in trials:

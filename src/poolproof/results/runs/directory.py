@@ -251,7 +251,7 @@ def _pretty(value: object) -> bytes:
 def file_name(name: str) -> str:
     """Return a name as a path component.
 
-    Brackets, commas and `=` are not changed; `/` and many others are percent-encoded.
+    Brackets, commas and `=` are not changed; `/` and many other characters are percent-encoded.
     """
     plain = quote(name, safe="[]=,.:@+{} ", errors="replace")
     return plain.replace(".", "%2E") if plain in (".", "..") else plain

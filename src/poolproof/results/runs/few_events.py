@@ -1,6 +1,6 @@
-"""The events that a percentile needs: in each trial, ten I/Os or syncs must be slower than it.
+"""The events that a percentile needs: in each trial, ten I/Os or syncs must be slower than the percentile.
 
-With fewer, the percentile depends on the slowest few events alone. It is then not precise enough to be ranked, compared
+With fewer, the percentile depends only on the few slowest events. It is then not precise enough to be ranked, compared
 or claimed, however well the trials agree, and it has no interval.
 """
 
@@ -20,8 +20,9 @@ TOO_FEW = "too few events"
 class FewEvents:
     """A percentile with too few events.
 
-    `counted` is the number of I/Os or syncs in the trial with the fewest, and `needed` the number that a trial needs.
-    `needed_s` is the time that this takes at the rate of that trial; None if the rate is unknown.
+    `counted` is the number of I/Os or syncs in the trial with the fewest, and `needed` the number that every trial
+    needs. `needed_s` is how long that trial would have to run to reach `needed` at its rate; None if the rate is
+    unknown.
     """
 
     metric: MetricId
@@ -31,7 +32,7 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return the length in seconds of a trial with enough events, rounded up; None if the rate is unknown."""
+        """Return the seconds that a trial must last to have enough events, rounded up; None if the rate is unknown."""
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
@@ -44,9 +45,9 @@ class FewEvents:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """Return the trial that has the fewest events, if they are too few for a percentile to be precise; otherwise None.
+    """Return the event count of the trial with the fewest events if a percentile needs more; otherwise None.
 
-    None for a rate, too. Trials of older runs have no counts and are not checked.
+    Also None for a rate. Trials without event counts, as in older runs, are not checked.
     """
     needed = metric_of(metric).events_needed
     if not needed:

@@ -1,4 +1,4 @@
-"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial during the run."""
+"""Load a run directory: strictly, leniently with a list of what is missing, or trial by trial while the run goes on."""
 
 import errno
 from collections import Counter
@@ -30,7 +30,7 @@ _NO_RECORD = RunRecord(_UNKNOWN, "", "", "", "", 0, _UNKNOWN, "", {}, {})
 class LoadedRun:
     """The content of a run directory. `cells` are the cells with a trial, in campaign order.
 
-    `bare` lists the cells of the disks that were measured alone; these are not compared. `given` is the campaign as the
+    `bare` lists the cells of disks that were measured alone, which are not compared. `given` is the campaign as the
     user wrote it, or the resolved campaign if campaign.yaml is missing. `missing` contains a sentence for each part
     that could not be read. `left_out` is the number of unreadable trials, and `unplaced` the number of cells that
     `without_unknown_cells` removed.
@@ -73,7 +73,10 @@ class LoadedRun:
 
     @property
     def by_build(self) -> bool:
-        """True if a cell has several builds. Results and comparisons then include how much its builds differ."""
+        """True if a cell has values from several builds.
+
+        Results and comparisons then include the variance between builds.
+        """
         return any(cell.by_build for cell in self.cells)
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
@@ -86,12 +89,12 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return the minimum number of trials that the campaign requires for all its cells together."""
+        """Return the minimum number of trials that the campaign requires, summed over all its cells."""
         return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
-        """Return how many of the `wanted` trials are finished. Extra trials of a cell are not counted."""
+        """Return how many of the `wanted` trials are finished. Trials beyond the minimum of a build are not counted."""
         found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 
@@ -115,7 +118,7 @@ class LoadedRun:
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> bytes:
-        """Return the content of one of the trial's files. Raises an OSError if there is none or it cannot be read."""
+        """Return the content of one of the trial's files. Raises an OSError if it does not exist or cannot be read."""
         if not self._has_trial_files:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
@@ -123,7 +126,7 @@ class LoadedRun:
 
     @cached_property
     def _has_trial_files(self) -> bool:
-        """False if the run has no trial files at all, as after an import."""
+        """False if the run has no trial files at all, for example because its results were imported."""
         return (self.path / "cells").exists()
 
 
@@ -185,8 +188,8 @@ def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
 def distinct_metrics(cells: Iterable[Cell]) -> tuple[MetricId, ...]:
     """Return the metrics that at least one cell measured, in the order of the table of metrics.
 
-    A metric of one direction is left out if no workload is compared by it and, in every cell, it has the same values as
-    the metric of reads and writes together, because no load is mixed.
+    A metric of reads or writes alone is left out if it only repeats the metric of both: no workload is compared by it,
+    and in every cell the two have the same values.
     """
     all_cells = tuple(cells)
     own = {cell.metric for cell in all_cells}

@@ -203,7 +203,7 @@ class Trial:
 
     @property
     def counted_s(self) -> float:
-        """Return the seconds in which the I/Os of the trial were counted; 0 if unknown."""
+        """Return for how many seconds the trial's I/Os were counted; 0 if unknown."""
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
         return self.seconds.get("fio", 0.0)

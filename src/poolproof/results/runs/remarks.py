@@ -3,8 +3,8 @@
 A trial can lack a metric, or have a value that no machine measures (negative or not finite). Such a trial is left out,
 and every answer that uses the cell names it.
 
-Trials that agree to the last digit prove nothing about how much trials vary. Their interval is then at least as wide as
-the resolution of the measurement: a trial counts whole I/Os, in whole milliseconds.
+Trials that agree to the last digit prove nothing about how much trials vary. So their interval is at least as wide as
+the resolution of the measurement allows: I/Os are counted as whole numbers, and time in whole milliseconds.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""The JSON object of a run, as printed by `--json`. docs/json.md documents the object. It is stable within a schema."""
+"""The JSON object of a run, as printed by `--json`. docs/json.md documents it.
+
+Its format is stable within a schema version.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -163,7 +166,7 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that every output shows: of the trials or, with several builds, of the builds' means."""
+    """Return the mean that every output shows: the mean of the trials or, with several builds, of the builds' means."""
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 

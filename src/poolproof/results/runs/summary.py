@@ -34,7 +34,7 @@ from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the variance between runs to the mean of a cell's metric if earlier runs show it."""
+"""Adds the variance between runs to the mean of a cell's metric if that variance is known from earlier runs."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Cell:
 
     @property
     def did_not_converge(self) -> bool:
-        """True if the result is not precise to within the requested tolerance, so its mean is not reliable."""
+        """True if the cell had to converge (`until`) but did not, so its mean is not reliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
@@ -170,8 +170,8 @@ class Cell:
     def interval(self, metric: MetricId | None = None) -> Interval | None:
         """Return the mean and the interval that every output shows for a metric; None if there is no value.
 
-        A metric whose values equal those of the workload's own metric has the same interval. An example is `read_iops`
-        of a workload that only reads.
+        A metric with the same values as the workload's own metric, such as `read_iops` of a workload that only reads,
+        also has the same interval.
         """
         result = self.result(metric)
         return self.figure if result.values == self.values() else result.interval
@@ -217,7 +217,7 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts`, but only of metrics that claims name. The campaign does not ask for the others."""
+        """Return `other_verdicts` of the metrics that claims name. The campaign does not ask about the others."""
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
@@ -234,7 +234,7 @@ class Cell:
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if the metric is of one direction and has the same values and verdict as reads and writes together."""
+        """True if this is a metric of reads or writes alone with the same values and verdict as the metric of both."""
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
@@ -258,7 +258,10 @@ class Cell:
         return len(split_builds(self.trials))
 
     def groups(self) -> tuple[ValueGroup, ...]:
-        """Return the trials that did not fail as one group, or as two if the overall mean would describe neither."""
+        """Return the values of the trials as one group, or as two if the overall mean would describe neither.
+
+        Failed trials have no values.
+        """
         swings = [trial.figures.swing for trial in with_values(self.trials) if trial.figures is not None]
         return groups_of(self.values(), max((swing for swing in swings if swing is not None), default=0.0))
 
@@ -306,7 +309,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 
 
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
-    """Return the mean without the variance between runs: the result then applies to this run only."""
+    """Return the mean without adding the variance between runs. The result then applies to this run only."""
     return mean
 
 
@@ -374,7 +377,10 @@ def _cell(
 def _figure(
     samples: Samples, settling: CellConvergence | None, trials: Sequence[Trial], prior: VariancePrior | None
 ) -> Interval | None:
-    """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence."""
+    """Return the mean with its interval at 95 % confidence or, with `until`, at the requested confidence.
+
+    A percentile with too few events has no interval. None if there is no sample.
+    """
     across = settling.across_trials if settling else None
     if across is None or across.low is None or across.high is None:
         interval = mean_interval(samples.values, prior, samples.error)

@@ -1,4 +1,4 @@
-"""Check that nobody else could have written a run directory, before its journal decides what is removed.
+"""Check that nobody else could have written a run directory before acting on its journal.
 
 `clean` and `resume` undo the changes in the journal, usually as root. So the directory and its files must belong to
 root or to the caller, and nobody else may be able to replace them.
@@ -64,7 +64,10 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """True if the group or others can write. A group with the same number as the owner is assumed to be private."""
+    """True if the group or others can write. Root's group and a group with the same ID as the owner do not count.
+
+    A group with the owner's ID is assumed to be private.
+    """
     by_group = found.st_mode & stat.S_IWGRP and found.st_gid not in (0, found.st_uid)
     return bool(by_group or found.st_mode & stat.S_IWOTH)
 

@@ -1,4 +1,4 @@
-"""What the result of a cell may be used for, and the reason if it may not be used for more."""
+"""What a cell's result may be used for, and the reason for each restriction."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from poolproof.verdicts import Verdict, counts
 class Usability:
     """What the result of a cell for one metric may be used for.
 
-    `causes` has the findings that caused the verdict if the result does not count, strongest first. `few` says which
-    trial has too few events for a percentile. `converged` is false if the result is less precise than `until` requires.
-    `unsteady` has the reasons why the rate changed within a trial.
+    If the result does not count, `causes` lists the findings that caused the verdict, strongest first. `few` says how
+    many events a percentile lacks. `converged` is false if the result is less precise than `until` requires. `unsteady`
+    lists the reasons why the rate changed within a trial.
     """
 
     verdict: Verdict
@@ -24,7 +24,7 @@ class Usability:
 
     @property
     def counts(self) -> bool:
-        """True if the result is valid: it was neither refuted nor did it fail."""
+        """True if the result is valid: neither refuted nor failed."""
         return counts(self.verdict)
 
     @property
@@ -34,7 +34,7 @@ class Usability:
 
     @property
     def can_be_tested(self) -> bool:
-        """True if the result can be ranked, and its rate does not change: its interval is then that of its trials."""
+        """True if the result can be ranked and its rate does not change, so the interval over its trials is valid."""
         return self.can_be_ranked and not self.unsteady
 
     @property
@@ -44,12 +44,12 @@ class Usability:
 
     @property
     def rejected(self) -> str:
-        """Return the verdict, and the rule that caused it: `refuted (arc-hits)`. Empty if the result counts."""
+        """Return the verdict and the rule that caused it, such as `refuted (arc-hits)`. Empty if the result counts."""
         if self.counts:
             return ""
         return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict
 
     @property
     def too_few(self) -> str:
-        """Return that a percentile has too few events, and how many are needed; empty if it has enough."""
+        """Return text that says that a percentile has too few events and how many it needs; empty if it has enough."""
         return "" if self.few is None else f"{TOO_FEW}: {self.few.sentence}"
