@@ -75,8 +75,8 @@ class Point:
     """A cell in the run with number `run`. `reason` says why its result cannot be compared; otherwise it is empty.
 
     `change` is None if there is no earlier result to compare with, or if the cell's result cannot be compared.
-    `remarks` are sentences about the result's weaknesses: a changing rate, too few events, trials without a usable value, or
-    trials that agree to the last digit.
+    `remarks` are sentences about the result's weaknesses: a changing rate, too few events, trials without a usable
+    value, or trials that agree to the last digit.
     """
 
     run: int
