@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-The results of the bare disks are the limits that the results of the layouts are compared with. Bare disks never take
-part in rankings, and no layout of a campaign can have the name of a bare disk.
+The limits that the results of the layouts are compared with are computed from the results of the bare disks. Bare disks
+never take part in rankings, and no layout of a campaign can have the name of a bare disk.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,8 +56,8 @@ class Calibration:
 def calibration_of(campaign: Campaign) -> Calibration:
     """Return the bare disks and their workloads; empty unless the campaign has `calibrate: true`.
 
-    Some workloads differ only in options about files, the page cache and the data. They are measured once, under the
-    name of the first of them.
+    Workloads that differ only in options about files, the page cache and the data are measured once, under the name of
+    the first of them.
     """
     if not campaign.measure.calibrate:
         return Calibration()

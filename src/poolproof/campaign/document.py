@@ -119,7 +119,7 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def _depth(text: str) -> int:
-    """Return the largest number of brackets that are open at once."""
+    """Return the largest number of brackets that are open at once; 0 if the text has too few to exceed the limit."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))

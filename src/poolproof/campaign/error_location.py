@@ -1,4 +1,4 @@
-"""Add the campaign's line to errors that can only be found on the host. Parse errors already contain the line."""
+"""Add the line in the campaign to errors that can only be found on the host. Parse errors already contain the line."""
 
 import contextlib
 from collections.abc import Iterator

@@ -87,7 +87,8 @@ class Expression:
     """The stages of a layout, from bottom to top.
 
     `text` is the source before its braces were expanded. All spans in the expression and its groups are positions in
-    `text`. `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use both.
+    `text`. `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use `text` and
+    `origin`.
     """
 
     stages: tuple[Stage, ...]

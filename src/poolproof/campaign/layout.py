@@ -103,8 +103,8 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
     The layouts keep the text and the spans of the source, so that error messages point at what the user wrote.
 
     Raises:
-        CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, or has an empty
-            or repeated choice; or there are more than MOST_VARIANTS layouts.
+        CampaignError: a brace is not closed or not opened, is nested too deeply, has only one choice, repeats a choice,
+            or has an empty choice for a word; or there are more than MOST_VARIANTS layouts.
     """
     words = tuple(_with_braces(expression))
     choices = [_choices(word, expression) for word in words]

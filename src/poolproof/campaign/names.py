@@ -23,7 +23,7 @@ def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
 def slug(text: str) -> str:
     """Turn any text into a valid part of a name: `btrfs-raid1-a-b` for `btrfs raid1 a b`.
 
-    Empty if no character in the text is allowed in a name.
+    Empty if nothing valid remains.
     """
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-._")[:60].rstrip("-._")
 

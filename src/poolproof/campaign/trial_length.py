@@ -29,7 +29,7 @@ def has_own_length(workload: Workload) -> bool:
 
 
 def with_enough_time(campaign: Campaign) -> Campaign:
-    """Return the campaign with trials of the default length that are long enough for the percentile of its goal.
+    """Return the campaign with a default trial length that is enough for the percentile of its goal.
 
     The campaign is unchanged if it sets `time` or `until` or has no goal, or if the percentile would need more than a
     minute. `check` and `run` then say that the trials may be too short.

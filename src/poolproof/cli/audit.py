@@ -62,7 +62,10 @@ def command(
 
 
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
-    """Write the results to a new run directory. Files that can't be read are reported, and the exit code is then 8."""
+    """Write the results to a new run directory.
+
+    If files can't be read or contain no result, report them and exit with code 8.
+    """
     from poolproof.foreign.importing.imported_run import import_results
     from poolproof.units import format_number_of
 

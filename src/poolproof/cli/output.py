@@ -54,7 +54,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def console() -> "Console":
-    """Return the console for standard output, without highlighting of numbers and paths."""
+    """Return a rich console for standard output that does not highlight numbers and paths."""
     from poolproof.presentation.terminal.visible import visible_console
 
     return visible_console(sys.stdout)
@@ -111,7 +111,7 @@ def exit_if_incomplete(run: "Run | LoadedRun") -> None:
 
 
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
-    """Print all results of a run that can be read, list the rest on standard error, and return the loaded run.
+    """Print the readable results of a run, list what is missing on standard error, and return the loaded run.
 
     With `disks`, print the disks' shares of the bytes for all layouts, even for those with a single disk.
 

@@ -9,13 +9,13 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """Raise KeyboardInterrupt on the first signal. On later signals, only print a line."""
+    """From now on, raise KeyboardInterrupt on the first signal, and only print a line on later signals."""
     for number in _SIGNALS:
         signal.signal(number, _first)
 
 
 def end_by_exception() -> None:
-    """Raise KeyboardInterrupt on SIGTERM and SIGHUP, as on Ctrl-C, so that temporary files are removed."""
+    """From now on, raise KeyboardInterrupt on SIGTERM and SIGHUP, as on Ctrl-C, so that temporary files are removed."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
 
