@@ -79,7 +79,7 @@ class Metric:
 
     @property
     def event(self) -> str:
-        """The noun for what a rate or a latency percentile counts: `I/O`, `read`, `write` or `sync`."""
+        """The noun for what a rate or a latency percentile counts: `I/O`, `read`, `write`, `trim` or `sync`."""
         return _EVENTS[self.of].noun if self.of in _EVENTS else self.of
 
     @property
@@ -151,7 +151,7 @@ COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
 """The `TrialMetrics` field of each column in exports and SQL."""
 
 REJECTED = "rejected_"
-"""The prefix of the column for refuted and failed values."""
+"""The prefix of the columns for refuted and failed values."""
 
 LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS if not metric.more_is_better)
 

@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 class Completed:
     """A finished program: its argv, exit code, output and wall time.
 
-    A negative exit code is the signal that ended it.
+    If a signal ended it, the exit code is the negative of the signal's number.
     """
 
     argv: tuple[str, ...]
@@ -74,8 +74,8 @@ def run(
 ) -> Completed:
     """Run a program in its own process group, and wait until it ends.
 
-    If the program runs longer than `timeout_s` (at most 23 days), or if an exception such as Ctrl-C arrives, its whole
-    group gets SIGTERM and, after 2 s, SIGKILL.
+    If the program runs longer than `timeout_s` (at most 23 days), or if Ctrl-C or another exception interrupts the
+    wait, its whole group gets SIGTERM and, after 2 s, SIGKILL.
 
     Raises:
         ProgramMissing: the program is not installed.
@@ -102,9 +102,9 @@ def run(
 def run_kept_alive(argv: Sequence[str], *, timeout_s: float, stdin: str, grace_s: float) -> Completed:
     """Run a program whose standard input stays open after `stdin` has been sent, until the program ends.
 
-    At the time limit, or when an exception such as Ctrl-C arrives, the input is closed, which tells the program to end.
-    (A program behind ssh cannot be killed from here.) If the program has not ended after `grace_s` seconds, it is ended
-    as in `run`.
+    At the time limit, or when Ctrl-C or another exception interrupts the wait, the input is closed, which tells the
+    program to exit. (A program behind ssh cannot be killed from here.) If it is still running after `grace_s` seconds,
+    it is killed as in `run`.
 
     Raises:
         ProgramMissing: the program is not installed.
@@ -235,7 +235,7 @@ class Dialogue:
         return True
 
     def end(self, grace_s: float) -> int:
-        """Close the program's input, which tells the program to end, and kill it after `grace_s` seconds.
+        """Close the program's input, which tells it to exit, and kill it if it still runs after `grace_s` seconds.
 
         Return its exit code.
         """

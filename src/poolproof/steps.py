@@ -1,4 +1,4 @@
-"""Changes to a host, as values that can be printed, written to the journal with their undos and undone later.
+"""Changes to a host, as values that can be printed, written to the journal with their undos, and undone later.
 
 Layers and devices plan steps. `provision/` checks the steps, writes them to the journal and runs them.
 """

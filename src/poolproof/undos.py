@@ -81,7 +81,7 @@ class Removal:
 
 
 def is_plain(path: str) -> bool:
-    """True for an absolute path without control characters, empty parts, `.` and `..`."""
+    """True for an absolute path without control characters, empty parts, `.` or `..`."""
     has_controls = any(ord(character) < 32 or ord(character) == 127 for character in path)
     first, *parts = path.split("/")
     return not has_controls and not first and bool(parts) and not {"", ".", ".."}.intersection(parts)
@@ -218,7 +218,7 @@ def checked_values(undo: Undo) -> Iterator[tuple[Check, Any]]:
 def check_kind(kind: type[Undo]) -> None:
     """Check that the class can be a kind of undo.
 
-    Raises a TypeError if it has no tag or no command, or if one of its fields has no check. The journal is hostile
+    Raises a TypeError if it has no tag or no command, or if one of its fields has no check. A journal can be hostile
     input, so a field without a check is refused even before a journal is read.
     """
     if not issubclass(kind, Undo) or not isinstance(kind.__struct_config__.tag, str):

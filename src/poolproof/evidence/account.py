@@ -19,7 +19,7 @@ BELOW = "below"
 class Window:
     """The counters at the start of a trial's window, at the end of the window, and after the final flush.
 
-    fio's start-up and ramp come before `start`.
+    The window includes fio's start-up. If fio has a ramp, the window starts at the end of the ramp.
     """
 
     start: CounterReading

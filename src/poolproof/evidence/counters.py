@@ -196,7 +196,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the current contents of the files. `at_s` is by the clock of the host that has the first file."""
+    """Return the current contents of the files. `at_s` is the time by the clock of the host that has the first file."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):

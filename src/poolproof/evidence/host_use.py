@@ -1,7 +1,8 @@
 """The host's memory and processors during a trial: page cache, dirty memory, and how busy each processor was.
 
 The files are described in Documentation/filesystems/proc.rst. /proc/meminfo is in kB. For each processor, /proc/stat
-has the clock ticks spent in user, nice, system, idle, iowait, irq, softirq and steal, where user includes guest time.
+contains the clock ticks spent in user, nice, system, idle, iowait, irq, softirq and steal, where user includes guest
+time.
 """
 
 import re

@@ -80,7 +80,10 @@ class Account:
     stored_share: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise a ValueError if the file was damaged: rules divide by the write amplification."""
+        """Raise a ValueError if `write_factor` is not a positive number, because rules divide by it.
+
+        The file is then damaged.
+        """
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")
 
@@ -257,10 +260,9 @@ class ZfsUse:
 
     `direct_read_bytes`, `direct_write_bytes` and `arc_read_bytes` are from the pools' iostats (ZFS 2.3 and later).
     `zil_slog_bytes` is zil_itx_metaslab_slog_bytes, and `zil_normal_bytes` is zil_itx_metaslab_normal_bytes. `l2_*` are
-    from arcstats.
-    `data_misses` are the reads of data blocks that were not in the ARC: demand_data_misses and prefetch_data_misses of
-    arcstats, and direct_read_count of the pools' iostats. `data_hits` are the reads of data blocks that were
-    (demand_data_hits). `vdevs` shows the vdevs after the final flush.
+    from arcstats. `data_misses` is the number of reads of data blocks that were not in the ARC: demand_data_misses and
+    prefetch_data_misses of arcstats, and direct_read_count of the pools' iostats. `data_hits` is the number of reads of
+    data blocks that were in the ARC (demand_data_hits). `vdevs` shows the vdevs after the final flush.
     """
 
     direct_read_bytes: int | None = None

@@ -45,7 +45,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """Return the difference between two samples; None if a sample is missing.
+    """Return the growth of the counters between two samples; None if a sample is missing.
 
     A counter that this release of ZFS does not have is None.
     """
@@ -72,9 +72,9 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
-    """Return how many blocks of data were read from the disks; None if the ARC's counters are missing.
+    """Return how many data blocks were read from outside the ARC; None if the ARC's counters are missing.
 
-    Direct reads bypass the ARC's counters. Releases before 2.3 have neither direct reads nor a counter for them.
+    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither.
     """
     arc = [(start.arc, end.arc)]
     demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")

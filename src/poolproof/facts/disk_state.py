@@ -73,7 +73,7 @@ def cloud_volume(host: Host, device: str) -> str | None:
 def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
     """Return the devices and all block devices below them.
 
-    These are members, the disks of partitions, and the disks that store a loop device's backing file.
+    Below a device are its members, the disk of a partition, and the disk that stores a loop device's backing file.
     """
     if not devices:
         return ()
@@ -82,7 +82,10 @@ def devices_below(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
 
 
 def degraded_arrays(host: Host, devices: Sequence[str]) -> tuple[str, ...]:
-    """Return a clause for each md or LVM array with missing members among, below or on top of the devices."""
+    """Return a clause for each array with missing members that the devices belong to.
+
+    These are md arrays among, below or on top of the devices, and LVM volumes among or below them.
+    """
     mdstat = text_of(host, "/proc/mdstat")
     has_degraded = any(int(found["due"]) > int(found["there"]) for found in _ARRAY.finditer(mdstat))
     if not has_degraded and not any(device.startswith("dm-") for device in devices):

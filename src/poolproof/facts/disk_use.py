@@ -77,9 +77,8 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
 def is_claimed(host: Host, path: str) -> bool:
     """True if the kernel refuses to open the block device exclusively.
 
-    Also False if neither Python nor Perl is installed.
-
-    File systems (in any mount namespace), swap, md and device mapper open their devices exclusively.
+    False if it can be opened, or if the host has neither Python nor Perl to try it. File systems (in any mount
+    namespace), swap, md and device mapper open their devices exclusively.
     """
     return host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode == _BUSY
 

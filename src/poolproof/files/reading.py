@@ -19,7 +19,7 @@ NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
-    """Return the content of a regular file. No link is followed below `root`, nor is the file itself a link.
+    """Return the content of a regular file. No link is followed below `root`, and the file itself must not be a link.
 
     Raises a FileRefused if it is not a regular file or larger than `limit_bytes`, and an OSError if it cannot be read.
     """

@@ -102,7 +102,10 @@ def _made_folder(path: Path, root: Folder | Path | None) -> Folder:
 
 
 def _mode(folder: Folder, name: str, no_wider_than: Path | None) -> int:
-    """Return the permissions of the existing file, or those of a new file, at most those of `no_wider_than`."""
+    """Return the permissions for a file: those of the existing file or, for a new one, those that the umask allows.
+
+    A new file gets at most the permissions of `no_wider_than`.
+    """
     try:
         found = os.stat(name, dir_fd=folder.handle, follow_symlinks=False)
         if stat.S_ISREG(found.st_mode):

@@ -74,7 +74,9 @@ def _ticks(paths: Sequence[str], interval_s: float, stop: threading.Event) -> It
 
 
 def _content(path: str) -> str:
-    """Return the text of a regular file. Opening or reading a FIFO could wait without a limit.
+    """Return the text of a regular file.
+
+    Other files are refused, because opening or reading a FIFO could block forever.
 
     Raises an OSError if it is another kind of file, too large, or cannot be read.
     """

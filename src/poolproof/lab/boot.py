@@ -1,6 +1,7 @@
 """Booting a lab in QEMU, with KVM or by emulation, and waiting until the guest is ready.
 
-KVM is tried first, with a time limit. If KVM fails under this kernel, this is saved, and later boots use emulation.
+KVM is tried first, with a time limit. If KVM fails and emulation then works, this is saved, and later boots under the
+same kernel use emulation.
 """
 
 import os
@@ -173,7 +174,8 @@ def qemu_command(target: Boot, accelerator: Accelerator, port: int, key: str) ->
 def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
     """Start QEMU and wait until the guest is ready. Returns the port.
 
-    Raises a _NotUp if it is not ready within `limit_s` seconds, and a HostError if the port is in use.
+    Raises a _NotUp if the guest crashes or is not ready within `limit_s` seconds, and a HostError if the port is in
+    use.
     """
     deadline = time.monotonic() + limit_s
     port = _run_qemu(target, accelerator)

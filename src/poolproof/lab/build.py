@@ -113,7 +113,9 @@ def _older(series: str) -> str:
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """Return the image of this recipe; build it if it does not exist. `tell` receives a line for each part.
+    """Return the image of this recipe; build it if it does not exist.
+
+    `tell` receives a line for each part of the build.
 
     An interrupted build continues with the stage that was interrupted; with `anew`, it starts over.
 

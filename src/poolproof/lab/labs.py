@@ -68,9 +68,9 @@ class OwnerProcess(msgspec.Struct, frozen=True):
 
 
 class LabRecord(msgspec.Struct, frozen=True):
-    """The content of lab.json. `disks` maps device names to by-id names in the guest, and `sources` to definitions.
+    """The content of lab.json. `disks` maps device names to by-id names in the guest.
 
-    `owner`: None if the lab runs until it is stopped.
+    `sources` maps device names to the devices' definitions. `owner`: None if the lab runs until it is stopped.
     """
 
     name: str
@@ -314,8 +314,8 @@ def images() -> tuple[Image, ...]:
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
     """Hold a lock against other poolproof processes of this user until the context ends.
 
-    Raises a HostError if another process has the lock for more than `wait_s` seconds. `activity` says in the message
-    what that process is doing.
+    Raises a HostError if another process still has the lock after `wait_s` seconds. `activity` is the part of the
+    message that says what that process is doing.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:
@@ -358,7 +358,7 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs. `purpose` says in the message what needs them."""
+    """Raise a HostError if this machine lacks one of the programs. `purpose` is what the message says needs them."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

@@ -121,7 +121,7 @@ def ssh_command(lab: Lab) -> list[str]:
 
 
 def with_lab_disks(lab: LabRecord, campaign: Campaign) -> Campaign:
-    """Return the campaign with its devices replaced with the lab's disks of the same names.
+    """Return the campaign with its devices replaced by the lab's disks of the same names.
 
     Raises a CampaignError if a disk of the lab differs from the campaign's device of the same name.
     """

@@ -62,7 +62,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
     """Return the means of batches of `size` samples.
 
-    If the last batch would be incomplete, the first samples are dropped.
+    If the number of samples is not a multiple of `size`, the surplus samples at the start are dropped.
     """
     if size == 1:
         return values

@@ -38,7 +38,7 @@ from poolproof.statistics.shared_variance import (
 )
 
 LEAST_FREEDOM = 3
-"""The fewest degrees of freedom for which a variance between runs is used without a prior."""
+"""The minimum number of degrees of freedom for which a variance between runs is used without a prior."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
 """U: how much the variances of cells differ. 0.7 means that deviations typically differ by a factor of 1.4 (σ 0.35)."""

@@ -55,10 +55,11 @@ WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
 class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
-    The mean is a sum of means. `parts` lists the variances of those that were estimated from their own trials; None if
-    a variance is unknown. `known` is the distribution of the variance of the others, which is estimated with a prior.
-    If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More trials do not
-    reduce `below` and `above`. `logs` are the samples, for tests that need more than the mean and its error.
+    The mean is a sum of means. `parts` lists the variances of those means whose variance was estimated from their own
+    trials; None if a variance is unknown. `known` is the distribution of the variance of the others, which is estimated
+    with a prior. If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More
+    trials do not reduce `below` and `above`. `logs` are the samples, for tests that need more than the mean and its
+    error.
     """
 
     mean: float
@@ -122,7 +123,7 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 
 def ratio_of(log: float) -> float:
-    """Return the ratio with this logarithm, limited to what a float can hold: the values may be from a damaged file."""
+    """Return the ratio with this logarithm, limited to what a float can hold. (Damaged files may have any values.)"""
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
 
@@ -130,11 +131,11 @@ def ratio_of(log: float) -> float:
 class Difference:
     """The difference between two mean logarithms.
 
-    `error` is the standard error of the part with variances from the cells' own samples alone; None if the difference
-    can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing, the true
-    difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable extreme.
-    `logs` are the samples of both sides. `decide` and `eliminated` choose the words and the losers from a `Difference`
-    alone, so another test, for example a permutation test, changes only this module.
+    `error` is the standard error of the part whose variances come from the cells' own samples alone; None if the
+    difference can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing,
+    the true difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable
+    extreme. `logs` are the samples of both sides. `decide` and `eliminated` choose the words and the losers from a
+    `Difference` alone, so another test, for example a permutation test, would change only this module.
     """
 
     log: float
@@ -149,8 +150,8 @@ class Difference:
     def interval(self) -> Interval:
         """Return the ratio of the means and its 95 % interval, not corrected for several comparisons.
 
-        A ratio of 2 means twice as fast, even for latencies. The interval has no ends if the difference can't be
-        tested.
+        A ratio of 2 means twice as fast, even for latencies. If the difference can't be tested, there is no interval:
+        `low` and `high` are None.
         """
         if self.error is None:
             return Interval(ratio_of(self.log))
@@ -163,7 +164,8 @@ class Difference:
         """Return the ratio with the 95 % prediction interval of a repeat with as many trials.
 
         The errors of both measurements add up. The variance between builds and between days is included only as far as
-        the errors of the means include it. The interval has no ends if the difference can't be tested.
+        the errors of the means include it. If the difference can't be tested, there is no interval: `low` and `high`
+        are None.
         """
         if self.error is None:
             return Interval(ratio_of(self.log))
@@ -207,9 +209,9 @@ def difference(one: LogMean, other: LogMean) -> Difference:
 def welch_freedom(one: Shares, other: Shares) -> float:
     """Return the degrees of freedom of a sum of variances, rounded down. `one` or `other` may be empty.
 
-    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if `one` or `other` has fewer
-    than two degrees of freedom, as is the case for a mean of two samples. For 2 samples against 5, the formula alone
-    would give 95 % intervals that cover the truth only 89 times in 100.
+    The formula is from Satterthwaite (1946), Biometrics Bulletin 2, 110. The result is 1 if neither side is empty and
+    one of them has fewer than two degrees of freedom, as is the case for a mean of two samples. For 2 samples against
+    5, the formula alone would give 95 % intervals that cover the truth only 89 times in 100.
     """
     if one and other and min(_satterthwaite(one), _satterthwaite(other)) < 2:
         return 1
@@ -338,5 +340,10 @@ def leader_of(contenders: Scores) -> str | None:
 
 
 def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> float:
-    """Return the risk of a single test: 1 - confidence, divided by the numbers of pairs and of checkpoints."""
+    """Return the risk of a single test:
+
+    1 - confidence, divided by the number of pairs and by the number of checkpoints.
+
+    The leader forms a pair with each other contender.
+    """
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

@@ -28,7 +28,10 @@ class Interval:
 
     @classmethod
     def around(cls, mean: float, half: float | None) -> "Interval":
-        """Return the interval around a mean with this half width, cut off at 0, because no metric is negative."""
+        """Return the interval around a mean with this half width, cut off at 0, because no metric is negative.
+
+        If `half` is None, there is no interval.
+        """
         return cls(mean) if half is None else cls(mean, max(0.0, mean - half), mean + half)
 
     @property

@@ -30,7 +30,7 @@ class PooledError:
 
 
 def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
-    """Return the pooled standard error; None if there are none.
+    """Return the pooled standard error; None if `errors` is empty.
 
     `errors` contains pairs of an error and its degrees of freedom.
     """

@@ -26,7 +26,7 @@ from poolproof.statistics.distributions import (
 )
 
 LEAST_GROUPS = 8
-"""The minimum number of groups with two or more samples that is needed to fit a prior."""
+"""The minimum number of groups, each with two or more samples, from which a prior can be fitted."""
 MOST_FREEDOM = 30.0
 LEAST_DEVIATION = 1e-4
 LEAST_SCATTER = math.sqrt(0.05)
@@ -69,7 +69,8 @@ class VariancePrior:
     def posterior(self, variance: float, freedom: float) -> Points:
         """Return the distribution of a group's variance, given its sample variance and degrees of freedom.
 
-        Both are relative to the square of the group's mean. With 0 degrees of freedom, it is the prior.
+        Both variances are relative to the square of the group's mean. With 0 degrees of freedom, the result is the
+        prior.
         """
         centre = 2 * math.log(self.deviation)
         count = math.ceil(2 * _REACH * _NODES_PER_DEVIATION * math.sqrt(1 + self.scatter**2 * freedom / 2))

@@ -19,11 +19,11 @@ class ValueGroup:
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[ValueGroup, ...]:
-    """Divide the values into one or two groups, lower values first; none if there are no values.
+    """Divide the values into one or two groups, lower values first; empty if there are no values.
 
     There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
-    as either group and 3 times `swing`, the relative standard deviation of the samples behind a single value. The
-    values then differ too much for their mean to describe them. Fewer than 3 values are always one group.
+    as either group and at least 3 times `swing`, the relative standard deviation of the samples behind a single value.
+    The values then differ too much for their mean to describe them. Fewer than 3 values are always one group.
     """
     ordered = sorted(values)
     split = _split(ordered, swing)

@@ -4,9 +4,9 @@ An interval that is checked all the time and used as soon as it is narrow covers
 (Law and Kelton 1982, Management Science 28, 550-562). The usual remedy in sequential procedures is to check rarely, at
 growing intervals.
 
-`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020):
-over the last five rounds, the means range over at most 20 % of their average, and their least-squares line rises or
-falls by at most 10 % of that average. There are at most 25 rounds. Each of them takes a 25th of `most_s`.
+`steady: snia` is the steady state of the SNIA Solid State Storage Performance Test Specification (PTS 2.0.2, 2020): the
+means of the last five rounds span at most 20 % of their average, and a least-squares line through them rises or falls
+by at most 10 % of that average. There are at most 25 rounds. Each of them takes a 25th of `most_s`.
 """
 
 import math
@@ -85,7 +85,7 @@ def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, fl
 
 
 def _if_reported(decision: StoppingDecision, series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision without an interval if that is based on too few fio reports.
+    """Return the decision, but without its interval if that interval is based on too few reports of the load generator.
 
     Values between two reports are interpolated. fio does not report while its queue is stuck, which can take seconds
     behind a ZFS transaction group.
