@@ -144,7 +144,7 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
 
     The path is the by-id name if there is one, because kernel names can change. Before each command that writes to the
     disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Before
-    the wipe, which may follow a reboot, the device number of a disk with a by-id name may differ.
+    the undo wipes the disk, which may be after a reboot, the device number of a disk with a by-id name may differ.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(

@@ -67,9 +67,7 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return what is on the disk or what uses it, and the command that frees or empties it; two empty texts if nothing
-    is.
-    """
+    """Return what is on the disk or uses it, and the command that frees or empties it; empty strings if it is free."""
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use

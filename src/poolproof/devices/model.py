@@ -58,7 +58,7 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """The place where a run builds its layouts, and the capabilities of that host.
+    """The place where a run builds its layouts, and the capabilities of the host.
 
     Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
     (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are those that the host

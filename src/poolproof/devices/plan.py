@@ -34,7 +34,7 @@ class DeviceFacts:
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
     """Return a plan for each device, in the order of the devices.
 
-    Emulated disks keep their data in RAM as long as they need at most half of the free RAM in total.
+    An emulated disk keeps its data in RAM if it fits there, with the earlier ones, into half of the free RAM.
 
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.

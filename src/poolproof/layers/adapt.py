@@ -3,8 +3,8 @@
 A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
 changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above it are kept.
 
-The layers above a changed pool are closed before the change and opened after it. In the journal, the undo of these
-layers then comes after the undo of the change, so a crashed run is cleaned up from the top down.
+The layers above a changed pool are closed before the change and opened after it. Their undo is therefore recorded in
+the journal after that of the change, so a crashed run is cleaned up from the top down.
 """
 
 from collections.abc import Mapping

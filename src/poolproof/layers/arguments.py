@@ -103,7 +103,7 @@ def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) 
 def one_block(reading: StageReader, word: str) -> tuple[Node, tuple[Word | Option, ...]]:
     """Return the stage's only input and its other arguments.
 
-    Raises a CampaignError unless the only input is a block device.
+    Raises a CampaignError unless there is exactly one input and it is a block device.
     """
     found = sort(reading, word)
     if not found.inputs:

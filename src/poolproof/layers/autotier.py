@@ -160,7 +160,7 @@ class AutotierLayer(Layer[Autotier]):
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
         """Return which of autotier's quotas differ from the layout; None if all are the same.
 
-        If autotier does not report its quotas, the text says so.
+        If `autotier status` fails, the text says so.
 
         autotier treats an invalid quota as 100 %, and `20` without a percent sign as 2000 %.
         """

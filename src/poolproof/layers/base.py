@@ -82,8 +82,8 @@ class LayerPlan:
     layout have been closed and opened again, none of the layout's data is in RAM.
 
     `volume` is the volume that the open layer offers. `flush` writes out the data that the layer buffers in RAM. If
-    `flush` is empty, a directory is flushed with syncfs and a block device needs no flush. `health_check` is for a
-    layer whose program may hang.
+    `flush` is empty, a directory is flushed with syncfs. A block device is flushed only at the top of a layout, and is
+    then also synced. `health_check` is for a layer whose program may hang.
     """
 
     make: tuple[Step, ...]
@@ -293,7 +293,10 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def fault(self, built: OpenLayer[Spec]) -> LayerFault | None:
-        """Return what is wrong with the open layer; None if nothing is known. It must not wait for the disks."""
+        """Return what is wrong with the open layer; None if no fault is known.
+
+        The check must not wait for the disks.
+        """
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:

@@ -254,10 +254,9 @@ class BtrfsLayer(Layer[Btrfs]):
 
 @dataclass(frozen=True)
 class _InSysfs:
-    """What sysfs shows about a mounted file system.
+    """What sysfs shows about a mounted btrfs file system.
 
-    It shows the UUID, the disks that are present, the number of missing disks, the data profiles
-    and the size of the tree blocks.
+    `disks`: those that are present. `missing`: the number of missing disks. `profiles`: the data profiles.
     """
 
     uuid: str

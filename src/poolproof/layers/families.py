@@ -1,4 +1,4 @@
-"""Groups of layouts that are built in place: one pool is changed into one layout after the other."""
+"""Groups of layouts that are built in place: a pool is changed from one layout into the next."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,9 +1,9 @@
 """The minimum length of each cell's trials if they run until their value is precise: three write-back periods.
 
 Workloads that write nothing have no minimum. The periods are estimated from the campaign alone; `measure/ending.py`
-reads the real periods when a trial begins. A period is known only if the layout sets it, for example with the `commit`
-option of btrfs. Otherwise the host's settings decide, and heavy writes can trigger write-back earlier. The page cache
-matters only for writes that are neither direct nor synchronous.
+reads the real periods when a trial begins. A period is certain only if the layout sets it, for example with the
+`commit` option of btrfs. Otherwise the host's settings decide, and heavy writes can trigger write-back earlier. The
+page cache matters only for writes that are neither direct nor synchronous.
 """
 
 import math

@@ -11,8 +11,8 @@ cache, so reads find a warm cache; with writethrough they find a cold one. Befor
 until a writeback cache has written everything to the slow device. Otherwise the next trial would compete with it.
 
 A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
-also replaces that of the host's lvm.conf, which could hide the run's devices. The setting `types` lets LVM use a zvol.
-LVM writes no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
+also replaces the one in the host's lvm.conf, which could hide the run's devices. The setting `types` lets LVM use a
+zvol. LVM writes no backup to /etc/lvm and starts no dmeventd, because both would outlive the run.
 """
 
 import re
@@ -197,7 +197,7 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification by the bytes that each device got; for a cache, the same as `write_factor`.
+        """Return the write amplification, given the bytes that each device got. For a cache, they are ignored.
 
         A cache writes each block to the fast device, to the slow one or to both, so the bytes do not show how much data
         there was.
@@ -358,7 +358,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert calls `writecache-settings` `--cachesettings`."""
+    """Return the step that attaches the fast device. lvconvert's name for `writecache-settings` is `cachesettings`."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")

@@ -132,7 +132,7 @@ def cached_bytes(plan: TreePlan, host: Host) -> int | None:
 
 
 def cache_size_commands(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the commands that a user can type to see how much data the layers' own caches have."""
+    """Return the commands that a user can type to see how much data the layers' own caches contain."""
     commands = (layer.cache_size_command for layer, _ in _layers_of(plan, host))
     return tuple(dict.fromkeys(command for command in commands if command))
 

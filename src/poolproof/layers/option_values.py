@@ -57,7 +57,7 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists options that share a prefix: `feature@` or `:` (ZFS user properties)."""
+    """Return the key under which a layer lists the option: `feature@` or `:` (ZFS user properties) for whole groups."""
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 
 

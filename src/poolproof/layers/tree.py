@@ -186,7 +186,7 @@ def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of mergerfs, or else the layout's own directory.
+    """Return the lowest directories of a layout: the branches of a union or, if there is none, the layout's directory.
 
     By default, mergerfs preserves paths (category.create=epmfs): a directory created through mergerfs exists on one
     branch only, and all its files are stored there. A directory created in each branch exists on all branches.
@@ -274,7 +274,7 @@ def write_factor(
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
     the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
     because too large a factor would refute correct results. `found` has what is known about the storage below existing
-    directories, by the path in the layout.
+    directories, by their paths in the layout.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:

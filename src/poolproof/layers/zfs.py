@@ -194,7 +194,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the lowest number of copies that a log vdev stores of each commit; None without log vdevs."""
+        """Return the lowest write amplification among the log vdevs; None without log vdevs."""
         return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:

@@ -1,7 +1,7 @@
 """Pools that poolproof did not build: the pool below an existing directory or zvol, with its state and its vdevs.
 
-`zpool status -P -L` prints the vdevs as a tree with two spaces for each level, below a tab. Leaf vdevs are printed as
-paths. Log, cache, special, dedup and spare vdevs follow a line with the name of their section. See zpool-status(8).
+`zpool status -P -L` prints the vdevs as a tree, indented by a tab and two spaces for each level. Leaf vdevs are printed
+as paths. Log, cache, special, dedup and spare vdevs follow a line with the name of their section. See zpool-status(8).
 """
 
 import re
@@ -107,7 +107,7 @@ class FoundDataset:
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the write amplification of the pool and of its log vdevs."""
+        """Return the write amplification of the dataset and of the pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)

@@ -74,7 +74,7 @@ class Vdev:
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return the bytes of data in the vdev's allocation. It includes parity, but counts a mirror's copies once."""
+        """Return the bytes of data in a vdev's allocation, which includes parity but counts a mirror's copies once."""
         data, total = self._data_fraction
         return allocated_bytes * data // total
 

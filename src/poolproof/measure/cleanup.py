@@ -59,7 +59,7 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
     """Clean up every crashed run that has a state directory in the work directory.
 
     Returns the runs that were cleaned up, and what is left behind, with the reasons. If one run fails, the others are
-    still cleaned up. Runs with mounts outside the work directory are only reported.
+    still cleaned up. Runs whose state directory is outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -92,7 +92,7 @@ def own_lab_name(label: str) -> str:
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
     """Remove the lab that the run started, with everything in it. Returns the number of changes undone.
 
-    Changes on other hosts stay in the journal.
+    Changes that the run made on other hosts stay in the journal.
     """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0

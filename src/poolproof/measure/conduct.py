@@ -48,8 +48,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     """Run all remaining trials, then remove everything that the run built on the host.
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
-    continues with the layouts that need none of its devices, and tries again at its end. If the host becomes
-    unreachable, the current trial is `failed` and the run ends; it can be resumed.
+    continues with the layouts that need none of that layout's devices, and the removal is tried again at the end of the
+    run. If the host becomes unreachable, the current trial is `failed` and the run ends; it can be resumed.
 
     Raises:
         BuildError: something could not be removed.
@@ -101,7 +101,7 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout. All layouts share one estimate of how much trials differ."""
+    """Return the trial order of each layout. All layouts share one estimate of how much a cell's trials differ."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -146,8 +146,8 @@ class _Conductor:
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
         """Measure the layouts of a family on their common core, which is built once and changed for each layout.
 
-        The core is built again after a failure. A family of a single layout has no core. What cannot be removed after
-        an error is left for the end of the run.
+        The core is built again after a failure. A family of a single layout has no core. What cannot be removed now is
+        left for the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -196,9 +196,10 @@ class _Conductor:
         complain(self._undo_all_but(keep), str(self.run.path))
 
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
-        """Undo all changes except those with these numbers. Warn about the changes that cannot be undone.
+        """Undo all changes except those with these numbers, and warn about any that cannot be undone.
 
-        The run continues without the devices of these layouts. `told`: the error that the user has already seen.
+        If there are any, the run continues without the devices of these layouts. `told`: an error that the user has
+        already seen; it is not repeated as a warning.
         """
         failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
         try:
@@ -217,7 +218,7 @@ class _Conductor:
         )
 
     def _build(self, planner: Callable[[], LayoutPlan], core: LayoutPlan | None = None) -> LayoutPlan:
-        """Plan a layout and build it. If another program takes one of the planned loop devices meanwhile, try again.
+        """Plan a layout and build it. If another program takes one of the loop devices meanwhile, try again.
 
         `core`: what has been built already.
         """
@@ -282,7 +283,7 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the file system that the layout's images can fill. End fio if it is nearly full."""
+        """Watch the file system that stores the layout's images, and end fio when that file system is nearly full."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

@@ -34,7 +34,7 @@ _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
 def uptime_s(host: Host) -> float:
-    """Return the seconds since the host booted, which is the time in its kernel log; infinite if unknown."""
+    """Return the seconds since the host booted, the clock of its kernel log; infinite if unknown."""
     words = text_of(host, "/proc/uptime").split()
     return float(words[0]) if words else float("inf")
 
@@ -42,8 +42,8 @@ def uptime_s(host: Host) -> float:
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
     """Return a finding for each disk for which the main host's kernel has logged errors since `since_s`.
 
-    `since_s` is in seconds since the host booted. `failed`: the trial failed. Otherwise the layout survived the errors,
-    and the finding is a note. Empty if the log cannot be read.
+    `since_s` is in seconds since the host booted. `failed`: whether the trial failed. If it did not, the layout
+    survived the errors, and the findings are notes. Empty if the log cannot be read.
     """
     if since_s == float("inf"):
         return ()
@@ -61,7 +61,7 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the sysfs counter of each leaf on the main host, and of the disks that store loop files."""
+    """Yield a description and the sysfs `stat` file of each leaf on the main host, and of each disk with loop files."""
     for leaf in leaves:
         if not leaf.host:
             yield f"the disk {leaf.name} ({leaf.path})", leaf.counter
@@ -115,9 +115,9 @@ def _layer_faults(run_host: Host, tree: TreePlan) -> tuple[LayerFault, ...]:
 def slowed_disks(
     leaves: Sequence[Leaf], readings: Sequence[CounterReading], start_s: float, end_s: float
 ) -> list[Finding]:
-    """Return a note for each disk that became at least 10 times slower from the first third of a window to the last.
+    """Return a note for each disk that was at least 10 times slower in the last third of a window than in the first.
 
-    The time per request and the time per byte must both have grown, so that a change of the load does not count.
+    Both the time per request and the time per byte must have grown, so that a change in the load does not count.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:

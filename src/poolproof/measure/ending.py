@@ -31,7 +31,7 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class BinnedPercentile:
-    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of a latency."""
+    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of the latency."""
 
     metric: Metric
     bin_width: float
@@ -58,7 +58,7 @@ class Ending:
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
-        """Return the decision based on the reports so far: on the rate and, once that has converged, the percentile.
+        """Return the decision based on the rate so far and, once the rate has converged, on the percentile.
 
         Raises a CommandError if the host did not answer.
         """
@@ -75,7 +75,7 @@ class Ending:
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule with the longest write-back cycle at the write rate so far."""
+        """Return the rule with its `turnover_s` set to the longest write-back cycle at the write rate so far."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -101,9 +101,9 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return the interval between fio's reports in seconds.
+    """Return the interval between fio's reports, in seconds.
 
-    With few clones, it is short enough for trials of `shortest_s`.
+    With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s.
 
     Each report costs fio a few milliseconds. `shortest_s` is infinite if no decision needs samples.
     """
@@ -115,7 +115,7 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule with a `max_s` that lets a trial converge, even if little of the budget is left."""
+    """Return the rule with `max_s` raised, if necessary, to the time that a trial needs for enough samples."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
@@ -154,7 +154,7 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return a decision, whose rate has converged, with the percentile taken into account.
+    """Return a decision that takes the percentile into account. The rate has converged in the given decision.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
     histograms, the rate alone decides.

@@ -23,7 +23,7 @@ def found_directory(node: Node) -> str | None:
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """Return the paths of the load's files in that directory."""
+    """Return the paths of the load's files in the directory."""
     return tuple(_ends(load, directory))
 
 
@@ -32,8 +32,8 @@ def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) 
 
     A block device can be measured unwritten if no workload of the campaign fills it.
 
-    Raises a CampaignError if the layout is built empty, a workload could change a file, or a file is missing or too
-    short.
+    Raises a CampaignError if the layout is built empty, a workload could change a file, a file is missing or too short,
+    or another workload would fill the block device.
     """
     every = tuple(cells)
     unfilled = [cell for cell in every if not cell.workload.fill]
@@ -72,7 +72,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return how many bytes of each file the load needs, by path: the end of the last range that the load uses."""
+    """Return how long each file must be, in bytes and by path: up to the end of the last range that the load uses."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
@@ -81,7 +81,7 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is long enough for the job: fio would extend and overwrite a shorter file."""
+    """Check that the file exists and is long enough: fio would extend and overwrite a file that is too short."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")

@@ -51,7 +51,7 @@ def _rate(result: Outcome, metric: Metric) -> float | None:
 
 
 def _counted_once(result: Outcome) -> Outcome:
-    """Return the outcome with everything counted once: a part with separate directions loses their total."""
+    """Return the outcome with everything counted once: if a part reports each direction, its total is removed."""
     totals = [separate(part.read, part.write, part.trim, part.mixed) for part in result.parts]
     parts = (replace(part, mixed=total) for part, total in zip(result.parts, totals, strict=True))
     return replace(result, parts=tuple(parts))
@@ -97,6 +97,6 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the standard deviation of fio's rate samples (one per 500 ms) over their mean; None if unknown."""
+    """Return the standard deviation of fio's rate samples (one per 500 ms), divided by their mean; None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean

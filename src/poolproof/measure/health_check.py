@@ -69,7 +69,7 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 def _answers(host: Host, check: HealthCheck) -> bool:
     """Run one check, and kill the program if it hangs. True if it answered, even with an error.
 
-    Also True if the connection was lost: the thread that waits for fio reports that.
+    Also True if the connection was lost, because the thread that waits for fio reports that.
     """
     try:
         host.run(check.ask, timeout_s=LIMIT_S, check=False)

@@ -1,8 +1,8 @@
 """One run at a time on this machine: two runs would change each other's results.
 
 Each run holds a shared lock on the file `host`, and an exclusive lock on a file for each real disk and each existing
-directory that it uses. A run starts if nobody else holds `host`, or with --share-host if its own disks and directories
-are free. The kernel releases the locks when the process ends, even after SIGKILL.
+directory that it uses. A run can start if no other run holds `host` or, with --share-host, if its own disks and
+directories are free. The kernel releases the locks when the process ends, even after SIGKILL.
 
 The locks are in /run/lock, where every user can create files. POOLPROOF_LOCKS names another directory, for tests.
 Hosts over SSH and labs are not locked.

@@ -1,5 +1,6 @@
-"""What a layout left on the host because it could not be removed, such as a suspended pool. The run continues without
-the devices that this may still use.
+"""What a layout left on the host because it could not be removed, such as a suspended pool.
+
+The run continues without the devices that may therefore still be in use.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from poolproof.provision.undo import FailedUndo
 
 
 class Leftovers:
-    """The changes that could not be undone after their layout. They are undone at the end of the run, if possible.
+    """The changes that could not be undone when their layout was removed. They are tried again at the end of the run.
 
     `nodes`: the layouts by name.
     """
@@ -27,10 +28,11 @@ class Leftovers:
         return change.number in self._changes
 
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
-        """Record what could not be removed after these layouts, and return it.
+        """Record what could not be removed after these layouts, and return what was not recorded before.
 
-        A hung fio is found again after each later layout. Such a repetition is left out, and the journal marks it as
-        undone: the journal still has the same undo from the layout that caused it.
+        If fio hangs, the attempt to end it fails again after each later layout. Such a repeated failure is not
+        recorded, and the journal marks it as undone, because the journal still has the same undo from the layout that
+        caused it.
         """
         known = [change.undo for change in self._changes.values()]
         new = tuple(each for each in failed if each.change.undo not in known)

@@ -48,15 +48,15 @@ class LoadStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """Return the finding for the trial that was run again."""
+        """Return a note for the trial that was repeated because of this hang."""
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
 def nothing_moved(readings: Sequence[CounterReading], leaves: int, since_s: float) -> bool:
-    """True if no leaf device moved a byte in the last STILL_S seconds, all of which are after `since_s`.
+    """True if no leaf device moved a byte in the last STILL_S seconds and `since_s` is at least that long ago.
 
-    `since_s` is a time on the samples' clock. The first counters in each sample are those of the leaf devices.
-    False if there are no leaf devices.
+    `since_s` is a time on the samples' clock. Each sample begins with the counters of the leaf devices, whose number is
+    `leaves`. False if there are no leaf devices.
     """
     if not leaves or not readings or readings[-1].at_s - since_s < STILL_S:
         return False

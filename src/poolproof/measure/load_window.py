@@ -32,8 +32,8 @@ _SWING_S = 0.5
 class LoadRun:
     """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
 
-    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: the
-    decision ended fio. `warm_up`: the report at the start of the window; empty if the window starts with the run.
+    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: whether
+    the decision ended fio. `warm_up`: the report at the start of the window; empty if the window starts with the run.
     `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
     """
 
@@ -56,7 +56,7 @@ class LoadRun:
 def gathered(
     host: Host, load: Load, scratch: str, watch: LoadWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> LoadRun:
-    """Collect the output of a finished fio. `watch`: None if fio did not report while it ran.
+    """Collect the output of a finished fio run. `watch`: None if fio did not report while it ran.
 
     Raises a CommandError if the host did not answer.
     """
@@ -138,7 +138,10 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the 500 ms rates over their mean, as `figures_of` does from fio's samples."""
+    """Return the standard deviation of the rates per 500 ms, divided by their mean; None with fewer than four rates.
+
+    `figures_of` computes the same value from fio's own samples.
+    """
     values = series_of(statuses, _SWING_S, by_bytes=True).values[round(warmup_s / _SWING_S) :]
     if len(values) < 4 or not any(values):
         return None

@@ -100,7 +100,7 @@ class BuiltLayout:
 
     @property
     def is_bare_disk(self) -> bool:
-        """True for a single disk that is measured as the limit of the layouts that use it."""
+        """True if the layout is a single disk, which is measured alone as a limit for the layouts that use it."""
         return calibrated_device(self.name) is not None
 
     @property
@@ -160,7 +160,7 @@ class TrialContext:
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
-    """Return why something failed: the error of the first check that fails, or else `error` itself."""
+    """Return the cause of a failure: the error of the first check that fails or, if none fails, `error` itself."""
     for check in checks:
         try:
             check()

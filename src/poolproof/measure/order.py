@@ -13,13 +13,13 @@ from poolproof.results.runs.model import Trial
 class TrialOrder:
     """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
 
-    If the machine's speed drifts, all workloads are affected equally. The same seed gives the same order. A workload
-    that has converged skips later rounds; it catches up if later trials show that trials differ more. So each trial
-    must be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors` returns how much the trials
-    of a cell typically differ in this run.
+    A drift of the machine's speed therefore affects all workloads equally. The same seed gives the same order. A
+    workload that has converged skips later rounds; it catches up if later trials show that trials differ more than
+    assumed. Each trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run.
+    `priors` returns how much the trials of a cell typically differ in this run.
 
     Each build of the layout has its own rounds, and only the trials of a build decide whether that build needs another
-    one.
+    trial.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class TrialOrder:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return the number of trials that are certain now. From then on, `is_new` is true for all others."""
+        """Return the number of trials that will certainly run. From then on, `is_new` is true for all other trials."""
         self._announced = {
             (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
             for name in self._workloads
@@ -86,8 +86,8 @@ class TrialOrder:
 
         The workload with the fewest trials is next; the order of the round breaks ties.
 
-        `among`: the workloads whose files were prepared. Workloads that had converged by then are left out, even if
-        later trials show that they need another one.
+        `among`: the workloads whose files were prepared. Workloads that had already converged were not prepared. They
+        are left out, even if later trials show that they need another trial.
         """
         names = self._workloads if among is None else among
         while True:
@@ -101,8 +101,8 @@ class TrialOrder:
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
         """Return the trials that will certainly run, with their numbers, in one build or in all builds.
 
-        For each workload, these are the trials that a build still needs to reach the minimum. If the build has the
-        minimum, it is one more trial if one is needed now.
+        For each workload, these are the trials that a build still needs to reach the minimum. Once a build has reached
+        the minimum, this is one more trial, if one is needed now.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}

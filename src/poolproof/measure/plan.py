@@ -58,8 +58,8 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 class RunPlan:
     """A run's input, checked before anything is changed.
 
-    `nodes`: the tree of layers of each layout, by its name. `cells`: the campaign's workloads. `bare_cells`: the
-    workloads that run on each disk alone.
+    `nodes`: the tree of layers of each layout, by the layout's name. `cells`: the campaign's workloads. `bare_cells`:
+    the workloads that run on each disk alone.
     """
 
     campaign: Campaign
@@ -109,7 +109,7 @@ def make_plan(
 
     Raises:
         CampaignError: an expression, a device, an option or a size cannot work.
-        HostError: a program, a kernel file system, root or disk space is missing.
+        HostError: the host lacks a program, a kernel file system or disk space, or commands do not run as root.
         GuardError: a disk must not be overwritten.
         FioError: fio is missing or too old.
     """
@@ -137,7 +137,7 @@ def make_plan(
 
 
 def check_expressions(campaign: Campaign) -> None:
-    """Raise a CampaignError if an expression cannot work on any host, or the budget is too small."""
+    """Raise a CampaignError if an expression or a trim cannot work on any host, or if the budget is too small."""
     for layout in campaign.layouts:
         _resolved(layout, campaign)
     check_trims(campaign)
@@ -162,7 +162,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return the steps of every layout. Each is planned as if it were the only one: only one exists at a time."""
+    """Return the steps of every layout. Each is planned on its own, because only one layout exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
@@ -289,7 +289,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     """Raise a CampaignError if the test files do not fit on the layout.
 
-    The estimate of its capacity is on the low side.
+    The layout's capacity is estimated conservatively.
     """
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}

@@ -37,7 +37,7 @@ def prepare(
 
     Raises:
         FioError: fio could not write the files.
-        GuardError: a disk to be filled is no longer the one that was named.
+        GuardError: a disk to be filled is no longer the one that the campaign names.
     """
     place = _on_device if layout.is_block else _on_file_system
     placed = place(host, layout, cells, listener)
@@ -67,7 +67,7 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, up to the end of the largest workload. All workloads share it."""
+    """Fill the device once, up to the last byte that any workload uses. All workloads share the data."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -151,7 +151,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files; none if the load makes its files in each trial."""
+    """Return the paths of the user's files; empty if the load creates its files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
@@ -169,7 +169,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create the empty directories on every branch of a union, so that the union can choose a branch for each file."""
+    """Create the directories, empty, on every branch of a union, so that it can choose a branch for each file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -179,7 +179,7 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 
 
 def flush(host: Host, layout: BuiltLayout) -> None:
-    """Flush everything that the layout has in RAM to its disks, and wait until their queues are empty.
+    """Flush everything that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
 
     A `dir` layout is only flushed, because its disk is shared and may never be idle.
 
@@ -233,9 +233,9 @@ def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[
 
 
 def _await_empty_caches(host: Host, layout: BuiltLayout) -> None:
-    """Wait until the layers' own caches have at most 32 MiB of data.
+    """Wait until the layers' own caches contain at most 32 MiB of data in total.
 
-    Opening the layout may read that much. Raises a BuildError if a cache still has more after 20 s.
+    Opening the layout may read that much. Raises a BuildError if they still contain more after 20 s.
     """
     deadline = time.monotonic() + _EMPTY_LIMIT_S
     while (cached := cached_bytes(layout.tree, host)) is not None and cached > _EMPTY_BYTES:

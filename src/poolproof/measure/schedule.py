@@ -21,13 +21,13 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""The safety factor of estimated times: of a round of adaptive sampling, and of a trial with enough events."""
+"""The safety factor for estimated times: for a round of adaptive sampling, and for a trial with enough events."""
 _MOST_RESERVED = 0.75
 """The maximum share of the spare time that is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""How many cells with a rate, and how many with a percentile, get a second trial if the minimum is one.
+"""How many cells measured by a rate, and how many measured by a percentile, get a second trial if one is the minimum.
 
-Half of them may fail.
+Half of the second trials may fail.
 """
 
 
@@ -49,11 +49,11 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
     """Yield the cells that get a second trial.
 
-    Second trials show how much trials differ, so single trials get an interval.
+    Second trials show how much trials differ, so that an interval can be given even for single trials.
 
-    The cells are spread evenly over those with a rate and over those with a percentile; a kind with too few cells gets
-    none. The goal's cells are included unless the goal covers all cells: a single trial decides nothing, and a second
-    one is cheaper now than after the layout has been removed.
+    The second trials are spread evenly over the cells measured by a rate, and likewise over those measured by a
+    percentile; a kind with too few cells gets none. The goal's cells are included unless the goal covers all workloads:
+    a single trial decides nothing, and a second one is cheaper now than after the layout has been removed.
     """
     if len(campaign.goal_workloads) < len(campaign.workloads):
         yield from (CellKey(layout.name, goal.name) for layout in campaign.layouts for goal in campaign.goal_workloads)
@@ -66,7 +66,7 @@ def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
 
 
 class Schedule:
-    """The time left in a budget, and the layouts that get it. Trials before an interruption count as time spent."""
+    """The time left in a budget, and the layouts that get it. Trials before an interruption count as spent time."""
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
@@ -97,14 +97,12 @@ class Schedule:
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings of the next trial.
+        """Return the settings of the next trial, whose time limit leaves the minimum time for all other certain trials.
 
-        Its time limit leaves enough time for the minimum of every other certain trial.
-
-        `layout`: the layout that is built now. The time beyond all minimum times is spent in this order: a reserve for
-        the first round of adaptive sampling; the time that trials of the goal need if they do not converge; the other
-        workloads. Trials of the same kind get equal shares, but if the goal is a percentile, each of its trials may
-        take until it has enough events.
+        `layout`: the layout that is currently built. The time beyond all minimum times is spent in this order: a
+        reserve for the first round of adaptive sampling; the time that trials of the goal need if they do not converge;
+        the other workloads. Trials of the same kind get equal shares, but if the goal is a percentile, each of its
+        trials may take until it has enough events.
         """
         measure = self._campaign.measure
         assert measure.until is not None, "a schedule needs `until`"
@@ -130,8 +128,8 @@ class Schedule:
     def _events_s(self, layout: str, workload: str) -> float:
         """Return how long a trial must be for its percentile to have enough events; 0 for a rate.
 
-        The rate of events is that of the cell's earlier trials, otherwise that of the slowest layout so far, otherwise
-        that of a slow layout.
+        The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
+        far. Before the first trial of the workload, a low rate is assumed.
         """
         of_workload = [trial for trial in self._trials() if trial.workload == workload]
         own = [trial for trial in of_workload if trial.layout == layout] or of_workload
@@ -167,8 +165,8 @@ class Schedule:
     def begin_round(self, candidates: Sequence[str]) -> list[str]:
         """Allow one more trial of the goal's workloads on these layouts, and return the layouts that need one.
 
-        Layouts that skipped earlier rounds catch up. So the number of rounds is at most the maximum number of trials of
-        a cell minus the minimum number, which `eliminate` relies on.
+        Layouts that skipped earlier rounds catch up, so there are at most as many rounds as the difference between the
+        maximum and the minimum number of trials of a cell. `eliminate` relies on this.
         """
         self._reserved_s = 0.0  # this round spends the reserve
         had = max([self._most, *(len(cell) for name in self._orders for cell in self._goal_cells(name))])
@@ -222,10 +220,10 @@ class Schedule:
     def _least_s(self, ahead: Sequence[CellKey], built: str) -> float:
         """Return the minimum time in seconds for trials of these cells, with their overhead and the builds they need.
 
-        A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. It lasts
-        less if an earlier trial of the workload (or, if there is none, of any workload) was shorter, because this
-        host's cycles are then shorter. Time beyond a trial's limit, for example while a queue is stuck behind a flush,
-        counts as overhead.
+        A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. If an
+        earlier trial of the workload (or, if there is none, of any workload) was shorter, that time is used, because
+        this host's cycles are then shorter. Time beyond a trial's limit, for example while a queue is stuck behind a
+        flush, counts as overhead.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
@@ -244,7 +242,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return the measured seconds of each trial so far, by workload."""
+        """Return how many seconds fio ran in each trial so far, by workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

@@ -197,7 +197,9 @@ def measure_run(
     run: RunDirectory,
     listen: contextlib.AbstractContextManager[Listener],
 ) -> None:
-    """Run the remaining trials. When this returns or raises, the layouts are removed unless the host is unreachable.
+    """Run the remaining trials.
+
+    When this returns or raises, the layouts have been removed, unless the host is unreachable.
 
     Raises:
         Interrupted: Ctrl-C or a signal.
@@ -239,7 +241,7 @@ def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextM
 
 
 def check_measured(run: RunDirectory) -> None:
-    """Raise a BuildError with the first trial's finding if no trial of a layout has results.
+    """Raise a BuildError with the first trial's finding if no trial of any layout has results.
 
     Trials of bare disks are ignored: the user asked for the layouts.
     """

@@ -35,7 +35,7 @@ def free_bytes(host: Host, directory: str) -> int | None:
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
-    """Return how many bytes the layout's images in `state_dir` can take with `data_bytes` of test files.
+    """Return how many bytes the layout's images in `state_dir` can take up with `data_bytes` of test files.
 
     This is the data with its copies and parity, plus the metadata, but at most the total size of the images.
     """
@@ -64,9 +64,9 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 
 @contextlib.contextmanager
 def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Watch the free space of these directories from a thread, and call `stop` when it is nearly used up.
+    """Watch the free space of these directories from a thread, and call `stop` when it has nearly run out.
 
-    A directory that has little space from the start is not watched, because the run is then not the reason.
+    A directory that has little space from the start is not watched, because the run did not use up that space.
 
     Yields a function that raises a BuildError if `stop` has been called. The BuildError also replaces any
     PoolproofError that leaves the context after that.

@@ -16,7 +16,7 @@ _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """Return the facts about an open layout. `volume`: its top, whose path has no symbolic links."""
+    """Return the facts about an open layout. `volume`: the layout's top; its path contains no symbolic links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
@@ -54,7 +54,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _writes_to_ram(host: Host, mount: Mount) -> bool:
-    """True if the mount is an overlay that stores written files in RAM, because its upper directory is there."""
+    """True if the mount is an overlay whose upper directory, where written files are stored, is in RAM."""
     upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
     if mount.file_system != "overlay" or not upper:
         return False
@@ -84,11 +84,11 @@ def _is_of_the_machine(leaf: Leaf) -> bool:
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices if each is known to be a separate disk; otherwise None.
+    """Return the number of leaf devices if each is known to be a separate disk of a known kind; otherwise None.
 
-    An emulated disk is one disk, whose model sets `rotational`. For the other disks of a guest this is unknown:
-    `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. A loop device
-    takes the flag from the disk with its file, and the host may cache that file.
+    An emulated disk is one disk, and its model sets `rotational`. A guest's other disks are not known: `rotational` is
+    the hypervisor's default, and the hypervisor's cache is below the guest's counters. Nor are loop devices: each takes
+    the flag from the disk that stores its file, and the host may cache that file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None

@@ -65,10 +65,10 @@ class _TrialMeasurements:
     """The measurements of a trial: fio's run, the counters around the window, the samples in it, seconds per phase.
 
     `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
-    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. The last two are
-    futures, which raise an error if reading failed. `host`: memory and processors before fio, after fio, and after the
-    drain. `counters`: the growth of other counters from before fio until after the drain. `clock_ahead_s`: by how much
-    the time of day was ahead of the clock of the samples when fio had ended.
+    `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. `busy_with` and
+    `vdevs` are futures, which raise an error if reading failed. `host`: memory and processors before fio, after fio,
+    and after the drain. `counters`: the growth of other counters from before fio until after the drain.
+    `clock_ahead_s`: by how much the time of day was ahead of the clock of the samples when fio had ended.
     """
 
     fio: LoadRun
@@ -283,7 +283,7 @@ def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending |
 
 
 def _pause(context: TrialContext) -> float:
-    """Measure the disks' background I/O briefly, longer before the first trial. Returns the seconds that it took."""
+    """Measure the disks' background I/O, for longer before the first trial. Returns how many seconds this took."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
     before = read_now(context.host, context.layout.leaves)
     time.sleep(min(longest_s, share * context.measure.shortest_s))

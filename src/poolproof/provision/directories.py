@@ -239,8 +239,8 @@ def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...
 def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """Return a leftover without a journal, with the commands to remove it by hand.
 
-    The first command lists the processes that use the state directory. If the directory is outside the work directory,
-    the only command is the `poolproof clean` command that prints the other commands.
+    The first command lists the processes whose command lines contain the directory's name. If the directory is outside
+    the work directory, the only command is the `poolproof clean` command that prints the other commands.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:
@@ -251,7 +251,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
 def _clean_command(found: Leftover, host: Host) -> str:
     """Return the command that cleans up a leftover.
 
-    Without a run directory, `poolproof clean` covers the default work directory and explains lost runs.
+    `poolproof clean` without an argument covers the default work directory and explains lost runs.
     """
     if found.condition == "dead" and _parent(found.state.path) != DEFAULT_WORK:
         return found.next[0]

@@ -1,4 +1,4 @@
-"""The journal of a run: every change to a host and how to undo it. A change is on disk before it is made.
+"""The journal of a run: every change to a host and how to undo it. Each change is recorded on disk before it is made.
 
 The file is JSON Lines, and each line is synced. A line is either a change (`number`, `title`, `argv`, `undo`, `host`)
 or says that the change with this `number` has been undone. A crash can cut off only the last line. The change in an
@@ -73,7 +73,7 @@ def undo_kinds() -> tuple[type[Undo], ...]:
 class Journal:
     """An append-only file of changes. If the file exists, new lines are appended to the existing ones.
 
-    Raises a RunError if a complete line is damaged or the file cannot be read. No link is followed.
+    Raises a RunError if a complete line is damaged or the file cannot be read. Symbolic links are not followed.
     """
 
     def __init__(self, path: Path) -> None:

@@ -87,9 +87,8 @@ class LayoutPlan:
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
     """Return the host facts that are needed to plan these layouts.
 
-    Raises:
-        HostError: a directory of a `dir` layout does not exist or is not writable.
-        CampaignError: a disk that the campaign names does not exist.
+    Raises a HostError if a directory of a `dir` layout does not exist, is not writable, or could be replaced by another
+    user.
     """
     loops = loop_facts(host)
     return HostFacts(
@@ -104,7 +103,8 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
     """Return the plan of one layout. This is a pure function of the campaign and the host's facts.
 
-    Raises a GuardError if a disk may not be overwritten, and a HostError if the host can't build the layout.
+    Raises a CampaignError if a disk or a disk model does not exist, a GuardError if a disk may not be overwritten, and
+    a HostError if the host can't build the layout.
     """
     added, numbers = _plan_added(node, {}, context)
     volumes = {name: plan.volume for name, plan in added.items()}
@@ -129,7 +129,7 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
     """Return the plan that changes the core, which has already been built, into `node`.
 
-    The caller must have checked that such a change is possible. The plan contains all devices of `node`, but steps only
+    The caller must have checked that the change is possible. The plan contains all devices of `node`, but steps only
     for new devices. Raises the same errors as `plan_layout`.
     """
     built = _built_volumes(core)
@@ -164,7 +164,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Make a HostError name the layout, its position in the campaign and its devices, instead of the devices' paths."""
+    """Make a HostError name the layout and its place in the campaign, and name devices instead of their paths."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -176,7 +176,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Return all block devices of the host if a layout uses a real disk; otherwise none.
+    """Return all block devices of the host; empty if no layout uses a real disk.
 
     Signatures are read only from the disks that the layouts use, because reading wakes a sleeping disk.
     """
@@ -216,7 +216,7 @@ def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Belo
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the only disk; None if there are several, because no single disk then counts all bytes."""
+    """Return the disk if there is exactly one; None otherwise, because none of several disks counts all bytes."""
     return found[0] if len(found) == 1 else None
 
 

@@ -1,7 +1,7 @@
 """Journals of older versions contain commands as undos.
 
 Each command that poolproof wrote is converted into a typed undo. The stored command itself is never run. A command in
-another form cannot be converted and is reported.
+any other form cannot be converted and is reported.
 """
 
 import re

@@ -69,9 +69,9 @@ def refusal(undo: Undo, owned: Owned) -> str | None:
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """Return why a file or tree of the undo is not where its path says: a directory in the path is a symbolic link.
+    """Return what is wrong if a path in the undo leads through a symbolic link to another directory; None otherwise.
 
-    None if there is no such link. Raises a CommandError if the host does not answer.
+    Links above the run's own directories are allowed. Raises a CommandError if the host does not answer.
     """
     for path in (value for check, value in checked_values(undo) if check.is_file):
         place = next((place for place in owned.places if path.startswith(f"{place}/")), "/")

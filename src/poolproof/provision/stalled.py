@@ -34,7 +34,7 @@ _HANGING = ("nbdfuse",)
 class StalledDisks:
     """Watches the disks of a run from a thread while the context lasts.
 
-    `owned` limits what may be ended. `found` contains a text about each disk that stalled.
+    `owned` limits which programs may be ended. `found` contains a text about each disk that stalled.
     """
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:
@@ -87,7 +87,7 @@ class StalledDisks:
             self._end_servers(loop, servers, host)
 
     def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return how to end the programs that serve the loop device's file; empty if the file needs none."""
+        """Return how to end the programs that serve the loop device's file; empty if no program serves the file."""
         base = loop.file.removesuffix(".disk")
         daemons = [
             each.undo

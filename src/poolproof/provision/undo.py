@@ -62,7 +62,7 @@ def undo_all(
 
     An undo of anything that is not in `owned` fails and is not performed.
 
-    Commands of a killed poolproof process are awaited first, because they would otherwise make their changes later.
+    Commands of a killed poolproof process are awaited first, because they could otherwise make their changes later.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]

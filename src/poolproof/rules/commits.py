@@ -12,9 +12,9 @@ from poolproof.rules.reported import each_sync_has_data
 class Commits:
     """The syncs that had data to write, and the requests that made data durable.
 
-    `needed` is the number of such requests that the syncs need. It is lower than `syncs` if several clones sync at
-    once, because one flush serves all of them. `durable` is the number that was counted; None if the kernel does not
-    count the flushes of a disk.
+    `needed` is the smallest number of such requests that the syncs need. It is lower than `syncs` with several clones,
+    because one flush can serve a sync of each of them. `durable` is the number that was counted; None if the kernel
+    does not count the flushes of a disk.
     """
 
     syncs: int
@@ -47,10 +47,11 @@ def commits(case: Case) -> Commits | None:
 
 
 def _syncs(case: Case, reported: PartOutcome) -> int:
-    """Return the number of syncs that had data to write; 0 if the job asks for no syncs.
+    """Return the number of syncs that had data to write; 0 if the job requests no syncs.
 
     fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
-    may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes.
+    may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes, and none if each write
+    is itself synchronous.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

@@ -1,15 +1,17 @@
 """Request accounting for the rules: whether the disks' requests cover the I/Os that fio counted.
 
-Byte counts can prove a bandwidth. They prove neither IOPS nor latency if one request moves more than one I/O asked for,
-such as readahead, a whole ZFS record, or a page for a block of 512 bytes: the cache then serves many later I/Os. So
-each I/O needs its own work at the disks, which is counted in up to four ways. The lowest count decides:
+Byte counts can prove a bandwidth. They prove neither IOPS nor latency if one request moves more than an I/O asked for,
+for example because of readahead, or because a whole ZFS record or page is read for a block of 512 bytes: the cache then
+serves many later I/Os. So each I/O needs its own work at the disks, which is counted in up to four ways. The lowest
+count decides:
 
 - Requests, including merged ones: blk_account_io_merge_bio() and blk_account_io_merge_request() in the kernel's
   block/blk-merge.c count each merged request (Linux 5.10). Splitting at `max_sectors_kb`, journals and metadata only
   add requests. A write needs a request for each copy (`_copies`). ZFS and the page cache combine neighbouring blocks
   before the block layer sees them (vdev_queue_aggregate() in OpenZFS 2.1), and nothing counts that. Sequential I/O with
   fewer requests than I/Os is therefore unproven. Random I/O has no neighbouring blocks.
-- The bytes of large I/Os, which are split at `max_sectors_kb`, so that their many requests do not show what is missing.
+- The bytes of large I/Os. These are split at `max_sectors_kb` into many requests, whose number does not show what is
+  missing.
 - The bytes of whole records, because ZFS verifies the checksum of a record as a whole (arc_read() in OpenZFS 2.1).
 - Misses in the ARC (demand_data_misses and prefetch_data_misses in arcstats, direct_read_count from 2.3 on).
 """
@@ -182,9 +184,9 @@ def data_write_requests(case: Case) -> int | None:
     """Return the write requests, without those that btrfs needs for its metadata; None if they were not counted.
 
     btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
-    writes change many tree blocks, whose requests would stand for data that was joined or overwritten in RAM. The bytes
-    beyond the data show how many tree blocks there were at least. Writes that leave RAM one by one need no such
-    arithmetic.
+    writes change many tree blocks, and the requests for these would make up for data that was combined or overwritten
+    in RAM. The bytes beyond the data show the minimum number of tree blocks. If writes leave RAM one by one, nothing is
+    subtracted.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
     if requests is None or found is None or block is None:
@@ -198,7 +200,7 @@ def data_write_requests(case: Case) -> int | None:
 
 
 def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of the metadata blocks below the files, which older runs do not have; None without btrfs."""
+    """Return the size of btrfs's metadata blocks, by default if the run did not record it; None without btrfs."""
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 

@@ -162,14 +162,16 @@ def writes_at_end(case: Case) -> Flow | None:
 
 
 def deferred_writes(case: Case) -> Flow | None:
-    """Compare what the leaf devices had written when fio ended with all that they wrote for it, less background writes.
+    """Compare what the leaf devices had written when fio ended with all that they wrote because of fio.
+
+    Background writes are subtracted.
 
     With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
     Data that ZFS has committed to its intent log is not deferred, although its transaction group writes it again.
 
     None if fio wrote nothing, if a leaf device was not counted, or if each write had left RAM when it returned. Also
-    None if all data was synced when fio ended, because only the file system's own structures follow. ZFS is the
-    exception: its data may then be in the intent log only.
+    None if all data was synced when fio ended, because only the file system's own metadata is written after that. ZFS
+    is the exception: its data may then be in the intent log only.
     """
     found = account(case)
     writers = [job for job in case.jobs if job.writes]
@@ -225,8 +227,8 @@ def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
 def _durable_at_end(case: Case, found: Account) -> float:
     """Return the bytes that the leaf devices had written when fio ended.
 
-    If everything was synced by then, each byte on a log vdev counts as the bytes that its transaction group writes
-    later.
+    If everything was synced by then, each byte on a log vdev counts as the bytes that are written for it later, with
+    its transaction group.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes

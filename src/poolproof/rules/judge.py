@@ -35,7 +35,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, but leave out explanations for metrics that turned out not to be unproven.
+    """Yield the findings, without those that explain why a metric is unproven if it has another verdict.
 
     A finding that explains why several metrics are unproven is limited to those that are.
     """

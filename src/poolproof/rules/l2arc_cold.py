@@ -29,7 +29,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return l2arc_write_max in bytes per second: the value that is set, or else the release's default."""
+    """Return l2arc_write_max in bytes per second: the current value or, if unknown, the release's default."""
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)

@@ -153,7 +153,7 @@ Check = Callable[[Case], Findings]
 
 
 def rule_id(module: str) -> str:
-    """Return the id of the rule in a module: the name of the file, with dashes."""
+    """Return the id of the rule in a module: the name of the file, with dashes instead of underscores."""
     return module.rpartition(".")[2].replace("_", "-")
 
 

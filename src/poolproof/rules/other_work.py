@@ -30,8 +30,8 @@ def _in_result(case: Case) -> Findings:
 def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
     """Yield a finding if other processes used processors and tasks had to wait for one.
 
-    The threads of the load may also wait for each other. If other processes cause the delay, they use processor time
-    meanwhile.
+    The threads of the load may also wait for each other, so their delay counts only if other processes used enough
+    processor time to explain it.
     """
     used, delayed = others.cpu_s / others.seconds, others.delay_share
     waiting = None if others.waiting_s is None else others.waiting_s / others.seconds

@@ -81,7 +81,7 @@ def _syncs(case: Case) -> bool:
 
 
 def _each_sync_is_stored(case: Case) -> bool:
-    """True if the disks got at least the blocks that each sync had to store, although more was overwritten in RAM.
+    """True if the disks got at least the blocks that each sync had to store, even if others were overwritten in RAM.
 
     With fsync=4 on a file of one block, three out of four writes never leave RAM, but each sync stores the block.
     """

@@ -57,7 +57,7 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
     """Return a check that calls `look` for each direction of each job.
 
-    The check yields at most one finding per job name and direction, the first, because clones share their name.
+    The check yields only the first finding for each job name and direction, because clones share their name.
     """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
@@ -65,7 +65,7 @@ def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Chec
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
     """Return a check that calls `look` for each job.
 
-    The check yields at most one finding per job name, the first, because clones share their name.
+    The check yields only the first finding for each job name, because clones share their name.
     """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())

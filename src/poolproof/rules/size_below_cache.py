@@ -31,7 +31,7 @@ def _cache(case: Case) -> tuple[int, str]:
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the size as text, rounded up to whole GiB if the memory has at least 1 GiB."""
+    """Return twice the size of the memory as text, rounded up to whole GiB if the memory has at least 1 GiB."""
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -60,7 +60,7 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return direct=1 if the target honours it.
 
-    Otherwise return a size that is twice the memory, over all clones together.
+    Otherwise return a size with which all clones together use twice the memory; empty if its size is unknown.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

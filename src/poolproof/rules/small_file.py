@@ -67,9 +67,9 @@ def _is_buffered(case: Case, job: LoadPart) -> bool:
 def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
     """True if random reads were faster than flash, and RAM may have served them.
 
-    RAM may serve buffered reads, and reads that were repeated many times unless the source shows direct=1. If the job
-    is unknown, its name shows whether it is random. An unknown latency is replaced with the interval between two reads
-    of a clone that has one I/O in flight.
+    RAM may serve buffered reads, and also reads that go over the files at least twice, unless the source shows
+    direct=1. If the job is unknown, its name shows whether it is random. An unknown latency is replaced with the
+    interval between two reads of a clone that has one I/O in flight.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")
     is_random = job.is_random if job is not None else "rand" in part.job.name.lower()

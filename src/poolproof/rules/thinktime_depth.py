@@ -18,8 +18,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Repeat the findings on the job for a result. The bytes agree at any queue depth, so they cannot clear these
-    findings.
+    """Yield the findings on the job for its result too.
+
+    The bytes agree at any queue depth, so they cannot clear these findings.
     """
     if case.outcome is not None:
         yield from _in_job(case)

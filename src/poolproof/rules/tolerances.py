@@ -11,7 +11,7 @@ READ = 0.85
 0.885, because three earlier runs with other random offsets had left an eighth of the file in RAM."""
 
 ALL_READ = 0.95
-"""If the disks read more than this share of the bytes, rules do not even note that some data came from RAM."""
+"""If the disks read at least this share of the bytes, rules do not even note that some data came from RAM."""
 
 WRITTEN = 0.9
 """The share of the bytes that the disks must have written. No cache can keep writes from the disks after the flush, so

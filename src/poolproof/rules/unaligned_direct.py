@@ -27,7 +27,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1 if each write is committed, because it adds nothing then.
+    """Remove direct=1 if each write is committed, because direct=1 then adds nothing.
 
     Otherwise set a block size of whole pages.
     """

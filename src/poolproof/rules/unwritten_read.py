@@ -69,7 +69,7 @@ def _after_partial_writes(case: Case) -> Findings:
 
 
 def _after_other_commands(case: Case) -> Findings:
-    """Yield a finding if another command of the same script made the file or device without writing data to it."""
+    """Yield a finding if another command of the same script left the file or device without data."""
     for job in case.jobs:
         program = prepared_by(job, case.empty)
         if program and job.reads and job.may_use_page_cache and not was_filled(case, job):
@@ -83,7 +83,7 @@ def _after_other_commands(case: Case) -> Findings:
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
     """Return the bytes per second that a job with a time limit needs to write its whole file `passes` times.
 
-    None if almost any disk reaches that rate, or if the job has no known size or no time limit.
+    None if this is at most 500 MB/s, or if the job has no known size or no time limit.
     """
     moved = part.size_bytes
     if not moved or not part.runtime_s:

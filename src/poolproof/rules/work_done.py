@@ -47,8 +47,8 @@ def _meaning(error: int) -> str:
 def _is_idle(job: PartOutcome) -> bool:
     """True if the job moved 0 bytes in every direction.
 
-    The output may contain no direction at all. Then the job counts as idle only if the output has its run time or CPU
-    usage, which fio prints below the directions: this proves that nothing was cut off.
+    If the output contains no direction at all, the job counts as idle only if the output has its run time or CPU usage.
+    fio prints these below the directions, so their presence proves that nothing was cut off.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
