@@ -36,7 +36,7 @@ def test_the_list_of_runs_counts_them(runs: Command) -> None:
     lines = {line.split()[0]: line for line in out.splitlines()}
     assert code == 0 and "!" not in lines["clear"]
     assert lines["few"].endswith("! 1 cell with too few events")
-    assert lines["negative"].endswith("! 1 with a trial whose value is unusable")
+    assert lines["negative"].endswith("! 1 cell with an unusable value")
     found = {
         each["run"]: (each["unusable"], each["too_few"])
         for each in json.loads(runs("runs", "runs", "--json")[1])["runs"]
