@@ -150,7 +150,7 @@ def read_claims(node: Node) -> tuple[Claim, ...]:
     """Read the list of claims under `expect:`.
 
     Raises:
-        CampaignError: the node is not a list, or a claim has an unknown key or cannot be parsed.
+        CampaignError: the node is not a list, or a claim has an unknown key, lacks a key or cannot be parsed.
     """
     if not isinstance(node, YamlList):
         raise node.spot.mistake("expected a list of claims after `expect`", _EXAMPLE)

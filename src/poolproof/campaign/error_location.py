@@ -23,7 +23,9 @@ def located_at(origin: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def located_in(workload: Workload) -> Iterator[None]:
-    """Like `located_at`, but the prefix is the line of the option that the error is about, or else of the workload."""
+    """Like `located_at`, but the prefix is the line of the option that the error is about, or else that of the
+    workload.
+    """
     try:
         yield
     except PoolproofError as error:

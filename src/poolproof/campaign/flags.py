@@ -188,7 +188,7 @@ def parse_workload_flag(text: str) -> tuple[Workload, ...]:
     metric, as in a campaign file.
 
     Raises:
-        CampaignError: the preset or metric is unknown, an option has no value, or a brace is not closed.
+        CampaignError: the text has a mistake, such as an unknown preset, an option without a value or an open brace.
     """
     spot = Spot(f"--workload {text}")
     named = _NAMED_WORKLOAD.fullmatch(text)

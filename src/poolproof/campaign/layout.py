@@ -1,6 +1,6 @@
 """Layouts as written in a campaign: a name, and an expression whose braces may describe several layouts.
 
-Braces are expanded as by a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
+Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
 """
 
 import itertools

@@ -129,7 +129,7 @@ class Until:
     """The parameters of `measure: {until: 3%}`: trials run until the result is precise instead of for a fixed time.
 
     `tolerance` is half the width of the confidence interval, as a fraction of the mean. `confidence` is the confidence
-    of the interval. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
+    level of the interval. A trial lasts from `min_s` to `max_s` seconds. `steady` is the criterion for a steady rate.
     """
 
     tolerance: float = 0.03

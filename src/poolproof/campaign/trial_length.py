@@ -12,7 +12,7 @@ from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.metrics import MetricId, metric_of
 
 SLOW_PER_S = 50.0
-"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk completes, at random or with flushes."""
+"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk completes with random I/O or flushes."""
 
 _LONGEST_DEFAULT_S = 60
 _OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")

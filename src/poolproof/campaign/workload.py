@@ -37,8 +37,8 @@ def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
     """Read a workload of a campaign file: the name of a preset, or a mapping of options.
 
     Raises:
-        CampaignError: the workload's name, preset, metric or a job section is invalid, a value has the wrong type, or
-            the matrix has more than MOST_CELLS workloads.
+        CampaignError: the name, the preset, the metric, an option or a job section is invalid, a value has the wrong
+            type, or the matrix has more than MOST_CELLS workloads.
     """
     check_family(name.text, name.spot)
     at_name = ("", str(name.spot))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. If the terminal is closed, the error is ignored, so a clean-up can continue."""
+    """Print a line on standard error. Errors are ignored, so that a clean-up continues if the terminal is closed."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""The part of an outcome that the load asked for: without the reads that only check what was written."""
+"""The part of an outcome that the load asked for, without the reads that only check what was written."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ def asked_of(load: Load, result: Outcome) -> Outcome:
     """Return the outcome with only the I/O that the load asked for.
 
     If a part that only writes also verifies its data, it reads the data back after the writes. These reads are faster
-    or slower than the writes and happen later, so they are not part of the rate or latency of the part. A part that
-    only verifies reports writes that it never makes.
+    or slower than the writes and happen later, so they are not part of the rate or latency of the part. For a part that
+    only verifies, fio also reports writes, although the part makes none.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

@@ -20,7 +20,7 @@ from poolproof.steps import Step
 
 @dataclass(frozen=True)
 class Status:
-    """Totals of all parts since the generator's clock started.
+    """Totals of all parts since the generator last started counting, for example after the ramp.
 
     `at_s` is the time of the report in seconds since 1970, and `ran_s` is the runtime of the longest part. `latency_ns`
     is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls, and `sync_ns` is their
@@ -82,9 +82,9 @@ class LoadGenerator(Protocol):
     line contains the path of this directory, so that `poolproof clean` can find a generator that a crash left running.
 
     `name` is the value of the workload's `generator` option. `programs` must be installed on the host. `packages` are
-    the Debian packages that contain them; the lab's image has them. A trial's directory contains the load as the
-    generator read it (`load_file`) and the last complete report (`report_file`). An audit recognizes the generator by
-    these two file names, so no two generators may use the same pair.
+    the Debian packages that contain these programs; the lab's image includes the packages. A trial's directory contains
+    the load as the generator read it (`load_file`) and the last complete report (`report_file`). An audit recognizes
+    the generator by these two file names, so no two generators may use the same pair.
 
     `bin_width` is the width of a bin of the generator's latency histograms, as a share of the bin's latency; 0 if its
     latencies are exact. It limits how precisely a percentile is known.
@@ -118,7 +118,10 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads. The keys are workload names."""
+        """Raise CampaignError if the host's generator refuses one of the loads.
+
+        The keys of `loads` are workload names.
+        """
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""

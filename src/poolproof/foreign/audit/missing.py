@@ -123,7 +123,7 @@ def missing_of(
 ) -> tuple[str, ...]:
     """Return what is unknown about the result, most important first. Each entry is worded to follow `not known:`.
 
-    `foreign` has what the format of another program does not show; None for results of fio.
+    `foreign` lists what another program's format does not show; None for results of fio.
     """
     if foreign is not None:
         return (*foreign, *_about_the_machine(case, context))

@@ -14,7 +14,7 @@ _MOST_LOADS = 64
 
 @dataclass(frozen=True)
 class Before:
-    """What ran before a call. `loads` has the earlier loads, oldest first.
+    """What ran before a call. `loads` contains the earlier loads, oldest first.
 
     `drops_caches`: the caches were dropped after the last write. `drops_only_clean`: they were dropped while the
     written data was still dirty, so it stayed in RAM; `drops_caches` is then False.

@@ -27,7 +27,10 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a fio call that share a target. `jobs` has their indexes, and `evidence` is about their files."""
+    """The jobs of a fio call that share a target.
+
+    `jobs` contains their indexes, and `evidence` is about their files.
+    """
 
     jobs: tuple[int, ...]
     target: Target | None

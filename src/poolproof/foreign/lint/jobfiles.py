@@ -16,7 +16,7 @@ _SETTING = re.compile(r"^\s*(?P<name>[a-z][\w-]*)\s*(?:=.*)?$")
 
 
 def is_job_file(text: str) -> bool:
-    """True if the text, after comments and blank lines, opens a section (even without `]`) or includes a file.
+    """True if the first line that is neither blank nor a comment opens a section (even without `]`) or includes a file.
 
     The prompt of a shell (`[root@host ~]# fio …`) is not a section.
     """

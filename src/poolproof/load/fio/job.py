@@ -61,7 +61,7 @@ class Job:
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
     def bytes_in(self, name: str, text: str) -> int | None:
-        """Parse `text` as a number of bytes in the given option; None if the text is invalid."""
+        """Parse `text` as the number of bytes that it means in the given option; None if the text is invalid."""
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
@@ -169,7 +169,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return how long a job waits before it measures: `startdelay` and `ramp_time`; None if fio chooses the delay."""
+    """Return the ms that a job waits before it measures (`startdelay`, `ramp_time`); None if fio chooses the delay."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

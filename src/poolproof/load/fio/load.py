@@ -1,4 +1,4 @@
-"""Interpret fio jobs as parts of a load. This module defines how fio's options interact.
+"""Interpret fio jobs as parts of a load. This module models how fio's options interact.
 
 Extents follow these rules, as measured with fio 3.33. A job with `offset` and `size` covers [offset, offset + size).
 `size` is divided evenly among the files of a job, and is limited to `filesize` times the number of files. With
@@ -148,13 +148,13 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the bytes of all files of a clone: `size`, or `filesize` for each file; None if neither is set."""
+    """Return the total bytes of a clone's files: `size`, or `filesize` for each file; None if neither is set."""
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 
 
 def _filesize(job: Job) -> int:
-    """Return the largest size of a file that `filesize` permits; 0 if it is not set."""
+    """Return the largest file size that `filesize` permits; 0 if `filesize` is not set."""
     sizes = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
     return sizes.high if sizes else 0
 

@@ -221,7 +221,7 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
     """Return the mean and the spread of rates. `known` are the rates of spans with lines; other spans had no I/O.
 
-    `samples` is the number of all spans.
+    `samples` is the total number of spans.
     """
     if kind == "iops":
         return Direction(iops=mean, iops_mean=mean)

@@ -138,7 +138,7 @@ cpuio dev-dax dircreate dirdelete dirstat e4defrag exec falloc filecreate filede
 gfapi http ime_psync ime_psyncv libcufile libhdfs libhipfile libpmem libzbc mmap mtd net netsplice page_fault pmemblk
 psync pvsync pvsync2 splice sync vsync
 """)
-"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Without `io_submit_mode=offload`, the depth is 1."""
+"""Engines that wait for each I/O (FIO_SYNCIO in engines/). Without `io_submit_mode=offload`, their queue depth is 1."""
 
 PAGE_CACHE = names_in("""
 io_uring libaio mmap posixaio psync pvsync pvsync2 splice sync vsync

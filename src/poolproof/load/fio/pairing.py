@@ -101,7 +101,7 @@ def _above(
 def _above_with_another_name(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> SourceCommand | None:
-    """Return the command directly above a result if only the name of its job differs; None if it does not fit.
+    """Return the command directly above a result if it would fit with another job name; None otherwise.
 
     People change the names of jobs in commands that they post. The job that is returned has the name of the result.
     """

@@ -62,7 +62,9 @@ def check_values(jobs: Jobs, host: Host) -> None:
 
 
 def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
-    """Check the jobs of several workloads in a single call, because fio is slow to start. The keys are workload names.
+    """Check the jobs of several workloads in a single call, because fio is slow to start.
+
+    The keys of `jobs` are workload names.
 
     Raises CampaignError under the same conditions as `check_values`. A section name ends at `]`, so `grid[bs=4k]`
     becomes `grid(bs=4k)`.

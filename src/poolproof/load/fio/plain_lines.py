@@ -5,8 +5,8 @@ decoded. A `<br>`, the end of an HTML block, or a result within a sentence start
 Curly quotes become straight quotes.
 
 A margin is what another program prints before each line: a timestamp, a container name, a line number, a comment sign.
-Margins are removed only from successive lines with the same kind of margin, and only if one of these lines is fio
-output.
+Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its lines is
+fio output.
 
 fio's output and commands may be wrapped at the width of a window. Two lines are joined if the first is an incomplete
 line of fio output and both together are complete. The end of a command cannot be recognized, so a command is joined if
@@ -83,7 +83,8 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 
-    If the text does not end in a newline, a number at its end is removed, because digits may be missing.
+    If the text ends without a newline in fio's version, `samples=…` or `iodepth=…`, the value is removed, because
+    digits may be missing.
     """
     bare = _without_list_marks(_without_marks(_decoded(text)))
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]

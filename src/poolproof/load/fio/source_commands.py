@@ -51,7 +51,7 @@ class SourceCommand:
 
     @cached_property
     def load(self) -> Load:
-        """The load that the jobs ask for. It contains values for each clone, so it is computed only once."""
+        """The load that the jobs ask for. It is cached, because it contains values for each clone."""
         return load_of(self.jobs)
 
 

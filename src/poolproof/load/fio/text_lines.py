@@ -342,7 +342,7 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove a number at the end of a text's last line, because some of its digits may be missing."""
+    """Remove fio's version or the value of `samples=` or `iodepth=` at the end of a text, as digits may be missing."""
     return _AT_THE_CUT.sub("", line)
 
 
@@ -378,7 +378,7 @@ def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes. It is rate × time if fio 3.0 to 3.7 cut off the decimals: 17.0 for 17.98."""
+    """Return a size in bytes. The size is rate × time if fio 3.0 to 3.7 cut off its decimals: 17.0 for 17.98."""
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)

@@ -69,7 +69,7 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
 
 
 def _table(cells: str, unit: str) -> dict[str, float | None]:
-    """Return the rates of a row by the name of the test."""
+    """Return the rates of a row by test name."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
     order = range(len(_NAMES)) if len(found) >= len(_NAMES) else _WITHOUT_CHARS
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}

@@ -1,4 +1,4 @@
-"""ioping: the statistics at its end, and the two tests that nench.sh runs with it.
+"""ioping: the statistics at the end of its output, and the two tests that nench.sh runs with it.
 
 ioping sends one request at a time. Its rate is the number of requests divided by the time that they took, without the
 pauses between them. In a directory it reads and writes a temporary file of 1 MiB, unless -S sets another size. nench.sh
