@@ -85,7 +85,7 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Yield the run as far as it can be read, and list what is missing on standard error.
+    """Yield the run as far as it can be read, and list on standard error what is missing.
 
     With `as_json`, the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
     if trials or the record of the run could not be read.
@@ -111,7 +111,7 @@ def exit_if_incomplete(run: "Run | LoadedRun") -> None:
 
 
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
-    """Print the readable results of a run, list what is missing on standard error, and return the loaded run.
+    """Print the readable results of a run, list on standard error what is missing, and return the loaded run.
 
     With `disks`, print the disks' shares of the bytes for all layouts, even for those with a single disk.
 

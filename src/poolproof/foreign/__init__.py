@@ -1,1 +1,1 @@
-"""Linting, auditing and importing other people's fio jobs and results."""
+"""Linting other people's fio jobs, and auditing and importing their benchmark results."""

@@ -31,10 +31,11 @@ class LoadPart:
     of the I/Os of a random part that start at a new random offset; the others continue where the previous I/O ended.
     Block sizes range from `block_bytes` to `max_block_bytes`.
 
-    Amount: each clone works on `size_bytes` of its files (None if unknown). If `io_size_bytes` is set, each clone moves
-    that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the measurement. A
-    `time_based` part starts over when it has moved all bytes, until the time is up. A part that `waits_for_previous`
-    starts when all parts before it have ended. A part that `starts_late` waits for a fixed or random time first.
+    Amount: each clone works on `size_bytes` bytes of its files (None if unknown). If `io_size_bytes` is set, each clone
+    moves that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the
+    measurement. A `time_based` part starts over when it has moved all bytes, until the time is up. A part that
+    `waits_for_previous` starts when all parts before it have ended. A part that `starts_late` waits for a fixed or
+    random time first.
 
     Concurrency: the part has `clones` clones, and each requests a queue depth of `depth`. If `is_synchronous`, the
     engine waits for each I/O before it submits the next one. `queue` is the maximum number of outstanding I/Os of all

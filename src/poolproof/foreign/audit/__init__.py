@@ -1,1 +1,1 @@
-"""Find the results of past fio runs in any text, and judge them by the same rules as poolproof's own trials."""
+"""Find benchmark results in any text, and judge them by the same rules as poolproof's own trials."""

@@ -1,4 +1,4 @@
-"""Facts in the text around fio's results.
+"""Facts in the text around results.
 
 These are the files that fio laid out, sentences about memory and queue depth, the disks that the text names, and what
 earlier jobs did.

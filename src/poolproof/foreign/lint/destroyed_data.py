@@ -76,8 +76,8 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return the value once for each word of the `for` loops over its first variable; unchanged if there is no such
-    loop.
+    """Return the value with its first variable replaced by each word of that variable's `for` loops; unchanged without
+    them.
     """
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []

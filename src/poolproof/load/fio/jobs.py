@@ -264,7 +264,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
     """Return the length in bytes of each job's regions, in whole MiB.
 
-    A region that had to shrink still holds one block.
+    A region that had to shrink still holds at least one block.
     """
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]

@@ -363,7 +363,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage as a number; None if invalid, like the `0.00` of unused entries in fio 2."""
+    """Return the percentage as a number; None if invalid, such as the `0.00` of unused entries in fio 2."""
     try:
         value = float(name)
     except ValueError:

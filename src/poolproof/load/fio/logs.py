@@ -116,7 +116,7 @@ def read_log(path: Path) -> SeriesLog:
 def read_histogram_log(path: Path) -> Mapping[int, Latency]:
     """Read a completion latency histogram log (`write_hist_log`), and return one distribution per direction.
 
-    The log may have any coarseness. Raises FioError if the file cannot be read or has no valid line.
+    The coarseness of the log may be 0 to 5. Raises FioError if the file cannot be read or has no valid line.
     """
     rows = list(filter(None, (_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines())))
     if not rows:
