@@ -139,8 +139,8 @@ def plan(
 def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
 
-    While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot the
-    undo refuses, because the data may belong to someone else by then.
+    While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot, the
+    undo refuses to erase them, because the data may belong to someone else by then.
 
     The path is the by-id name if there is one, because kernel names can change. Before each command that writes to the
     disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Before

@@ -34,7 +34,7 @@ class DeviceFacts:
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
     """Return a plan for each device, in the order of the devices.
 
-    An emulated disk keeps its data in RAM if it fits there, with the earlier ones, into half of the free RAM.
+    Half of the free RAM is available to emulated disks. Each keeps its data there if enough of it is left.
 
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.

@@ -82,8 +82,8 @@ class LayerPlan:
     layout have been closed and opened again, none of the layout's data is in RAM.
 
     `volume` is the volume that the open layer offers. `flush` writes out the data that the layer buffers in RAM. If
-    `flush` is empty, a directory is flushed with syncfs. A block device is flushed only at the top of a layout, and is
-    then also synced. `health_check` is for a layer whose program may hang.
+    `flush` is empty, a directory is flushed with syncfs. A block device is flushed only if it is the top of the layout,
+    and it is then also synced. `health_check` is for a layer whose program may hang.
     """
 
     make: tuple[Step, ...]
@@ -159,7 +159,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """The packages that the lab's image takes from Debian's backports, such as a newer kernel."""
 
     components: tuple[str, ...] = ()
-    """The components of Debian's archive, other than `main`, that contain these packages."""
+    """The components of Debian's archive, other than `main`, that contain the layer's packages."""
 
     version: ProgramVersion | None = None
     """The version to record with each run: a name and the command that prints the version."""

@@ -57,7 +57,7 @@ def check_values(
 
 
 def _kind(key: str) -> str:
-    """Return the key under which a layer lists the option: `feature@` or `:` (ZFS user properties) for whole groups."""
+    """Return the key to look up in a layer's list: `feature@` and `:` (ZFS user properties) cover whole groups."""
     return "feature@" if key.startswith("feature@") else ":" if ":" in key else key
 
 

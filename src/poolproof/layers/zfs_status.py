@@ -121,10 +121,10 @@ class VdevSpace:
 
 
 def fault_of(pool: str, host: Host) -> LayerFault | None:
-    """Return what is wrong with the pool; None if it is online or the file with its state does not exist.
+    """Return what is wrong with the pool; None if it is online or its state cannot be read.
 
-    The state is a name from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c). The file can be read even while the
-    pool is suspended.
+    The state is a name from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c). The file with the state can be read
+    even while the pool is suspended.
     """
     state = text_of(host, f"{KSTATS}/{pool}/state").strip()
     if state in ("", "ONLINE"):

@@ -18,7 +18,7 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """Return the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts."""
+    """Return the first existing directory that the layout uses, whose files can be used unchanged; None without one."""
     return next(iter(directories(node)), None)
 
 

@@ -31,8 +31,8 @@ def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
 
     A program that hangs is killed, so that the processes that wait for it fail.
 
-    Yields a function that raises a BuildError if a program has been killed. The BuildError also replaces any
-    PoolproofError that leaves the context after that.
+    Yields a function that raises a BuildError if a program has been killed. After that, the BuildError also replaces
+    any PoolproofError that is raised in the context.
     """
     checks = health_checks_of(tree)
     if not checks:

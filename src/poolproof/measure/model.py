@@ -73,7 +73,7 @@ class CellJobs:
 class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
-    `found`: the user's directory of a `dir` layout, whose files can be used unchanged; None for other layouts.
+    `found`: the first existing directory that the layout uses, whose files can be used unchanged; None without one.
     `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
     campaign names. `below`: the write amplification of the storage below existing directories, by path, as
     `write_factor` needs it.

@@ -68,8 +68,8 @@ def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None
 
     A directory that has little space from the start is not watched, because the run did not use up that space.
 
-    Yields a function that raises a BuildError if `stop` has been called. The BuildError also replaces any
-    PoolproofError that leaves the context after that.
+    Yields a function that raises a BuildError if `stop` has been called. After that, the BuildError also replaces any
+    PoolproofError that is raised in the context.
     """
     full: list[str] = []
     end = threading.Event()

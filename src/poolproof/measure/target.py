@@ -67,7 +67,7 @@ def _host_of(host: Host, leaf: Leaf) -> Host:
 
 
 def _degraded(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
-    """Return the degraded arrays of the leaf devices, each looked up on its own host."""
+    """Return the degraded arrays below or above the leaf devices, looked up on the host of each device."""
     names = dict.fromkeys(leaf.host for leaf in leaves)
     there = {name: [leaf.kernel_name for leaf in leaves if leaf.host == name] for name in names}
     return tuple(array for name in names for array in degraded_arrays(host_named(host, name), there[name]))

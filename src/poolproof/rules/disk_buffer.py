@@ -59,7 +59,7 @@ def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     """True if the buffer of a disk can serve random I/Os of the job.
 
     Reads count only if they should be cold. Writes count only if they bypass RAM and are acknowledged before they are
-    on the medium, which is not so with frequent syncs or on disks without a write cache.
+    on the medium, which is not the case with frequent syncs or on disks without a write cache.
     """
     if not job.is_random:
         return False

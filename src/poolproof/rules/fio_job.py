@@ -11,5 +11,5 @@ __all__ = ["fio_job", "is_fio_job"]
 
 
 def is_fio_job(part: LoadPart) -> bool:
-    """True if fio runs the part: fio's defaults then apply to options that are not set."""
+    """True if fio runs the part. If so, fio's defaults apply to options that are not set."""
     return isinstance(part.source, Job)

@@ -33,7 +33,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _claim(case: Case, jobs: Sequence[LoadPart]) -> str:
-    """Return a clause about the job's name or the sentence that claims its queue depth; empty if neither does."""
+    """Return a clause that quotes where the job's name or the text claims this queue depth; empty if neither does."""
     said = case.quoted.depths if case.quoted else {}
     for job in jobs:
         named = [int(match[1] or match[2]) for match in _DEPTH_IN_NAME.finditer(job.name)]

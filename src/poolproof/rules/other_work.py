@@ -1,4 +1,4 @@
-"""Other programs on the machine during a trial: processors, disks, and a hypervisor that takes processor time."""
+"""Other work on the machine during a trial: programs that use processors or disks, and other virtual machines."""
 
 from poolproof.evidence.model import OtherWork
 from poolproof.rules.flow import account

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 class Quoted:
     """Facts from the text around a result. Every field may be unknown: None, False or an empty text.
 
-    `laid_out_bytes`: the size of the test files, from fio's message that it lays them out. `assumed`: the options of
-    the job that the source does not show and the audit assumed. `memory`: a sentence that names RAM as the target or
-    the cache, with its line. `has_fast_media`: True if the text names media that answer in 10 µs or less, such as
-    Optane or persistent memory. `unfilled`: which earlier job in the text created the file and wrote only a part of it.
-    `just_written`: which earlier job in the text wrote the file through the page cache. `is_macos`: True if the text
-    names macOS, where direct=1 of fio sets F_NOCACHE: pages that are in the cache already are still used.
-    `measures_memory`: why the value is the speed of memory by definition. `stopped_by`: what ended a run that is too
-    short; empty if it ran for as long as it should. `depths`: the queue depths that the author claims near the result,
-    each with the sentence and its line. `hard_disks`: the line that names hard disks as the target, and
-    `hard_disk_count` their number, 0 if unknown.
+    `laid_out_bytes`: the size of the test files, from fio's message that it lays them out.
+    `assumed`: the options of the job that the source does not show and the audit assumed.
+    `memory`: a sentence that names RAM as the target or the cache, with its line.
+    `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
+    `unfilled`: which earlier job in the text created the file and wrote only a part of it.
+    `just_written`: which earlier job in the text wrote the file through the page cache.
+    `is_macos`: True if the text names macOS, where fio's direct=1 sets F_NOCACHE, which still uses pages that are
+    already in the cache.
+    `measures_memory`: why the value is the speed of memory by definition.
+    `stopped_by`: what ended a run that is too short; empty if it ran for as long as it should.
+    `depths`: the queue depths that the author claims near the result, each with the sentence and its line.
+    `hard_disks`: the line that names hard disks as the target; `hard_disk_count`: the number of disks, 0 if unknown.
     """
 
     laid_out_bytes: int | None = None

@@ -18,7 +18,7 @@ _SYNCS_AFTER_WRITES_ONLY = (3, 38)
 
 @dataclass(frozen=True)
 class ReportedDirection:
-    """One direction of one job (or group of numjobs clones) that moved data."""
+    """One direction in which a job, or a group of numjobs clones, moved data."""
 
     job: PartOutcome
     kind: Kind

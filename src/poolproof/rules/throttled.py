@@ -1,4 +1,4 @@
-"""Limits from outside: I/O and processor limits of control groups, and processors that slow down because of heat."""
+"""Limits from outside: control groups that limit I/O or processors, and processors that slow down because of heat."""
 
 from poolproof.evidence.model import DeviceLimit
 from poolproof.load.merge import direction_of
@@ -33,7 +33,7 @@ def _times(count: int) -> str:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield a finding if the limit applies to the load: `suspects` if its rate came close, otherwise a note."""
+    """Yield a finding if the limit applies to the load: `suspects` if the rate came close, otherwise a note."""
     rate = _rate(case, limit)
     if rate is None:
         return

@@ -15,13 +15,15 @@ ALL_READ = 0.95
 
 WRITTEN = 0.9
 """The share of the bytes that the disks must have written. No cache can keep writes from the disks after the flush, so
-this is stricter than for reads. A tenth covers blocks that were written twice and the ends of the window."""
+this limit is stricter than that of reads. The remaining tenth allows for blocks that were written twice and for the
+ends of the window.
+"""
 
 WRITTEN_IN_TIME = 0.75
 """The share of the disks' writes up to the final flush that must have been written before the load ended.
 
-Write amplification can make the bytes at the end look sufficient although most of the work came later. A quarter allows
-for what a file system writes for itself after a load: journal, metadata, a transaction group.
+Write amplification can make the bytes at the end look sufficient although most of the work came later. The remaining
+quarter allows for what a file system writes for itself after a load: journal, metadata, a transaction group.
 """
 
 IN_DRAIN = 0.95
