@@ -1,4 +1,4 @@
-"""Parse devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in a file, `a=emulate:nvme,16G` as an option."""
+"""Parse devices: `{file: 16G}` or `{emulate: nvme, size: 16G}` in YAML, `a=emulate:nvme,16G` as an option."""
 
 import re
 

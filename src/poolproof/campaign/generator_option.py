@@ -1,4 +1,4 @@
-"""The option that selects a workload's load generator, and the default generator's latency bins.
+"""The option that selects a workload's load generator, and the width of the default generator's latency bins.
 
 This is a separate module, because `load` needs it without the campaign parser.
 """

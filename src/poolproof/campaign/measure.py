@@ -26,7 +26,7 @@ LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
-"""The default minimum and maximum number of trials per cell with `until`."""
+"""The default minimum and maximum number of trials of a cell in each build, with `until`."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
