@@ -157,7 +157,7 @@ LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS
 
 
 def rates_of(*of: Of) -> tuple[MetricId, ...]:
-    """Return the rates of these kinds of I/O, such as `all` and `write`."""
+    """Return the IDs of the rates of these kinds of I/O, such as `all` and `write`."""
     return tuple(metric.id for metric in METRICS if metric.is_rate and metric.of in of)
 
 

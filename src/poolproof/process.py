@@ -210,7 +210,7 @@ class Dialogue:
     def exchange(self, text: bytes, is_complete: Callable[[], bool], deadline: float) -> bool:
         """Send the text and read until `is_complete` returns True. Return False if both output streams end first.
 
-        Raises a TimeoutError if neither has happened by `deadline`, a time of time.monotonic().
+        Raises a TimeoutError if neither has happened by `deadline`, a time as returned by time.monotonic().
         """
         rest = memoryview(text)
         with selectors.DefaultSelector() as selector:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poolproof.undos import Undo
 
 LET_GO_S = 5.0
-"""For how many seconds a command is retried if udev or FUSE may release its device late (FUSE: after close())."""
+"""How long a command is retried if udev or FUSE may release its device late (FUSE: after close()), in seconds."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 

@@ -19,13 +19,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 COMMAND_LIMIT_S = 30.0
-"""For how many seconds a command is repeated until it succeeds, unless its kind of undo has another limit."""
+"""How long a command is repeated until it succeeds, in seconds, unless its kind of undo has another limit."""
 
 ONCE_S = 20.0
-"""Seconds after which a single run of a command is ended, unless its kind of undo has another limit."""
+"""The time limit of a single run of a command, in seconds, unless its kind of undo has another limit."""
 
 UNMOUNT_LIMIT_S = 300.0
-"""Seconds that an unmount or export may take, because it writes out all data first."""
+"""The time limit of an unmount or export, in seconds. Such a command writes out all data first."""
 
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
 _PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel cuts a longer `comm`
@@ -70,7 +70,7 @@ class Holds(msgspec.Struct, frozen=True):
 class Removal:
     """Run `argv` repeatedly until it succeeds or `timeout_s` has passed, as long as `only_if` holds.
 
-    If `argv` never succeeds, `last_resort` is run once. `once_s` is the time limit of each run.
+    If `argv` never succeeds, `last_resort` is run once, if there is one. `once_s` is the time limit of each run.
     """
 
     argv: tuple[str, ...]

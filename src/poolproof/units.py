@@ -1,7 +1,7 @@
 """Parse and format sizes, durations and rates.
 
-Sizes are written as in zpool and fio: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib`
-after the letter. fio differs: by default, it reads `KiB` as 1000 bytes, and so does `load/fio/quantity.py`.
+Sizes are written as in zpool: `k`, `m`, `g`, `t` and `p` are powers of 1024, with or without a `b` or `ib` after the
+letter. fio reads some of these differently: by default, `4KiB` is 4000 bytes (`load/fio/quantity.py`).
 """
 
 import re

@@ -74,7 +74,8 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
     """Return how many data blocks were read from outside the ARC; None if the ARC's counters are missing.
 
-    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither.
+    Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither direct reads
+    nor their counter.
     """
     arc = [(start.arc, end.arc)]
     demanded, prefetched = _growth(arc, "demand_data_misses"), _growth(arc, "prefetch_data_misses")

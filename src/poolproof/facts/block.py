@@ -103,7 +103,7 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
     """Return the bottom-level block devices, each with the devices on top of it. Drives without a medium are left out.
 
     Signatures are read only from disks that seem free, because reading needs root and wakes a sleeping disk. If
-    `examined` is not None, signatures are read only from disks with one of the identities in it (in lower case).
+    `examined` is not None, they are read only from disks with one of these identities, which must be in lower case.
 
     Raises a HostError if lsblk cannot print JSON (util-linux before 2.27).
     """
@@ -119,7 +119,10 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 
 
 def examine(host: Host, devices: Sequence[BlockFacts]) -> tuple[BlockFacts, ...]:
-    """Return the devices with their signatures, uses and sequence numbers. A device without a medium has none."""
+    """Return the devices with their signatures, uses and sequence numbers.
+
+    The signatures are not set if wipefs can't read them, for example without root.
+    """
     uses = disk_uses(host, [device.number for device in devices]) if devices else {}
     return tuple(_examined(host, device, uses) for device in devices)
 
@@ -179,7 +182,7 @@ def block_below(name: str) -> Below:
 
 
 def counted_device(counter: str) -> str:
-    """Return the kernel name of the block device with this file of I/O counters in sysfs, `…/sda/stat`."""
+    """Return the kernel name of the block device with this file of I/O counters in sysfs, such as `…/sda/stat`."""
     return counter.split("/")[-2]
 
 

@@ -111,7 +111,7 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
 
 
 def _decimal(number: str) -> str:
-    """Return `8:16` for `8:10`, as stat prints device numbers in hexadecimal."""
+    """Return `8:16` for `8:10`, because stat prints device numbers in hexadecimal."""
     major, _, minor = number.partition(":")
     try:
         return f"{int(major, 16)}:{int(minor, 16)}"

@@ -1,1 +1,1 @@
-"""Files that another user may have prepared: opened without following links, and read only up to a size."""
+"""Files that another user may have prepared: opened without following links, and read only up to a maximum size."""

@@ -1,4 +1,4 @@
-"""Read regular files up to a size."""
+"""Read regular files up to a maximum size."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ LARGEST_RECORD_BYTES = 16 * MIB
 """The maximum size of a run.json or campaign.yaml that is read."""
 
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What msgspec raises if a text is not the expected JSON: it is damaged, not valid UTF-8, or nested too deeply."""
+"""The errors that msgspec raises if a text is not the expected JSON: damaged, not valid UTF-8, or nested too deeply."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:

@@ -172,7 +172,7 @@ def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
 
 
 class Reply:
-    """The reply to a request, found in the two output streams while more output arrives."""
+    """The reply to a request, found in the two output streams as they arrive."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]

@@ -257,7 +257,9 @@ def _begun(pid: int) -> str:
 
 
 def lab_folder() -> Path:
-    """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab, readable only by its user.
+    """Return $XDG_CACHE_HOME/poolproof/lab or ~/.cache/poolproof/lab.
+
+    If it does not exist, create it for this user only.
 
     Raises a HostError if it can't be created.
     """
@@ -358,7 +360,10 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs. `purpose` is what the message says needs them."""
+    """Raise a HostError if this machine lacks one of the programs.
+
+    `purpose` is what needs them, for the message.
+    """
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

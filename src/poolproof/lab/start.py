@@ -60,7 +60,7 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Return the bytes of RAM for a lab. Raises a UsageError if the text is not a size, or is too little for ZFS."""
+    """Return a lab's RAM in bytes. Raises a UsageError if the text is not a size, or is too little for ZFS."""
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):

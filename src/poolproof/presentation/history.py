@@ -38,7 +38,7 @@ _SCRIPTS = ("words.js", "charts.js", "theme.js", "history.js")
 _COLUMNS = ("run", *(column.field for column in RESULT), "reason", "word", "factor")
 _WORSE, _BETTER = "#b30000", "#009e73"
 _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value) ? '%b %d, %H:%M' : '%b %d, %Y')"
-"""The labels of the time axis. Vega's default labels would show 19:30 as 07:30, and without the day."""
+"""The labels of the time axis. Vega's default labels would show 19:30 as 07:30, and would omit the day."""
 
 
 @dataclass(frozen=True)

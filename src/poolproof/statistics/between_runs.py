@@ -61,9 +61,9 @@ class _Spread:
     inside: float
 
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
-        """Return the two combined, weighted by their degrees of freedom.
+        """Return this spread combined with another, weighted by their degrees of freedom.
 
-        With a sign of −1, the other is taken out of this one.
+        With a `sign` of −1, the other is removed from this one.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -74,7 +74,7 @@ class _Spread:
 
     @property
     def of_another(self) -> "_Spread":
-        """Return the same as an estimate for another cell: because cells differ, it has fewer degrees of freedom."""
+        """Return this spread as an estimate for another cell. It has fewer degrees of freedom, because cells differ."""
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
 

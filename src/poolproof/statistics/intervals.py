@@ -51,8 +51,8 @@ def error_of_mean(
     """Return the distribution of the error of a mean of `count` samples with this relative sample variance.
 
     `within` is the relative standard error of a single sample, if known: samples that agree by chance do not count as
-    more precise. `least` is the smallest possible relative standard error of the mean, because of histogram bins. A
-    variance that significantly exceeds the prior (an F-test at 1 %) is used alone.
+    more precise. `least` is the smallest possible relative standard error of the mean, from the resolution of the
+    measurement. A variance that significantly exceeds the prior (an F-test at 1 %) is used alone.
     """
     freedom = count - 1
     if prior is None or prior.is_exceeded(variance, freedom):

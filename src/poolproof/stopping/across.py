@@ -1,10 +1,9 @@
 """The mean over the trials of a cell, its interval, and whether the trials agree.
 
 Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
-files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial has an interval. The
+files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial can have an interval. The
 deviation is at least the standard error within a trial, so that two trials that agree by chance do not count as
-precise. The prior is not used for a cell whose trials differ by more than the variation within each trial and in other
-cells can explain.
+precise. The prior is not used for a cell whose trials vary significantly more than those of the other cells.
 """
 
 import math
@@ -58,7 +57,7 @@ def across(
 
 
 def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
-    """Return the smallest tolerance that a percentile can reach, as a share of it.
+    """Return the smallest tolerance that a percentile can reach, as a share of its value.
 
     `bin_width` is the width of the bins of the latency histograms, as a share of a latency.
     """

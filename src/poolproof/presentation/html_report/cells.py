@@ -307,7 +307,10 @@ def _values_per_point(disks: int) -> int:
 
 
 def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
-    """Return the trial nearest to the median that has samples, or the median; empty if no trial was measured."""
+    """Return the trial nearest to the median that has samples, or the median if none has samples.
+
+    The result is empty if no trial was measured.
+    """
     measured = [trial for trial in median_first(cell) if trial.leaves]
     with_samples = (trial for trial in measured if has_samples(run.path, trial))
     return [next(with_samples, measured[0])] if measured else []

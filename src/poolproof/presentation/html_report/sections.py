@@ -45,7 +45,7 @@ def finding_groups(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """Return the findings of each rule, most serious first. The cells must be in the order of the report.
 
     `effects` counts the rule's findings by effect. `places` are pairs of a cell's number and name. `asked` is false for
-    findings that change no metric that the campaign asks for; those come last.
+    findings that do not affect any metric that the campaign asks for; those come last.
     """
     by_rule: dict[tuple[bool, str], list[tuple[int, Cell, Finding]]] = {}
     for number, cell in enumerate(cells):

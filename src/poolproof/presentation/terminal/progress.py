@@ -36,9 +36,8 @@ class News:
 class RunProgress(Listener):
     """Tracks a run through its events, whether live or reconstructed from its files. Prints nothing.
 
-    `rows` maps each layout to its cells, one per workload; the bare disks come first. A layout has a row for each
-    state. `done` contains the trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None
-    means now.
+    `rows` maps each layout in each state to its cells, one per workload; the bare disks come first. `done` contains the
+    trials of earlier sessions. `begun_s` is when the run began, in seconds since 1970; None means now.
     """
 
     wants_live = True

@@ -19,7 +19,7 @@ _MOST_ROWS = 40
 
 
 def print_claims(console: Console, claims: tuple[ClaimResult, ...]) -> None:
-    """Print each claim of an experiment with its source, its result and the measured value."""
+    """Print each claim with its source, its result and the measured value."""
     if claims:
         console.print(Text("\nclaims", style="bold"))
     for each in claims:

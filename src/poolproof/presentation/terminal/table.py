@@ -1,4 +1,4 @@
-"""The results table of a run: values, intervals, verdicts and factors by workload and layout; then the reasons."""
+"""The results table of a run: values, intervals, verdicts and speeds by workload and layout; then the reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType

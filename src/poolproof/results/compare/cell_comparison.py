@@ -130,7 +130,7 @@ class Comparison:
 def compare(
     a: Side, b: Side, *, effect: float, metric: MetricId | None = None, limit: float | None = None
 ) -> Comparison:
-    """Compare B with A. Each workload is compared by its own metric, or all workloads by `metric` if it is given.
+    """Compare B with A. Each workload is compared by its own metric, or by `metric` if it is given.
 
     `limit` is the largest slowdown that `--fail-if-slower` allows. If it is given, the result also lists the cells that
     are slower by more than that, and the cells whose value is lost in B.

@@ -1,7 +1,7 @@
 """Earlier runs of the same campaign on the same machine, from which the variance between runs is estimated.
 
-They are in the same folder as the run. An earlier run is used if its machine has the same ID and nothing differs that
-may affect results (`run_differences`). If only some layouts or workloads differ, only their cells are left out.
+They are in the same folder as the run. An earlier run is used if its machine has the same ID and nothing that may
+affect results differs (`run_differences`). If only some layouts or workloads differ, only their cells are left out.
 """
 
 import functools
@@ -46,7 +46,7 @@ class EarlierRuns:
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return the mean of a cell's metric with the variance between runs added; unchanged if that is unknown."""
+        """Return the mean of a cell's metric with the variance between runs added, if that variance is known."""
         between = self._of(metric)
         return mean if between is None else between.widened(key, mean)
 
@@ -89,11 +89,11 @@ class AcrossRuns:
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs from which the variance was estimated; 0 if it is unknown."""
+        """Return the number of earlier runs from which the variance was estimated; 0 if the variance is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
-        """Return the mean of a cell's metric with the variance between runs added; unchanged if that is unknown."""
+        """Return the mean of a cell's metric with the variance between runs added, if that variance is known."""
         own = _own_metrics(self.run)
         others = {} if own.get(key.workload) == metric else dict.fromkeys(own, metric)
         return earlier_runs(self.run, others).widened_mean(key, metric, mean)
@@ -156,7 +156,10 @@ def _estimated(
     earlier: Iterable[tuple[LoadedRun, Mapping[CellKey, LogMean]]],
     metrics: Mapping[str, MetricId],
 ) -> EarlierRuns:
-    """Return the variance between a run and earlier runs, given each run's means of the cells that can be tested."""
+    """Return the variance between a run and earlier runs.
+
+    `own` and `earlier` contain the mean of each cell that can be tested, for the run and for each earlier run.
+    """
     samples, count = {key: [log] for key, log in own.items()}, 0
     for found, logs in earlier:
         differs = _differing_names(run, found)
@@ -202,7 +205,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[str, int]:
-    """Return the start time and the seed. A copy of a run has the same values."""
+    """Return the start time and the seed, which identify a run. A copy of the run has the same values."""
     return record.begun_at, record.seed
 
 

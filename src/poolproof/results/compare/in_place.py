@@ -17,11 +17,13 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import Difference
 
 MARGIN = 0.16
-"""The largest measured difference between equal layouts of a family, as a share."""
+"""The largest measured difference between layouts of a family that should be equally fast, as a share."""
 
 
 def family_of(run: LoadedRun) -> Mapping[str, int]:
-    """Return the number of each layout's family. Layouts with the same number were converted into each other in place.
+    """Return the family of each layout, as a number.
+
+    Layouts with the same number were converted into each other in place.
 
     The result is empty if each layout was built several times, because every build is then made from scratch. It is
     also empty if this version can't read one of the layout expressions.
@@ -43,6 +45,6 @@ def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
 
 
 def widened(apart: Difference) -> Difference:
-    """Return the difference with the margin for layouts of the same family."""
+    """Return the difference with its interval widened by the margin for layouts of the same family."""
     margin = math.log1p(MARGIN)
     return replace(apart, below=apart.below + margin, above=apart.above + margin)

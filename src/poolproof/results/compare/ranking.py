@@ -35,7 +35,7 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads that layouts are ranked by, with the weight of each workload by name. The weights sum to 1."""
+    """The workloads that layouts are ranked by. `weights` maps the name of each to its weight; the weights sum to 1."""
 
     weights: Mapping[str, float]
 
@@ -149,7 +149,10 @@ def safety(layout: Layout, campaign: Campaign) -> Safety:
 
 @dataclass(frozen=True)
 class Entry:
-    """A layout to be ranked. `cells` maps workloads to its values, and `score` is the weighted mean of these."""
+    """A layout to be ranked.
+
+    `cells` maps workloads to the layout's values, and `score` is the weighted mean of the values.
+    """
 
     layout: str
     cells: Mapping[str, Measured]
@@ -232,7 +235,10 @@ class Ranking:
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """Return the layouts without a place because a percentile has too few events. Each of them may be the best."""
+        """Return the layouts that have no place because a percentile has too few events.
+
+        Any of them may be the best.
+        """
         return tuple(each.layout for each in self.excluded if each.few is not None)
 
     @property
@@ -279,7 +285,7 @@ def _missing_s(few: FewEvents) -> float:
 
 
 def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) -> Ranking:
-    """Rank the run's layouts by the goal. Each workload is compared by its own metric, or all workloads by `metric`.
+    """Rank the run's layouts by the goal. Each workload is compared by its own metric, or by `metric` if it is given.
 
     Raises a RunError if no layout has a value for every workload of the goal, and a UsageError if no trial measured
     `metric`.

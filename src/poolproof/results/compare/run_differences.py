@@ -51,7 +51,7 @@ def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) 
 
 
 def _programs() -> tuple[str, ...]:
-    """Return the programs whose versions are compared even if one run has none."""
+    """Return the programs whose versions are compared even if only one of the runs recorded a version."""
     return ("poolproof", *all_generators())
 
 

@@ -294,7 +294,7 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return the number of cells in a campaign, of trials that each build needs, and of builds of each layout.
+    """Return how many cells a campaign has, how many trials a cell needs per build, and how many builds a layout.
 
     None if the campaign can't be read.
     """

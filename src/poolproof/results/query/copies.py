@@ -15,7 +15,7 @@ from pathlib import Path
 from poolproof.results.query import views
 
 WORTH_IT_BYTES = 16_000_000
-"""Copies are made only if the files have at least this total size. Smaller files are parsed fast enough."""
+"""Copies are made only if the files have at least this total size. Parsing fewer bytes takes little time anyway."""
 GROUP_BYTES = 16_000_000
 _UNUSED_S = 30 * 86_400.0
 _FORM = f"2 {views.RAW}"

@@ -22,10 +22,11 @@ from poolproof.verdicts import WORST_FIRST, counts
 
 _SQL_TYPES = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}
 KNOWN_CELLS = "known_cells"
-"""A table with a row for each cell: `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval.
+"""The name of a table with a row for each cell.
 
-The intervals and the convergence are computed in Python, as for all other outputs. Until a query uses one of these
-columns, the table has two rows that belong to no cell.
+Its columns are `CELL_NAMES`, `KNOWN_SETTLED`, `KNOWN_TOO_FEW`, and the ends of each interval. The intervals and the
+convergence are computed in Python, as for all other outputs. Until a query uses one of these columns, the table has two
+rows that belong to no cell.
 """
 
 CELL_NAMES = ("run", "layout", "workload", "state")

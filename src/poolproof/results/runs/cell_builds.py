@@ -26,7 +26,7 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return the trials of a cell without those of failed builds; all trials if every build has a failed trial."""
+    """Return a cell's trials without the builds that have a failed trial; all trials if every build has one."""
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
     return left or tuple(trials)

@@ -177,7 +177,7 @@ def _value(term: Term, cells: _Cells) -> Interval:
 
 
 def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
-    """Return the interval of a mean, extended at each end to that of the mean logarithm if it reaches further."""
+    """Return the interval of a mean, widened so that it also covers the interval of the mean logarithm."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
     wide = log.interval(lower_is_better=False)
@@ -188,7 +188,7 @@ def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest value of a changing rate, as shares of its mean; 1 and 1 if the rate is steady."""
+    """Return the lowest and highest value of a changing rate, as shares of its mean; (1, 1) if the rate is steady."""
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0

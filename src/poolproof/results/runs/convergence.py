@@ -65,7 +65,7 @@ class CellConvergence:
 
 
 def stopping_rule(measure: Measure) -> StoppingRule:
-    """Return the stopping rule of `measure: {until: …}`. Raises a ValueError for a fixed time."""
+    """Return the stopping rule of `measure: {until: …}`. Raises a ValueError if the trials run for a fixed time."""
     until = measure.until
     if until is None:
         raise ValueError("a fixed time has no stopping rule")

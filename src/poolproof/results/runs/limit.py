@@ -202,7 +202,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean request size at the disks in bytes, without flushes; None if there were no requests."""
+    """Return the mean size in bytes of the disks' requests, not counting flushes; None if there were none."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - (leaf.flush_ios or 0) for leaf in leaves)

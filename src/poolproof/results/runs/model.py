@@ -142,10 +142,10 @@ class Trial:
 
     `figures` is None if fio reported no results. `seconds` maps each part of the trial (cool, settle, fio, drain) to
     its duration. `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line)
-    and `columns` (the names of the file and its folders, and the job's options). `verdicts` lists the metrics whose
-    verdict differs from `verdict`. `interrupted` is true if the trial failed because the connection to the host broke.
-    `build` is the build of the layout, counted from 1; 1 in older runs. `bin_width` is the width of a bin of the
-    latency histograms, as a share of the bin's latency; in older runs, it is the width of fio's bins.
+    and `columns` (the names of the file and its folders, and the job's options). `verdicts` maps metrics to their
+    verdicts if these differ from `verdict`. `interrupted` is true if the trial failed because the connection to the
+    host broke. `build` is the build of the layout, counted from 1; 1 in older runs. `bin_width` is the width of a bin
+    of the latency histograms, as a share of the bin's latency; in older runs, it is the width of fio's bins.
     """
 
     layout: str
@@ -218,8 +218,8 @@ class Trial:
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
         """Return the findings on a metric, by default the workload's own metric. Notes are always included.
 
-        A finding is left out if it concerns other metrics: it names them, or its effect is worse than this metric's
-        verdict.
+        A finding on other metrics is left out: one that names only other metrics, or whose effect is worse than this
+        metric's verdict.
         """
         metric = metric or self.metric
         least = WORST_FIRST.index(self.verdict_on(metric))

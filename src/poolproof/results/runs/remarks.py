@@ -36,7 +36,7 @@ _FINEST = Resolution(LEAST_DEVIATION, f"1 part in {1 / LEAST_DEVIATION:,.0f}")
 
 
 def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
-    """Return the resolution of the coarsest of these trials.
+    """Return the coarsest resolution among these trials.
 
     A rate can be off by one I/O, or by 1 ms of the trial's length. Trials of older runs and of some imports lack the
     number of I/Os or the length. A latency is known to the width of its histogram bin. No value is assumed to be more

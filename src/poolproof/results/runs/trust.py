@@ -1,4 +1,4 @@
-"""Check that nobody else could have written a run directory before acting on its journal.
+"""Check, before the journal of a run directory is acted on, that nobody else could have written the directory.
 
 `clean` and `resume` undo the changes in the journal, usually as root. So the directory and its files must belong to
 root or to the caller, and nobody else may be able to replace them.
