@@ -31,7 +31,8 @@ from poolproof.units import parse_size
 class Profile:
     """How a profile places chunks on devices, from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
-    If `most_devices` is None, a chunk spans all devices with free space, rounded down to a multiple of `step`.
+    If `most_devices` is None, a chunk spans all devices with free space, but their number is rounded down to a multiple
+    of `step`.
     """
 
     fewest_devices: int

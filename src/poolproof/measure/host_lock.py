@@ -4,8 +4,8 @@ Each run holds a shared lock on the file `host`, and an exclusive lock on a file
 directory that it uses. A run can start if no other run holds `host` or, with --share-host, if its own disks and
 directories are free. The kernel releases the locks when the process ends, even after SIGKILL.
 
-The locks are in /run/lock, where every user can create files. POOLPROOF_LOCKS names another directory, for tests.
-Hosts over SSH and labs are not locked.
+The locks are in /run/lock (or /tmp if there is no such directory), where every user can create files. POOLPROOF_LOCKS
+names another directory, for tests. Hosts over SSH and labs are not locked.
 """
 
 import contextlib

@@ -32,7 +32,10 @@ Half of the second trials may fail.
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return the schedule of a campaign; None without a budget. Caps all orders at the minimum number of trials."""
+    """Return the schedule of a campaign; None without a budget or without `until`.
+
+    Caps all orders at the minimum number of trials, except that some cells get a second trial if the minimum is one.
+    """
     if campaign.budget_s is None or campaign.measure.until is None:
         return None
     for order in orders.values():

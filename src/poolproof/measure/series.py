@@ -25,7 +25,7 @@ _ALMOST = 0.05
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
     """Return the statuses after the ramp. fio restarts its clock when the ramp ends.
 
-    `begun_at_s`: the latest time, on the host's clock, at which the generator may have started.
+    `begun_at_s`: the time at which the generator started, by the clock that dates the statuses.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0

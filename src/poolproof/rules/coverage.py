@@ -222,8 +222,8 @@ def _copies(case: Case, *, of_commits: bool) -> float:
     """Return the smallest number of requests that one write needs on all disks together: the write amplification.
 
     A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
-    two separate ones. Parity needs at least the share of a full stripe, because neighbouring writes of a stripe update
-    its parity together. Stripes write a block once.
+    two separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes to a
+    stripe update its parity together. A stripe without parity stores each block once.
     """
     found = account(case)
     if found is None:

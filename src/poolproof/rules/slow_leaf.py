@@ -36,7 +36,7 @@ def _bytes(leaf: LeafUse) -> int:
 
 
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
-    """True if the disk did at least 20 requests, and the other disks on average moved at least half as many bytes.
+    """True if the disk served at least 20 requests, and the other disks moved at least half as many bytes on average.
 
     Otherwise the disk may be busy only because the other disks had little to do, not because it is slow.
     """

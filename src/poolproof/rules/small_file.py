@@ -56,7 +56,7 @@ def _size(case: Case) -> int | None:
 def _is_buffered(case: Case, job: LoadPart) -> bool:
     """True if the source shows that the job reads through the page cache.
 
-    On macOS, direct=1 sets F_NOCACHE for a file, and pages that are in the cache already are still used.
+    On macOS, direct=1 sets F_NOCACHE for a file, but pages that are already in the cache are still used.
     """
     quoted = case.quoted or UNQUOTED
     if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
