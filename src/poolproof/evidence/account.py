@@ -31,7 +31,7 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return how a counter file changed from the start to the end, and from the start to the final flush."""
+        """Return how a file's counters changed from the start to the end, and from the start to the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)

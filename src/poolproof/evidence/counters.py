@@ -139,7 +139,7 @@ class Sampler:
 
     @property
     def dating_host(self) -> Host:
-        """The host whose clock dates the samples: that of the first file."""
+        """The host whose clock dates the samples: the host of the first file."""
         return host_named(self.run_host, self.files[0].host if self.files else "")
 
     def __post_init__(self) -> None:
@@ -212,7 +212,7 @@ def _reading(tick: Tick, files: tuple[CounterFile, ...]) -> CounterReading:
 
 
 def reading_at(readings: Sequence[CounterReading], at_s: float) -> CounterReading:
-    """Return the counters at a moment, interpolated between two samples.
+    """Return the counters at a given time, interpolated between two samples.
 
     Before the first sample, return the first one; after the last sample, return the last one.
     """

@@ -49,7 +49,10 @@ cat /proc/pressure/cpu
 
 @dataclass(frozen=True)
 class OthersReading:
-    """A sample of what all other processes have used so far. `waiting_s` is None without pressure information."""
+    """A sample of the processor time and I/O of all other processes so far.
+
+    `waiting_s` is None without pressure information.
+    """
 
     cpu_s: float
     read_bytes: int
@@ -58,7 +61,7 @@ class OthersReading:
 
 
 def read_others(host: Host, mark: str) -> OthersReading:
-    """Return what the host's processes without `mark` in their command line have used so far.
+    """Return the processor time and I/O so far of the host's processes without `mark` in their command line.
 
     Raises a CommandError if the host does not respond.
     """

@@ -5,7 +5,7 @@ from poolproof.facts.conditions import Conditions
 
 
 def throttling_between(start: Conditions, end: Conditions) -> Throttling:
-    """Return the limits that applied at the start or at the end, and how much the counters of throttling grew.
+    """Return the limits that applied at the start or at the end, and how much the throttling counters grew.
 
     For devices that neither reading describes, the device number is used as the name.
     """

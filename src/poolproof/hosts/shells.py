@@ -24,7 +24,7 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""A function that runs a request by a deadline (time.monotonic) and returns None if no shell can run it."""
+"""A function that runs a request with a deadline (time.monotonic). It returns None if no shell can run the request."""
 
 
 class ShellBroke(CommandError):

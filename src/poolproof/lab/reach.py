@@ -17,7 +17,7 @@ from poolproof.results.runs.model import RunLab
 
 @dataclass(frozen=True)
 class ReachedHost:
-    """A host, the campaign with its devices on that host, and the identities of the disks it may overwrite."""
+    """A host, the campaign with its devices on that host, and the identities of disks that the run may overwrite."""
 
     host: Host
     campaign: Campaign

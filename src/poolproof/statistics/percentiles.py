@@ -25,7 +25,8 @@ Histogram = Mapping[int, int]
 class PercentileEstimate:
     """A percentile and the half width of its confidence interval, in the unit of the bins.
 
-    `half` is None if there are too few samples; so is `error`, the standard error with `freedom` degrees of freedom.
+    `error` is the standard error with `freedom` degrees of freedom. `half` and `error` are None if there are too few
+    samples.
     """
 
     value: float

@@ -35,9 +35,9 @@ _RANGE_IN_ERRORS = 2.0  # a range that is taken as half the width of a 95 % inte
 class WindowEstimate:
     """The mean from `warmup_s` on, the half width of its interval, and why the trial is not stationary or not precise.
 
-    `half` is None if there are too few samples for an interval; so is `error`, the standard error of the mean without
-    the widening for repeated checks, with `freedom` degrees of freedom. `lowest` and `highest` are the means of the
-    tenths with the lowest and the highest rate.
+    `error` is the standard error of the mean, without the widening for repeated checks, with `freedom` degrees of
+    freedom. `half` and `error` are None if there are too few samples for an interval. `lowest` and `highest` are the
+    means of the tenths with the lowest and the highest rate.
     """
 
     mean: float

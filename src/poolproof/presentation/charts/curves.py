@@ -129,7 +129,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
 
 
 def _points(base: Any, run: LoadedRun) -> list[Any]:
-    """Draw a point for each result. Points of rejected results and of results that did not converge are hollow."""
+    """Draw a point for each result. The points of unreliable results (`IS_RELIABLE`) are hollow."""
     shape = alt.Shape("layout:N", scale=_scale(run, look.SHAPES), legend=alt.Legend(title="layout"))
     return [
         base.transform_filter(f"datum.line {'!' if filled else '='}== null")

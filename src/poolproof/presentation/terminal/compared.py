@@ -32,7 +32,7 @@ _MOST_PLACES = 6
 
 
 def holds_for(*runs: LoadedRun, earlier: int) -> str:
-    """Return the sentence that says what an answer based on these runs applies to.
+    """Return text that says what an answer based on these runs applies to.
 
     `earlier` is the number of earlier runs that were used to estimate the variance between runs.
     """

@@ -133,8 +133,8 @@ class LoadedRun:
 def load_run(path: Path, *, lenient: bool = False) -> LoadedRun:
     """Load the run in a directory, finished or not. With `lenient`, what can't be read is listed in `missing`.
 
-    Raises a RunError if the directory is not a run, or if the run is damaged or has another schema. With `lenient`,
-    raises a RunError only if there is no readable campaign.
+    Raises a RunError if the directory is not a run, or if the run is damaged or has another schema, and a CampaignError
+    if this version can't read the campaign. With `lenient`, raises a RunError only if there is no readable campaign.
     """
     if not lenient:
         directory = RunDirectory.open(path)
