@@ -124,7 +124,7 @@ def window_of(
 def _extremes(
     fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest value in any tenth of the window, relative to the value of the whole window."""
+    """Return the lowest and highest value in any tenth of the window, as shares of its value; None if unknown."""
     percent = metric_of(metric).percent
     if percent is None:
         return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)

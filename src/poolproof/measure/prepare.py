@@ -38,8 +38,7 @@ def prepare(
     Raises:
         FioError: fio could not write the files.
         GuardError: a disk to be filled is no longer the one that the campaign names.
-        BuildError: the data could not
-            be flushed to the disks.
+        BuildError: the data could not be flushed to the disks.
     """
     place = _on_device if layout.is_block else _on_file_system
     placed = place(host, layout, cells, listener)

@@ -204,7 +204,7 @@ def late_writes(case: Case) -> Flow | None:
 
 
 def commits_each_write(case: Case) -> bool:
-    """True if every write is synchronous, or is followed by a sync."""
+    """True if every write is durable before its clone starts the next one; False without writes."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(job.commits_each_write for job in writers)
 

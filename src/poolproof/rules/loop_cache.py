@@ -8,11 +8,12 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield what leaf devices moved and what the disk below them moved, for each such disk and each direction.
+    """Yield two texts and a `Flow` for each disk below loop devices, and for each direction.
 
-    The two strings are the beginnings of sentences, for example "loop0 read" and "sda, the disk below, read". Loop
-    devices on the same disk are summed, because the disk's counters cover all of them. A direction in which they
-    moved at most 5 % of fio's bytes is left out, and so are reads if RAM is part of what is measured.
+    The flow compares what the loop devices moved with what the disk moved. The texts are the beginnings of sentences
+    about the two, for example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are summed,
+    because the disk's counters cover all of them. A direction in which they moved at most 5 % of fio's bytes is left
+    out, and so are reads if RAM is part of what is measured.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():

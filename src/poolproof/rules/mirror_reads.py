@@ -12,7 +12,8 @@ class Mirror:
     """A mirror that served reads and has both rotational and non-rotational members.
 
     `rotational` and `others` name the disks of the members. `shares`: each member's share of the reads, as text.
-    `rotational_are_files`: the rotational members are files, so ZFS cannot distinguish them from the other members.
+    `rotational_are_files`: True if the rotational members are files. ZFS then cannot distinguish them from the other
+    members.
     """
 
     rotational: str

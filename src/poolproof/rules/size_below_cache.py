@@ -60,7 +60,7 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return direct=1 if the target honours it.
 
-    Otherwise return a size with which all clones together use twice the memory; empty if its size is unknown.
+    Otherwise return a size with which all clones together use twice the memory; empty if the memory's size is unknown.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

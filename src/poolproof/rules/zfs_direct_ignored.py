@@ -17,7 +17,8 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
 
-    OpenZFS 2.4 performs other requested direct I/O as uncached I/O, which goes through the ARC but is not kept there.
+    If direct I/O on a dataset is not possible, OpenZFS 2.4 does uncached I/O instead: the data goes through the ARC but
+    is not kept there.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
