@@ -7,11 +7,13 @@ from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, n
 def _in_result(case: Case) -> Findings:
     read, wrote = reads(case), writes(case)
     if read and read.ratio > 1.2:
-        yield _finding(case, read, "read", "readahead, file-system blocks larger than the I/O, or another reader")
+        yield _finding(
+            case, read, "read", "the cause is readahead, file-system blocks larger than the I/O, or another reader"
+        )
     if wrote and wrote.ratio > 1.3:
         small_commits = any(job.writes and job.commits_each_write for job in case.jobs)
-        journal = "each small commit writes a whole page, the journal and metadata"
-        others = "journal, metadata, or records rewritten for smaller writes"
+        journal = "each small commit writes a whole page and, in addition, the journal and metadata"
+        others = "the cause is the journal, metadata, or records rewritten for smaller writes"
         yield _finding(case, wrote, "wrote", journal if small_commits else others)
 
 
@@ -28,8 +30,8 @@ RULE = Rule(
     wrong="The result is correct: it is what the application gets. But the disks did more work than the result shows.",
     shows="In the counters: the disks read more than 1.2 times what fio read, or wrote more than 1.3 times the "
     "expected bytes.",
-    error="Lower than the disks can deliver. Measured: small synchronous writes move 2 to 3 times as many bytes (page "
-    "rounding, journal).",
+    error="Lower than the disks can deliver. Measured: for small synchronous writes, the disks write 2 to 3 times as "
+    "many bytes as fio (whole pages, journal).",
     fix="set bs to the file system's record size and commit less often if you want to measure the disks; otherwise "
     "change nothing",
     sources=(

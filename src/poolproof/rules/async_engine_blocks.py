@@ -21,7 +21,7 @@ from poolproof.rules.reported import ReportedDirection, each_part
 from poolproof.units import format_duration
 
 _SECTOR = 512
-_ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and use more numjobs, each with its own file"
+_ON_ZFS = "set ioengine=io_uring, or set iodepth=1 and raise numjobs, with one file per job"
 
 
 def _blocks(case: Case, job: LoadPart) -> bool:
@@ -75,14 +75,14 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="An asynchronous engine that blocks",
-    wrong="libaio does buffered I/O, and all I/O on ZFS, during submission: one at a time, whatever iodepth is. "
+    wrong="libaio does buffered I/O (and, on ZFS, all I/O) during submission: one at a time, whatever iodepth says. "
     "io_uring hands such I/O to worker threads instead.",
     shows="In a job: libaio with direct=0 or on ZFS, with iodepth above 1. In a result: the mean "
     "submission latency is about the mean latency divided by iodepth. The depth histogram does not show it.",
     error="Latency is too high by a factor of iodepth; IOPS are too low. Measured: a mean slat of 27.3 µs, and a mean "
     "latency of 27.9 µs × iodepth.",
-    fix="queue only direct I/O with libaio; on ZFS, use io_uring, or iodepth=1 with more numjobs, each with its own "
-    "file",
+    fix="use libaio only with direct=1; on ZFS, use io_uring, or set iodepth=1 and raise numjobs, with one file per "
+    "job",
     sources=(
         linux_source("6.12", "fs/aio.c", "io_submit_one"),
         linux_source("6.12", "io_uring/io_uring.c", "io_queue_iowq"),

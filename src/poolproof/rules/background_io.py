@@ -10,7 +10,9 @@ _WATCHED_S = 1.0
 
 def _in_job(case: Case) -> Findings:
     for busy in case.evidence.busy_with if case.evidence and case.outcome is None else ():
-        yield suspects(f"the disks are busy now with {busy}, which would compete with {case.generator}", weight=85)
+        yield suspects(
+            f"the disks are currently busy with {busy}, which would compete with {case.generator}", weight=85
+        )
 
 
 def _in_result(case: Case) -> Findings:
@@ -45,10 +47,12 @@ def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: flo
 
 RULE = Rule(
     title="Something else is using the disks",
-    wrong="Resync, scrub, trim, lazy inode tables or other programs slow fio down, and their I/O can hide a cache.",
-    shows="In the evidence: a layer is busy, or the disks moved bytes while fio was not running. At that rate, they "
-    "would have moved more than 5 % of all their bytes during the measurement. The result is suspect if the rest "
-    "is less than what fio moved, and if the disks were observed without fio for at least a second.",
+    wrong="A resync, a scrub, a trim, the lazy initialization of inode tables or another program slows fio down, and "
+    "its I/O can hide a cache.",
+    shows="In the evidence: a layer is busy, which makes the result suspect; or the disks also moved bytes while fio "
+    "was not running, at a rate that accounts for more than 5 % of the bytes counted during the measurement. That "
+    "makes the result suspect if the remaining bytes are too few for what fio moved and the disks were observed "
+    "without fio for at least a second; otherwise it is a note.",
     error="Too low; too high if it hides a cache.",
     fix="find and stop the other I/O (iotop -ao; zpool status; cat /proc/mdstat; btrfs balance status); wait for "
     "resync, scrub and trim to finish; create ext4 with -E lazy_itable_init=0,lazy_journal_init=0",

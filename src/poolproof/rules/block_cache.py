@@ -23,8 +23,8 @@ def _in_result(case: Case) -> Findings:
     if case.load.writes and written:
         yield notes(
             f"of the {format_size(written)} that the disks had written when {case.generator} ended, "
-            f"{format_size(taken)} ({100 * taken / written:.0f} %) went to the cache device {device}: a full cache, "
-            "or one that does not have these blocks, gives another result",
+            f"{format_size(taken)} ({100 * taken / written:.0f} %) went to the cache device {device}: the result would "
+            "differ if the cache were full or did not hold these blocks",
             weight=45,
         )
 
@@ -34,8 +34,9 @@ RULE = Rule(
     wrong="A cache device keeps its contents when the caches in RAM are dropped. With cachemode=writeback, filling the "
     "file also fills the cache, so reads measure a warm cache. With writethrough, they measure a cold one. The "
     "difference can be a factor of ten.",
-    shows="In the counters: the share of the bytes that the cache device read or wrote.",
-    error="Right for that state of the cache; too high or too low for any other.",
+    shows="In a result: the target has an LVM cache. The counters show what share of the bytes the cache device read "
+    "or wrote.",
+    error="Correct for the state that the cache was in; too high or too low for any other.",
     fix="use a size larger than the cache device for steady results, or read the working set once before you measure "
     "a warm cache; compare only layouts whose caches are in the same state",
     sources=(

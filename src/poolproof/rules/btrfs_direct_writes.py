@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
     if jobs and (target.kernel is None or target.kernel >= _SINCE):
         yield notes(
             f"{case.who(jobs)} writes with direct=1, but since Linux 6.15 btrfs with checksums buffers such writes "
-            "(unless the file has chattr +C): "
+            "(unless chattr +C is set on the file): "
             + ("io_uring hands them to worker threads" if uring else "submission blocks until the write is done")
             + ", and their pages are dropped from RAM afterwards",
             weight=35,
@@ -24,12 +24,12 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="direct=1 writes on btrfs are buffered",
-    wrong="A direct write on btrfs with checksums goes through the page cache, because its buffer could change while "
-    "the checksum is computed. The bytes do reach the disk before the write returns, and the pages are dropped "
-    "afterwards. With libaio, iodepth has no effect, and io_uring hands the writes to worker threads.",
+    wrong="Since Linux 6.15, a direct write on btrfs with checksums goes through the page cache, because its buffer "
+    "could change while the checksum is computed. The bytes do reach the disk before the write returns, and the pages "
+    "are dropped afterwards. With libaio, iodepth has no effect, and io_uring hands the writes to worker threads.",
     shows="In a job: direct=1 writes on btrfs with checksums, on Linux 6.15 or later.",
     error="Too low for writes with iodepth above 1.",
-    fix="use more numjobs for parallel writes, each with its own file; nodatacow or chattr +C allows direct writes but "
+    fix="for parallel writes, raise numjobs, with one file per job; nodatacow or chattr +C allows direct writes but "
     "also turns off checksums, so it is a different configuration",
     sources=(
         linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (commit 968f19c5b1b7)"),

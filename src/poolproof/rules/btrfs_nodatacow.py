@@ -13,26 +13,27 @@ def _in_job(case: Case) -> Findings:
     if "nodatacow" in given:
         yield notes(
             "btrfs is mounted with nodatacow: new files have no checksums and are never compressed, and writes "
-            "overwrite them in place. The result is not that of btrfs with its default options",
+            "overwrite them in place. The result does not apply to btrfs with its default options",
             weight=35,
         )
     elif given:
         yield notes(
-            "btrfs is mounted with nodatasum: new files have no checksums, so reads verify nothing. The result is not "
-            "that of btrfs with its default options",
+            "btrfs is mounted with nodatasum: new files have no checksums, so reads verify nothing. The result does "
+            "not apply to btrfs with its default options",
             weight=35,
         )
 
 
 RULE = Rule(
     title="btrfs without checksums",
-    wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums and compression, and "
-    "direct writes stay direct. The disks do the I/O, so the byte accounting proves the rates, but they say nothing "
+    wrong="With nodatacow (or chattr +C), btrfs overwrites data in place, without checksums or compression, and direct "
+    "writes stay direct. The disks do the I/O, so the byte accounting proves the rates, but these rates say nothing "
     "about btrfs with checksums, and a comparison with ZFS compares different guarantees.",
-    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum. The attribute of a single file "
-    "(lsattr shows C) is not read.",
-    error="Mostly too high for small writes: no copy of an extent, no checksum, fewer metadata writes.",
-    fix="mount without nodatacow and nodatasum for the default guarantees; or report the option with the result",
+    shows="Before the run: the target is btrfs, mounted with nodatacow or nodatasum. The C attribute of single files "
+    "(see lsattr) is not checked.",
+    error="Usually too high for small writes: no extent is copied, no checksum is computed, and less metadata is "
+    "written.",
+    fix="mount without nodatacow and nodatasum to get the default guarantees, or report the option with the result",
     sources=(
         linux_source("6.15", "fs/btrfs/direct-io.c", "btrfs_direct_write (BTRFS_INODE_NODATASUM)"),
         "man 5 btrfs (nodatacow, nodatasum)",

@@ -16,7 +16,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return finding(
             "suspects" if case.quoted is None else "notes",
             f"thinktime={fio_job(job).text('thinktime')} makes fio pause for {100 * paused:.0f} % of the time: the "
-            "rate follows from the pauses, and is not the one that the layout can reach. The latencies are valid at "
+            "pauses determine the rate, which is not the rate that the layout can reach. The latencies are valid at "
             "this rate",
             weight=72,
             metrics=RATES,
@@ -30,8 +30,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
                 # readers of a text see the limit in the job; a comparison does not show it
                 "suspects" if case.quoted is None else "notes",
                 f"{option}={fio_job(job).text(option)} limits the {part.kind}s, and they reached this limit: the rate "
-                "is the one that was asked for, not the one that the layout can reach. The latencies are valid at this "
-                "rate",
+                "is the requested one, not the highest that the layout can reach. The latencies are valid at this rate",
                 weight=72,
                 metrics=RATES,
             )
@@ -72,11 +71,11 @@ def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
 RULE = Rule(
     title="The rate is the limit that was set",
     wrong="rate and rate_iops make fio wait before each I/O. A layout that could do more shows exactly this rate, so "
-    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after each "
-    "thinktime_blocks of them, and most of the rate then follows from the pauses.",
-    shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of "
-    "thinktime add up to at least 10 % of the time. Only the verdict of rates changes. Such a rate "
-    "is not compared or ranked. In other people's results, this is reported as a note.",
+    "all layouts look equal and perfectly steady. thinktime makes fio pause after each I/O, or after every "
+    "thinktime_blocks I/Os, and these pauses can determine most of the rate.",
+    shows="In a result: rate or rate_iops is set, and at least 90 % of it was reached; or the pauses of thinktime add "
+    "up to at least 10 % of the time. Only the verdict on rates changes, and such a rate is neither compared nor "
+    "ranked. In other people's results, this is reported as a note.",
     error="Too low: it is the limit. The latencies are valid at this rate.",
     fix="compare the latencies at this rate (metric: p99), or remove rate, rate_iops and thinktime to measure the "
     "speed",

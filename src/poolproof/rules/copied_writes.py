@@ -35,11 +35,11 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 RULE = Rule(
     title="Writes copied into memory",
-    wrong="An asynchronous engine returns from the submission of a buffered write when the data is in the page cache. "
-    "The completion then takes about 1 µs, because nothing is left to wait for. No disk was involved yet.",
+    wrong="An asynchronous engine returns from submitting a buffered write when the data is in the page cache. The "
+    "completion then takes about 1 µs, because nothing is left to wait for. No disk has been involved yet.",
     shows="In a result: writes complete in 20 µs or less on average, and their submission takes at least 5 times as "
-    "long. Jobs with direct=1 or a sync are left out: direct writes that extend a file are submitted in the same way. "
-    "Sequential writes are left out too if the source does not show whether they are direct.",
+    "long. Jobs with direct=1 or a sync are left out, because direct writes that extend a file also take long to "
+    "submit. Sequential writes are left out too if the source does not show whether they are direct.",
     error="Too high: the rate is that of the page cache until the dirty limit is reached.",
     fix="use direct=1, or end_fsync=1 and a size well above the dirty limit",
     sources=("Linux 6.12 fs/aio.c, aio_write", "https://github.com/red-hat-storage/ocs-ci/pull/283"),

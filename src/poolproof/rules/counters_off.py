@@ -21,7 +21,7 @@ def _message(names: tuple[str, ...], why: str) -> str:
 
 
 RULE = Rule(
-    title="The disks are not counted",
+    title="The I/O of the disks is not counted",
     wrong="The kernel counts nothing for a disk with queue/iostats=0, and older kernels count nothing for an NVMe disk "
     "with native multipath. Counters that stay at 0 do not show that the disk was idle.",
     shows="Before the run: queue/iostats is 0. In the counters: a disk has counted nothing since it appeared.",

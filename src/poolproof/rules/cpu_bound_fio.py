@@ -26,10 +26,10 @@ def _in_kernel_threads(case: Case) -> Findings:
         return
     names = ", ".join(f"{cpu.name} {100 * cpu.busy:.0f} %" for cpu in busy[:_MOST_NAMED])
     yield notes(
-        f"{case.generator}'s jobs had time left, but processors were busy throughout ({names}): kernel threads (md, "
-        "dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
-        fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays, keys or "
-        "records",
+        f"{case.generator}'s own jobs saturated no processor, but some processors were busy throughout ({names}): "
+        "kernel threads (md, dm-crypt, ZFS's z_wr_iss) or other programs may be the limit, not the disk",
+        fix="look at the kernel threads with `top -H` during the run; spread the work over more arrays or dm-crypt "
+        "devices",
     )
 
 
@@ -51,14 +51,14 @@ def _in_reported_job(case: Case, job: PartOutcome) -> Finding | None:
 
 RULE = Rule(
     title="The processor is the limit",
-    wrong="One fio job runs on one processor, which random data, verification, checksums or the file system can "
-    "saturate.",
+    wrong="A fio job runs on one processor at a time. Generating random data, verification, checksums or the file "
+    "system can saturate that processor.",
     shows="In a result: the user and system time of a job add up to at least 90 % of a processor, and the job does "
     "not poll (hipri, sqthread_poll). In the evidence: a processor was busy for at least 95 % of the trial, but not "
     "with fio.",
     error="Too low. Observed maximum of one core: 3.0 M IOPS at 4k, and 4.0 GB/s with refill_buffers.",
-    fix="use more numjobs (each with its own file), cpus_allowed or thread=1; if the target does not compress, remove "
-    "refill_buffers and `verify`; use ioengine=null to find the highest rate that fio can reach",
+    fix="raise numjobs (with one file per job), or set cpus_allowed or thread=1; if the target does not compress, "
+    "remove refill_buffers and `verify`; use ioengine=null to find the highest rate that fio can reach",
     sources=(
         fio_source("3.42", "stat.c", "update_rusage_stat, show_thread_status_normal (usr, sys)"),
         linux_source("6.12", "drivers/md/dm-crypt.c", "kcryptd_queue_crypt"),

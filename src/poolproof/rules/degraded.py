@@ -7,18 +7,18 @@ def _in_job(case: Case) -> Findings:
     if case.target and case.target.degraded and (case.load.reads or case.load.writes):
         yield suspects(
             f"{'; '.join(case.target.degraded)}: the other disks serve the reads of the missing disk, and writes go to "
-            "fewer disks, so the result is not that of the whole layout",
+            "fewer disks, so the result does not apply to the complete layout",
             weight=82,
         )
 
 
 RULE = Rule(
     title="The array is missing a disk",
-    wrong="A degraded mirror writes to fewer disks and reads from fewer. A degraded RAID or raidz computes missing "
+    wrong="A degraded mirror reads from fewer disks and writes to fewer. A degraded RAID or raidz computes missing "
     "data from all the other disks. The expected write amplification changes too.",
     shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "
-    "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. An existing directory (`dir`) on "
-    "such an array counts too.",
+    "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. This also applies to an existing "
+    "directory (`dir`) on such an array.",
     error="Too low for reads of parity RAID; too high or too low for writes.",
     fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
     "array was degraded",

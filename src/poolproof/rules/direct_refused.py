@@ -6,8 +6,8 @@ from poolproof.rules.model import Case, Findings, Rule, fails, fio_issue, linux_
 from poolproof.rules.path import is_fuse
 
 _FUSE = (
-    "a FUSE file system such as mergerfs gets the data of a write after a header, at a memory address that not every "
-    "disk accepts for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
+    "a FUSE file system such as mergerfs receives the data of a write after a header, and thus at a memory address "
+    "that not every disk accepts for direct I/O (loop devices and virtio disks do not; see queue/dma_alignment)"
 )
 _OTHERS = "the file system does not support direct I/O, or bs= or an offset is not a multiple of the disk's sector size"
 

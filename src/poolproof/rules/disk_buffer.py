@@ -74,22 +74,23 @@ def _message(case: Case, kind: Kind) -> str:
     size, disks = case.load.unique_bytes or 0, (case.target.disks if case.target else None) or 1
     where = f"the random {kind}s cover only {format_size(size)} on {format_number_of(disks, 'rotational disk')}: "
     if kind == "read":
-        return where + "the buffer of a disk can hold that, and the kernel counts its hits as requests to the disk"
-    return where + "the write cache of a disk can hold that, and replaces blocks there before it writes them"
+        return where + "the buffer of a disk can hold that, and the kernel counts a hit in it like any other request"
+    return where + "the write cache of a disk can hold that, and blocks overwritten there never reach the medium"
 
 
 _METRICS = {"read": OF_READS, "write": OF_WRITES}
 
 RULE = Rule(
     title="I/O in the disk's own buffer",
-    wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into it, and acknowledges writes as soon as "
-    "they are there. Random I/O on a small area then needs no seek. The kernel counts it like any other request.",
-    shows="Before a run: random reads, or direct random writes that are not synced every few writes. They are suspect "
-    "if they cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more "
-    "of these I/Os than seeks allow, which is 300/s per disk (450/s if they cover more than 16 MiB).",
+    wrong="A hard disk has 16 to 512 MiB of RAM. It reads whole tracks into this buffer, and acknowledges writes as "
+    "soon as they are in it. Random I/O on a small area then needs no seeks, but the kernel counts it like any other "
+    "I/O.",
+    shows="Before a run: random reads, or direct random writes without syncs between them. They are suspect if they "
+    "cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more such "
+    "I/Os than seeks allow: 300/s per disk, or 450/s if they cover more than 16 MiB.",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
     "one; 4,223 random writes/s in a file of 64 KiB.",
-    fix="use a size of at least 1 GiB per disk, or more than the buffer that the data sheet states",
+    fix="use a size of at least 1 GiB per disk, or one larger than the buffer in the data sheet",
     sources=(
         "data sheets of hard disks (buffer size)",
         linux_source("6.12", "block/blk-settings.c", "blk_queue_write_cache"),

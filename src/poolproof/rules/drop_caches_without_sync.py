@@ -52,10 +52,11 @@ RULE = Rule(
     "finds it. ZFS's ARC shrinks but may not become empty: export and import the pool instead.",
     shows="In a script: a command drops the caches without a sync, after a buffered write and before a read of the "
     "same file. In a job: exec_prerun writes to drop_caches without running sync first, or its last command redirects "
-    "its output to that file. fio appends a redirection of its own, and the shell uses the last one.",
+    "its output to that file. The latter has no effect: fio appends a redirection of its own, and the shell uses the "
+    "last one.",
     error="Too high for reads.",
-    fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (fio reads `;` as the start of a comment, and redirects the "
-    "output)",
+    fix="set exec_prerun=sync && sysctl vm.drop_caches=3 (not `;`, which starts a comment in a job file, and not `>`, "
+    "because fio redirects the output itself)",
     sources=(
         linux_source("6.12", "fs/drop_caches.c", "drop_pagecache_sb"),
         fio_source("3.42", "backend.c", "exec_string (`%s > %s.%s.txt`)"),

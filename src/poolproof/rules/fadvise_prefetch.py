@@ -28,7 +28,7 @@ def _in_result(case: Case) -> Findings:
         "suspects",
         f"fio only wrote ({format_size(found.fio_write_bytes)}), but the disks also read {format_size(read)} of the "
         f"{format_size(size)} in its files: fio announces sequential I/O when it opens a file (fadvise_hint), and ZFS "
-        "then loads up to 128 MiB of it into the ARC, which delays the first writes",
+        "then loads up to 128 MiB of the file into the ARC, which delays the first writes",
         weight=68,
         metrics=(*OF_WRITES, *SYNCS),
     )
@@ -44,9 +44,9 @@ RULE = Rule(
     title="ZFS reads the file before it is written",
     wrong="fio calls posix_fadvise(POSIX_FADV_SEQUENTIAL) when it opens a file for sequential I/O, including writes. "
     "OpenZFS 2.2 and 2.3 then read up to 128 MiB (dmu_prefetch_max) of each file into the ARC. The first writes wait "
-    "for these reads. In a short test, that can be most of the time.",
-    shows="In the counters: fio only writes in order to existing files on ZFS, the disks read at least half of the "
-    "files' size, and that is more than 5 % of what they wrote.",
+    "for these reads, which can take most of the time of a short test.",
+    shows="In the counters: fio only writes, sequentially, to existing files on ZFS, but the disks read at least half "
+    "the size of the files and at least 5 % as much as they wrote.",
     error="Too low. Measured: a direct write of 128 KiB took 2.5 s, while the disk read all 64 MiB of the file.",
     fix="set fadvise_hint=0",
     sources=(

@@ -70,10 +70,10 @@ def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
 
 RULE = Rule(
     title="Too few I/Os for a percentile",
-    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio also prints it for "
-    "fewer.",
-    shows="In a job: percentile_list has a percentile that needs more I/Os than the job does. In a result: fewer than "
-    "1,000 I/Os or syncs.",
+    wrong="A percentile p needs about 10 / (1 − p) samples: 1,000 for p99, 100,000 for p99.99. fio also prints "
+    "percentiles of fewer samples.",
+    shows="In a job: percentile_list contains a percentile that needs more I/Os than the job issues. In a result: "
+    "fewer than 1,000 I/Os or syncs.",
     error="Too high or too low.",
     fix="run longer, or use lower percentiles",
     sources=(fio_source("3.42", "stat.c", "calc_clat_percentiles"), fio_source("3.37", "io_u.c", "get_rw_ddir")),

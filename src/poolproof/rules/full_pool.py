@@ -12,13 +12,13 @@ def _in_job(case: Case) -> Findings:
         return
     signs = []
     if (zfs.capacity_percent or 0) >= _FULL_PERCENT:
-        signs.append(f"{zfs.capacity_percent} % full")
+        signs.append(f"{zfs.capacity_percent} % full (CAP)")
     if (zfs.fragmentation_percent or 0) >= _FRAGMENTED_PERCENT:
-        signs.append(f"its free space is {zfs.fragmentation_percent} % fragmented")
+        signs.append(f"{zfs.fragmentation_percent} % fragmented (FRAG)")
     if signs:
         yield notes(
-            f"the pool is {' and '.join(signs)}: ZFS searches for small free pieces and may use gang blocks, so writes "
-            "are slower than on a pool with free space",
+            f"the pool is {' and '.join(signs)}: ZFS has to search for free space and may use gang blocks, so writes "
+            "are slower than on a pool with plenty of unfragmented free space",
             weight=45,
         )
 

@@ -15,14 +15,14 @@ def _in_job(case: Case) -> Findings:
 
 
 def _why(job: LoadPart) -> str:
-    return "gtod_reduce" if fio_job(job).flag("gtod_reduce") else "disable_clat, and no lat_percentiles"
+    return "gtod_reduce" if fio_job(job).flag("gtod_reduce") else "disable_clat without lat_percentiles"
 
 
 RULE = Rule(
     title="Latency is not measured",
     wrong="gtod_reduce=1 and disable_clat=1 make fio read the clock less often. (With disable_clat alone, the mean of "
-    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises "
-    "IOPS a little, but there are no percentiles, and percentiles from another run must not be combined with this one.",
+    "`lat` remains, and lat_percentiles=1 prints its percentiles.) On a very fast device, this raises IOPS a little, "
+    "but there are no percentiles, and percentiles from another run must not be combined with this result.",
     shows="In a job: gtod_reduce, or disable_clat without lat_percentiles.",
     error="Latency is missing. IOPS are up to 2.3 times as high on a null device, but hardly higher on real disks.",
     fix="remove gtod_reduce and disable_clat",

@@ -28,7 +28,7 @@ def _reason(case: Case, job: LoadPart) -> str | None:
         return (
             kept
             if release is None or release < _EVICTS
-            else f"{kept}: OpenZFS 2.4.2 and later only empty the dbuf cache"
+            else f"{kept}; even OpenZFS 2.4.2 and later empty only the dbuf cache"
         )
     if is_fuse(case.target):
         return "invalidate=1 does not reach the page cache of the file system below FUSE"
@@ -37,12 +37,13 @@ def _reason(case: Case, job: LoadPart) -> str | None:
 
 RULE = Rule(
     title="The cache is not cold",
-    wrong="invalidate=1 drops pages on ext4, xfs and btrfs, but not the caches of ZFS, FUSE and network file systems.",
-    shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on one of these file systems.",
+    wrong="invalidate=1 drops the cached pages of a file on ext4, xfs and btrfs, but does not empty the caches of ZFS, "
+    "FUSE and network file systems.",
+    shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on ZFS, FUSE or a network file system.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "covers its branches; a virtual machine: run them on the host too; otherwise remount), then use invalidate=1 "
-    "without pre_read",
+    "covers its branches; a virtual machine: do so on the host too; otherwise remount), then use invalidate=1 without "
+    "pre_read",
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),

@@ -60,11 +60,11 @@ def _fixed_options(_case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="KiB means 1000 bytes",
-    wrong="By default, `4KiB` is 4000 bytes and `4k` is 4096. Direct I/O of 4000 bytes fails, and buffered writes read "
-    "first.",
-    shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. Or a size with a suffix before "
-    "kb_base=1000 on a command line, or in the global section above a job that sets kb_base: fio has already read that "
-    "size.",
+    wrong="By default, `4KiB` is 4000 bytes and `4k` is 4096. Direct I/O of 4000 bytes fails, and buffered writes of "
+    "4000 bytes have to read pages first.",
+    shows="In a job: a size that ends in KiB, MiB or GiB, without kb_base=1000. Or a size with a suffix that comes "
+    "before kb_base=1000 on a command line, or in the global section above a job that sets kb_base: fio reads it "
+    "before it knows kb_base.",
     error="Too high or too low. Sizes are off by 2 to 7 %, and blocks are unaligned.",
     fix="write 4k, 1m, 16g, or put kb_base=1000 before the sizes",
     sources=(

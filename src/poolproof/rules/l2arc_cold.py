@@ -64,8 +64,8 @@ RULE = Rule(
     shows="In a job: the cache device takes longer to fill than the run lasts. In the counters: l2_write_bytes grew by "
     "more than 5 % of what fio read.",
     error="Too low if the cache is cold, too high if it happens to be warm.",
-    fix="read the whole working set until l2_hits stops growing, then measure; or remove the cache device with `zpool "
-    "remove`",
+    fix="read the whole working set repeatedly until l2_write_bytes stops growing, then measure; or remove the cache "
+    "device with `zpool remove`",
     sources=(
         zfs_source("2.2.6", "module/zfs/arc.c", "L2ARC_WRITE_SIZE (8 MiB)"),
         zfs_source("2.2.7", "module/zfs/arc.c", "L2ARC_WRITE_SIZE (32 MiB)"),

@@ -40,8 +40,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
         if release >= _UNCACHED or (zfs and zfs.direct == "always"):
             yield f"blocks of {format_size(job.block_bytes)} are not whole pages: {fallback}"
         else:
-            yield f"OpenZFS 2.3 refuses blocks of {format_size(job.block_bytes)}, which are not whole pages, with "
-            "EINVAL"
+            yield f"OpenZFS 2.3 rejects (EINVAL) blocks of {format_size(job.block_bytes)}: they are not whole pages"
     elif job.writes and record and job.block_bytes % record:
         yield f"blocks of {format_size(job.block_bytes)} are not whole {format_size(record)} records: {fallback}"
 
