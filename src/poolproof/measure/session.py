@@ -252,7 +252,10 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path, or the first free one of runs/NAME-DATE-TIME and the same with seconds or a number."""
+    """Return the requested path or, by default, runs/NAME-DATE-TIME, which is extended until no such path exists.
+
+    Seconds are appended first, and then a number too.
+    """
     if request.out is not None:
         return request.out
     base = Path("runs") / f"{request.campaign.name}-{now:%Y%m%d-%H%M}"

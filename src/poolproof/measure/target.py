@@ -86,9 +86,9 @@ def _is_of_the_machine(leaf: Leaf) -> bool:
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
     """Return the number of leaf devices if each is known to be a separate disk of a known kind; otherwise None.
 
-    An emulated disk is one disk, and its model sets `rotational`. A guest's other disks are not known: `rotational` is
-    the hypervisor's default, and the hypervisor's cache is below the guest's counters. Nor are loop devices: each takes
-    the flag from the disk that stores its file, and the host may cache that file.
+    An emulated disk is one disk, and its model sets `rotational`. None for the other disks of a guest: their
+    `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. Also None for
+    other loop devices: they take the flag from the disk that stores the file, and the host may cache that file.
     """
     is_known = (leaf.model or not (machine.is_guest or leaf.path.startswith("/dev/loop")) for leaf in leaves)
     return len(leaves) if leaves and all(is_known) else None

@@ -361,7 +361,7 @@ def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -
     """Return the time of fio's last report on the samples' clock, even if the host's time of day was set meanwhile.
 
     The report is the last thing that fio does. If its time is not between the start and the end of fio, the clock was
-    set again after the report, and the end of fio is the closest time that is known.
+    set after the report, and the time at which fio ended is the best estimate.
     """
     window, at_s = measured.window, reported_s - measured.clock_ahead_s
     possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S

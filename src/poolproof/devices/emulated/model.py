@@ -1,4 +1,7 @@
-"""The disk models by name. docs/emulated-disks.md has the sources of their parameters, and compares them with fio."""
+"""The disk models by name.
+
+docs/emulated-disks.md has the sources of their parameters, and compares the models' results with fio's.
+"""
 
 from __future__ import annotations
 
