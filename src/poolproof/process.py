@@ -134,7 +134,7 @@ def lines_kept_alive(argv: Sequence[str], *, stdin: str, grace_s: float) -> Iter
     """
     process = _start(argv, subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdin is not None
-    if stdin:  # in a thread, because a write to a full pipe waits without a limit
+    if stdin:  # in a thread, because a write to a full pipe can block forever
         args = (os.dup(process.stdin.fileno()), stdin.encode())
         threading.Thread(target=_write_all, args=args, name="stdin", daemon=True).start()
     try:

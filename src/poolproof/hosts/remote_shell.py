@@ -26,9 +26,9 @@ FAREWELL = b"exit 0\n"
 _LONGEST_REQUEST_BYTES = 16384  # some shells read their script byte by byte
 _WITHOUT_TIMER_S = 61  # a minute, plus the second by which the timer is later
 
-# The watcher prints its process number, so that the supervisor can end it when the worker has ended, and reads the
-# worker's. It sends SIGTERM without waiting, so that the end of the worker can end it at once, by a signal that nohup
-# does not ignore.
+# The watcher prints its process ID, so that the supervisor can end it when the worker has ended, and reads the worker's
+# ID. It sends SIGTERM without waiting, so that the supervisor can end it as soon as the worker ends, by a signal that
+# nohup does not ignore.
 _WATCHER = r"""
 echo "$$"
 read -r group

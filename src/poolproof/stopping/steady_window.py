@@ -28,7 +28,7 @@ _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
 _TENTHS = 10
 _WIDER = 4.0
-_RANGE_IN_ERRORS = 2.0  # a range that is taken as half the width of a 95 % interval
+_RANGE_IN_ERRORS = 2.0  # the range serves as the half width of an interval: two standard errors
 
 
 @dataclass(frozen=True)

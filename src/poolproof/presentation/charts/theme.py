@@ -116,7 +116,7 @@ def bare(chart: Any) -> dict[str, Any]:
 
     The rows are in `data.values`, where the page's script replaces them.
     """
-    # validation would take half of the time for a page; the tests validate instead
+    # validation would take half of the time that a page takes; the tests validate instead
     made: dict[str, Any] = chart.to_dict(validate=False)
     made.pop("config", None)
     if sets := made.pop("datasets", {}):

@@ -294,7 +294,7 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return how many cells a campaign has, how many trials a cell needs per build, and how many builds a layout.
+    """Return the number of cells of a campaign, of trials per cell and build, and of builds per layout.
 
     None if the campaign can't be read.
     """
