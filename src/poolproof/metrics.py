@@ -108,7 +108,7 @@ class Metric:
 
 
 def events_needed(percent: float) -> int:
-    """Return the number of events of which ten are beyond a percentile: 1,000 for p99."""
+    """Return how many events are needed so that ten are beyond a percentile: 1,000 for p99."""
     return math.ceil(round(LEAST_BEYOND / (1 - percent / 100), 6))
 
 

@@ -155,7 +155,7 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends. Another thread may end the program and close the pipe meanwhile."""
+    """Yield lines until the program ends. In the meantime, another thread may end the program and close the pipe."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout

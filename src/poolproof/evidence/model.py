@@ -359,9 +359,9 @@ class DeviceLimit:
 class Throttling:
     """The limits of control groups on the load, and their effects.
 
-    `processors` is None without a limit. `cpu_periods` and `cpu_s` are how often, and how long in seconds, the load was
-    stopped in the trial because its processor quota was used up. `heat_events` is how often a processor became slower
-    because of heat.
+    `processors` is None without a limit. `cpu_periods` and `cpu_s` are how often, and for how many seconds, the load
+    was stopped in the trial because its processor quota was used up. `heat_events` is how often a processor became
+    slower because of heat.
     """
 
     devices: tuple[DeviceLimit, ...] = ()

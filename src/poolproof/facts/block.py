@@ -177,7 +177,7 @@ def mounted_device(host: Host, number: str) -> tuple[str, ...]:
 
 
 def block_below(name: str) -> Below:
-    """Return the block device with this kernel name, with the path of its I/O counters."""
+    """Return the block device with this kernel name and the path of its I/O counters."""
     return Below(name, f"/sys/class/block/{name}/stat")
 
 

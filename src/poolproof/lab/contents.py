@@ -66,7 +66,7 @@ def lacking(image: Image) -> tuple[str, ...]:
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
     """Check that the image has the packages of all layers and load generators of the campaign.
 
-    Raises a HostError with `hint` as its hint if not. The lab has no network, so packages cannot be installed there.
+    Raises a HostError with this `hint` if it does not. The lab has no network, so packages cannot be installed there.
     """
     devices = {device.name for device in campaign.devices}
     used: dict[Layer[Any], None] = {}

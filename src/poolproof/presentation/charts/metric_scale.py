@@ -57,7 +57,7 @@ def axis_value(value: float, metric: MetricId) -> float:
 def result_text(cell: Cell, metric: MetricId) -> str:
     """Return the cell's result for a metric as text.
 
-    If the result did not converge, the text has the range of its trials: `about 131 IOPS (not converged, trials 120
+    If the result did not converge, the text gives the range of its trials: `about 131 IOPS (not converged, trials 120
     IOPS … 142 IOPS)`. The text also says if a percentile has too few events, and if the result is on emulated disks.
     """
     result = cell.result(metric)

@@ -154,7 +154,7 @@ class ExportTable:
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and matrix settings that identify a row, and its state if that is not `healthy`."""
+        """Return the names and matrix settings that identify a row, and its state unless it is `healthy`."""
         names = {"run": self.run, "campaign": self.campaign.name}
         state = {} if row.cell.state == HEALTHY else {"state": row.cell.state}
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings, **state}
@@ -209,7 +209,7 @@ def plain_name(text: str) -> str:
 
 
 def sync_of(part: LoadPart) -> str:
-    """Return `sync` if each write waits for the disk, else `async`."""
+    """Return `sync` if each write waits for the disk, otherwise `async`."""
     return "sync" if part.commits_each_write else "async"
 
 

@@ -50,7 +50,7 @@ class Measured:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict of the metric."""
+        """Return the cell's verdict for the metric."""
         return self.cell.result(self.metric).verdict
 
     @property

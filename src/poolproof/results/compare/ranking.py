@@ -253,8 +253,9 @@ class Ranking:
     def safer(self) -> tuple[Ranked, ...]:
         """Return the fastest layouts that survive more disk failures than the leader.
 
-        For each redundancy above the leader's, this is the fastest layout with at least that redundancy. Each layout is
-        returned only once, and layouts with an unsteady cell are left out. Empty if the leader's redundancy is unknown.
+        For each redundancy above the leader's, the result contains the fastest layout with at least that redundancy.
+        Each layout is returned only once, and layouts with an unsteady cell are left out. Empty if the leader's
+        redundancy is unknown.
         """
         chosen: dict[str, Ranked] = {}
         survived = self.ranked[0].safety.redundancy

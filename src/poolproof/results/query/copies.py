@@ -58,7 +58,7 @@ def worth_keeping(files: Iterable[Path]) -> bool:
 
 
 def _make(group: Sequence[Path]) -> None:
-    """Write a copy under a temporary name and rename it. If a file has changed meanwhile, discard the copy."""
+    """Write a copy under a temporary name and rename it. If a file has changed in the meantime, discard the copy."""
     import duckdb
 
     copy = _copy_of(group)

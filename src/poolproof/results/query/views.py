@@ -107,7 +107,7 @@ def _are_finite() -> str:
 
 
 def no_lines() -> str:
-    """Return SQL for a table without rows that has the columns of `read_lines`."""
+    """Return SQL for an empty table with the columns of `read_lines`."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 

@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 LARGEST = 1e24
 """The largest number in a run's files.
 
-No machine counts as many bytes or nanoseconds, and even the fourth power of this number does not overflow.
+No machine counts that many bytes or nanoseconds, and even the fourth power of this number does not overflow.
 """
 _LONGEST_KEY = 24
 _TOO_LARGE = "a number in it is larger than 1e24"
