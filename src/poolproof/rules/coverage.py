@@ -90,15 +90,13 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
         return
     if record * ios > moved:
         records = found.leaf_read_bytes / record
-        text = (
-            f"{format_size(found.leaf_read_bytes)}, which is {format_count(records)} records of {format_size(record)}"
-        )
+        text = f"{format_size(found.leaf_read_bytes)}, or {format_count(records)} records of {format_size(record)}"
         yield Coverage(ios, record * ios * stored_share(case), found.leaf_read_bytes, text)
     use = case.evidence.zfs if case.evidence else None
     if use is not None and use.data_misses is not None:
         blocks = max(ios, moved // record)
         yield Coverage(
-            ios, blocks, use.data_misses, f"{format_number_of(use.data_misses, 'block')} that the ARC missed"
+            ios, blocks, use.data_misses, f"{format_number_of(use.data_misses, 'block')} that were not in the ARC"
         )
 
 

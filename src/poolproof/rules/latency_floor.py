@@ -29,14 +29,14 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
         effect = "suspects"
     cause = "readahead" if part.kind == "read" else "copying into RAM"
     by_design = (
-        f". The cause is {cause}: these are not the latencies of the disk. The byte accounting shows whether the "
-        "bandwidth is that of the disk"
+        f". The likely cause is {cause}, so these latencies say nothing about the disk. The byte accounting shows "
+        "whether the disk delivered the bandwidth"
     )
     return finding(
         effect,
         f"half of the {part.kind}s took at most {format_duration(median_ns / 1e9)}: "
         + ("no disk is that fast" if median_ns < _IMPOSSIBLE_NS else "hardly any disk is that fast")
-        + (by_design if effect == "notes" else ", only memory is"),
+        + (by_design if effect == "notes" else ", but memory is"),
         weight=60 if effect != "notes" else 20,
         metrics=OF_READS if part.kind == "read" else OF_WRITES,
         fix="use direct=1 for the disk's latency; use fdatasync=1 and fio's sync percentiles for commit latency",
@@ -89,9 +89,10 @@ RULE = Rule(
     wrong="The I/Os ended in memory. Even on the fastest drive, an I/O through the controller to flash takes several "
     "µs.",
     shows="In a result: half of the I/Os, or of the syncs of buffered data, took less than 3 µs; between 3 and 5 µs "
-    "the result is suspect. Buffered sequential reads (readahead) and buffered writes do that by design: the finding "
-    "is then a note, and the byte accounting decides. Persistent memory is left out, and so are syncs that may have "
-    "nothing to write: of mixed jobs before fio 3.38, of jobs with several I/Os in flight, and of synchronous writes.",
+    "the result is suspect. Buffered sequential reads (readahead) and buffered writes are that fast by design: the "
+    "finding is then a note, and the byte accounting decides. Persistent memory is left out, and so are syncs that may "
+    "have nothing to write: those after synchronous writes and, before fio 3.38, those of mixed jobs and of jobs with "
+    "several I/Os in flight.",
     error="Too high. Measured: an fdatasync p99 of 266 ns on tmpfs, which passes etcd's own test.",
     fix="use direct=1 if the file system honours it, cold caches, and a disk as the target",
     sources=(

@@ -71,9 +71,9 @@ RULE = Rule(
     title="Rate, latency and depth do not agree",
     wrong="The number of I/Os in flight is the rate times the mean latency. It cannot be more than iodepth × numjobs: "
     "if it is, the clock was wrong or the results belong to different runs.",
-    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. A much lower value is "
-    "reported as a note if the job is asynchronous and direct and has no pauses: the queue was mostly empty. Neither "
-    "value includes the time in fsync.",
+    shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. Less than half of the depth "
+    "is reported as a note if the job is asynchronous, direct and not mixed, and if no rate limit, thinktime or sync "
+    "interrupts it (the mean latency does not include the time in syncs): the queue was mostly not full.",
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",
     sources=(

@@ -20,7 +20,7 @@ def _in_job(case: Case) -> Findings:
     elif case.zfs.logbias == "throughput" or direct:
         why = "of a dataset with logbias=throughput"
         if case.zfs.logbias != "throughput":
-            why = "in direct writes of whole records"
+            why = "of direct writes of whole records"
         yield notes(
             f"the data {why} goes straight to the pool, and the log device gets only a small record of each write",
             weight=40,
@@ -49,13 +49,13 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="The log device has nothing to do",
-    wrong="A log device receives only synchronous writes. Without them, a test shows no benefit, or only that of the "
-    "ARC.",
+    wrong="A log device receives only synchronous writes. Without them, a test shows no effect of the log device: any "
+    "difference has another cause, such as the ARC.",
     shows="In a job: no synchronous writes; or logbias=throughput, or direct writes of whole records on OpenZFS 2.3 or "
     "later, whose data goes to the pool while the log device gets a small record of each write. In the counters: "
     "zil_itx_metaslab_slog_bytes grew by less than 1 % of what fio wrote.",
-    error="None in the result; the conclusion about the log device is wrong.",
-    fix="use fdatasync=1 or sync=dsync at iodepth=1 with several numjobs; set logbias=latency, or sync=always on the "
+    error="None in the result, but conclusions from it about the log device are wrong.",
+    fix="use fdatasync=1 or sync=dsync with iodepth=1 and numjobs above 1; set logbias=latency, or sync=always on the "
     "dataset",
     sources=(
         zfs_source(

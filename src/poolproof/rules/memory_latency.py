@@ -36,7 +36,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if blocks and submission_ns(part) < _FLASH_NS:
         return suspects(
             f"submission waits for each read, and a random read takes {submission_ns(part) / 1000:.2g} µs on average: "
-            "no flash is that fast, so RAM served them",
+            "no flash is that fast, so RAM served the reads",
             weight=70,
         )
     return None
@@ -57,7 +57,8 @@ RULE = Rule(
     "reads is at most mean / limit. The limits of 10 and 15 µs do not apply if the text mentions Optane or persistent "
     "memory.",
     error="Too high. Seen: 84,100 random reads/s at depth 1: 80 % took 7 µs and 20 % took 25 µs.",
-    fix="use direct=1 and a file of twice the RAM, and run the job with poolproof, which reads the disks' counters",
+    fix="use direct=1 and a file twice the size of the RAM, and run the job with poolproof, which reads the disks' "
+    "counters",
     sources=("data sheets: tR of 3D TLC 40 to 60 µs, of Z-NAND 3 µs plus the transfer and the controller",),
     in_result=each_part(_in_part),
     commands="fio --rw=randread --bs=4k --size=256m --ioengine=psync --invalidate=0",

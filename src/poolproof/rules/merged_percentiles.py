@@ -32,8 +32,8 @@ RULE = Rule(
     "direction, its percentiles describe none of them, and slow jobs are hidden.",
     shows="In a job: group_reporting for jobs that differ in rw or bs, or unified_rw_reporting in a mixed job.",
     error="Too high or too low.",
-    fix="remove group_reporting and unified_rw_reporting, or set new_group=1 between different jobs; use "
-    "--output-format=json+",
+    fix="remove group_reporting and unified_rw_reporting, or set new_group=1 in each job that differs from the one "
+    "before it; use --output-format=json+",
     sources=(
         fio_source("3.42", "stat.c", "sum_thread_stats, __show_run_stats"),
         fio_doc("group_reporting"),

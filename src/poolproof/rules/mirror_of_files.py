@@ -17,13 +17,13 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A mirror of files: ZFS cannot see which disk is rotational",
-    wrong="ZFS reads from the mirror member with the shortest queue, and a seek on a rotational disk counts more. ZFS "
-    "cannot see which disk a file is on: a file on an SSD and one on a hard disk serve half of the reads each, which "
-    "the disks themselves would not.",
+    wrong="ZFS reads from the mirror member with the shortest queue, and counts a seek on a rotational disk as several "
+    "queued requests. But it cannot see which disk a file is on, so a file on an SSD and one on a hard disk serve half "
+    "of the reads each. With the disks themselves as vdevs, the SSD would serve most reads.",
     shows="In the counters: reads from a mirror whose members are files, some on rotational disks and some not.",
-    error="Too low for an SSD and a hard disk. Measured: half of the reads from each file; with disks as vdevs, all "
-    "from the SSD.",
-    fix="use the disks themselves as vdevs; if you want files, say so with the result",
+    error="Too low for a mirror of an SSD and a hard disk. Measured: half of the reads from each file; with disks as "
+    "vdevs, all from the SSD.",
+    fix="use the disks themselves as vdevs; or report with the result that the vdevs were files",
     sources=(
         zfs_source("2.1.11", "module/os/linux/zfs/vdev_file.c", "vdev_file_open"),
         zfs_source("2.1.11", "module/zfs/vdev_mirror.c", "vdev_mirror_load"),

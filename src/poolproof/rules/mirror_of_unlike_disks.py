@@ -17,12 +17,12 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="A mirror that reads from its SSD",
-    wrong="The result is correct, but reads from a mirror of an SSD and a hard disk are nearly those of the SSD alone. "
-    "For a read that is not sequential, ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue length of a "
-    "rotational disk and zfs_vdev_mirror_non_rotating_seek_inc (1) to that of a non-rotational disk, and reads from "
-    "the disk with the lower total.",
+    wrong="The result is correct, but the SSD serves nearly all reads of a mirror of an SSD and a hard disk. For a "
+    "read that is not sequential, ZFS adds zfs_vdev_mirror_rotating_seek_inc (5) to the queue length of a rotational "
+    "disk and zfs_vdev_mirror_non_rotating_seek_inc (1) to that of a non-rotational disk, and reads from the disk with "
+    "the lower total.",
     shows="In the counters: reads from a mirror whose members are disks, some rotational and some not.",
-    error="None; too high if taken as the speed of the hard disk.",
+    error="None, but the result is too high if it is taken as the speed of the hard disk.",
     fix="change nothing, but report that the non-rotational disk serves the reads; writes still wait for both disks",
     sources=(
         zfs_source("2.1.11", "module/zfs/vdev_mirror.c", "vdev_mirror_load"),

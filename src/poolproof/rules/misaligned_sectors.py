@@ -19,7 +19,7 @@ RULE = Rule(
     wrong="With ashift=9 on 4 KiB sectors, or partitions that start in the middle of a sector, the drive reads and "
     "rewrites whole sectors.",
     shows="Before the run: the layout's smallest write (1 << ashift) is smaller than the disk's physical sector.",
-    error="Too low by a factor of 2 to 10 on random writes.",
+    error="Too low by a factor of 2 to 10 for random writes.",
     fix="recreate the pool with ashift=12 (or the value that the disk needs), and align partitions to whole MiB",
     sources=(
         zfs_source("2.3.0", "module/zfs/vdev.c", "vdev_open (ashift)"),

@@ -21,7 +21,7 @@ from poolproof.units import format_count, format_number_of
 
 _DIRECT = "use direct=1 if the file system honours it"
 _IN_RAM = (
-    "some writes may return before their data has left RAM, so the latency may be that of a copy",
+    "some writes may return before their data has left RAM, so the latency may only be that of a copy into RAM",
     "set sync=dsync, or compare the rates",
 )
 _COMBINED = f"use the bandwidth, which the bytes prove, or {_DIRECT}"
@@ -47,7 +47,7 @@ def _reason(case: Case, metric: MetricId) -> tuple[str, str]:
         return "nothing counts what the disks do for a trim", "use trims only as part of another load"
     kind: Kind | None = "read" if row.of == "read" else "write" if row.of == "write" else None
     if not bytes_prove(case, kind, of_commits=row.unit is not BYTES_PER_S):
-        return "the counters do not cover all of its data", f"use a larger size, or {_DIRECT}"
+        return "the counters do not account for all of the data", f"use a larger size, or {_DIRECT}"
     return next(_reasons_of_ios(case, row.of), _IN_RAM)
 
 
@@ -56,9 +56,9 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
         found = random_reads(case)
         if found is not None and not found.is_proof:
             yield (
-                f"{case.generator} counted {format_count(found.ios)} random reads, and the disks did "
-                f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: "
-                f"at least {percent(REQUESTS_OF_EACH)} would be proof",
+                f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show "
+                f"{found.counted_text}, {100 * found.ratio:.2g} % of what these reads need: at least "
+                f"{percent(REQUESTS_OF_EACH)} would be proof",
                 f"use a larger file, so that fewer reads repeat a block; {_DIRECT}; on ZFS, set recordsize to bs, or "
                 "primarycache=metadata",
             )
@@ -70,12 +70,12 @@ def _reasons_of_ios(case: Case, of: str) -> Iterator[tuple[str, str]]:
 def _too_few_requests(case: Case, kind: Kind) -> tuple[str, str]:
     requests = counted_requests(case, kind)
     if requests is None:
-        return f"the disks' {kind} requests were not counted, and the {kind}s may end in RAM", _DIRECT
+        return f"the disks' {kind} requests were not counted, and the {kind}s may not have reached the disks", _DIRECT
     ios = sum(part.figures.ios or 0 for part in parts(case.outcome) if part.kind == kind)
     needed = write_requests_needed(case) if kind == "write" else ios
-    needs = f" although {format_count(needed)} are needed" if needed and needed > ios else ""
+    needs = f", although {format_count(needed)} are needed" if needed and needed > ios else ""
     trees = requests - (data_write_requests(case) or 0) if kind == "write" else 0
-    less = f" ({format_number_of(trees, 'tree block')} excluded)" if trees else ""
+    less = f" (not counting {format_number_of(trees, 'tree block')})" if trees else ""
     return (
         f"{case.generator} counted {format_count(ios)} {kind}s, but the disks counted "
         f"{format_number_of(requests - trees, 'request')}{less}{needs}: the page cache and ZFS combine I/Os "
@@ -91,7 +91,7 @@ def _reason_of_syncs(case: Case) -> tuple[str, str]:
         return why, "run poolproof where it can read queue/write_cache of every disk"
     if found.durable is None:
         names = [leaf.device for leaf in case.leaves if leaf.flush_ios is None]
-        why = f"the kernel does not count the flushes of {', '.join(names)} (before Linux 5.5, and for partitions)"
+        why = f"the kernel does not count the flushes of {', '.join(names)} (Linux 5.5 counts those of whole disks)"
         return why, "use whole disks and Linux 5.5 or later"
     if found.ratio is None or found.ratio < FLUSHED:
         return (

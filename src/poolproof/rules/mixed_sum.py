@@ -10,7 +10,7 @@ def _in_job(case: Case) -> Findings:
     if jobs:
         yield notes(
             f"{case.who(jobs)} reports reads and writes as one sum (unified_rw_reporting): rwmixread ties their rates "
-            "together, so the slower direction limits both, and the sum hides which",
+            "together, so the slower direction limits both, and the sum hides which one that is",
             weight=15,
         )
 
@@ -21,8 +21,8 @@ def _is_summed(job: LoadPart) -> bool:
 
 RULE = Rule(
     title="One sum for reads and writes",
-    wrong="A mixed job keeps its ratio, so slow writes also slow down the reads. Some scripts print the sum of both "
-    "rates.",
+    wrong="A mixed job keeps its ratio of reads to writes, so slow writes also slow down the reads. Some scripts print "
+    "the sum of both rates.",
     shows="In a job: rw=rw or randrw with unified_rw_reporting=1, so that fio prints only the sum.",
     error="Too high if the sum is used as a rate.",
     fix="remove unified_rw_reporting, and report the rates of reads and writes separately, together with the mix",

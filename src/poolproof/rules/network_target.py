@@ -16,14 +16,15 @@ def _in_job(case: Case) -> Findings:
         is_large = all(job.direct for job in readers) and (size is None or size >= _LARGE)
         yield finding(
             "notes" if is_large else "suspects",
-            f"{case.who(readers)} reads from {case.target.file_system}: the server may serve reads from RAM, and its "
-            "disks are not counted here" + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
+            f"{case.who(readers)} reads from {case.target.file_system}: the server may serve reads from RAM, and the "
+            "I/O of its disks is not counted here"
+            + ("" if readers[0].direct else "; without direct=1, this machine caches too"),
             weight=55,
         )
     elif writers:
         yield notes(
-            f"{case.who(writers)} writes to {case.target.file_system}: the disks of the server are not counted here, "
-            "so nothing shows when the data reached them",
+            f"{case.who(writers)} writes to {case.target.file_system}: the I/O of the server's disks is not counted "
+            "here, so nothing shows when the data reached them",
             weight=35,
         )
 
@@ -32,8 +33,8 @@ RULE = Rule(
     title="The server has a cache too",
     wrong="On NFS, SMB, Ceph or 9p, O_DIRECT bypasses the RAM of the client, but not that of the server, which answers "
     "reads from it if it can.",
-    shows="Before the run: the file system of the target is a network file system. It is only a note if the jobs do "
-    "not read, or if they read with direct=1 and at least 8 GiB or an unknown amount.",
+    shows="Before the run: the file system of the target is a network file system. It is only a note if no job reads, "
+    "or if all reads use direct=1 and cover at least 8 GiB or an unknown amount.",
     error="Too high.",
     fix="run fio on the server and read the counters there, or read more than twice the server's RAM",
     sources=(

@@ -68,7 +68,7 @@ def _disks(case: Case, others: OtherWork) -> Findings:
         return
     yield suspects(
         f"other programs read {format_rate(others.read_bytes / others.seconds)} and wrote "
-        f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If these are the same disks, "
+        f"{format_rate(others.write_bytes / others.seconds)} while {case.generator} ran. If they used the same disks, "
         f"this slows {case.generator} down and can hide a cache: the counters of a disk do not show which program "
         "moved the bytes",
         weight=74,
@@ -80,11 +80,11 @@ RULE = Rule(
     wrong="Another program, a second benchmark or another virtual machine uses the processors or disks. Latencies grow "
     "first: the 99th percentile doubles long before the mean changes.",
     shows="In a result: other processes used at least 10 % of all processor time, and tasks waited for a processor at "
-    "least 10 % of the time (/proc/pressure/cpu); fio's own threads waited for a processor 10 % of the time "
-    "(/proc/PID/task/TID/schedstat) while other processes used one; a hypervisor took 5 % of the processor "
-    "time; or other processes moved more than 2 MB/s and 10 % of the bytes of the disks.",
-    error="Rates too low, latencies too high; too high if the I/O of others hides a cache. Measured: two runs at once "
-    "raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
+    "least 10 % of the time (/proc/pressure/cpu); fio's own threads waited for a processor at least 10 % of the time "
+    "(/proc/PID/task/TID/schedstat) while other processes used processors; a hypervisor took at least 5 % of the "
+    "processor time; or other processes moved more than 2 MB/s and 10 % of the bytes of the disks.",
+    error="Rates are too low and latencies too high; rates are too high if the other I/O hides a cache. Measured: two "
+    "runs at once raised the p99 of fsync from 509 to 659 µs; 16 busy loops on two processors halved the IOPS.",
     fix="stop the other programs (top; iotop -ao), measure one run at a time, and repeat",
     sources=(
         linux_source("6.12", "kernel/sched/psi.c", "psi_show"),

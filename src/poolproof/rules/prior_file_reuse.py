@@ -21,8 +21,8 @@ RULE = Rule(
     title="A file from an earlier run",
     wrong="fio uses an existing file of the right name and size as it is: the result depends on how the file was "
     "written.",
-    shows="Before the run: the files of a read job already exist, and are large enough. fio lays out all other files "
-    "again.",
+    shows="Before the run: the files of a read job already exist, and are large enough. fio itself lays out files that "
+    "are missing or too short.",
     error="Too high or too low. Observed: 1150 MB/s and 635 MB/s.",
     fix="remove the file, and write it again with a separate job: rw=write bs=1m refill_buffers=1 end_fsync=1",
     sources=(

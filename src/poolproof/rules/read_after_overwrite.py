@@ -15,8 +15,8 @@ def _in_job(case: Case) -> Findings:
         last = _last_writer(case, job)
         if last is not None and last.is_random:
             yield notes(
-                f"{case.who([job])} reads a file from start to end that job `{last.name}` overwrote at random: "
-                "on a copy-on-write file system, the new blocks are elsewhere, so the disks seek",
+                f"{case.who([job])} reads a file from start to end that job `{last.name}` overwrote at random: on a "
+                "copy-on-write file system, the new blocks are elsewhere, so the disks have to seek",
                 weight=40,
             )
 

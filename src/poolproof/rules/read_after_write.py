@@ -13,7 +13,9 @@ def _in_job(case: Case) -> Findings:
         writers = list(writers_of(case, job))
         if writers and _remains(case, writers[-1], job):
             why = (
-                "whose dirty pages invalidate=1 does not drop" if job.invalidates_cache else "and invalidate=0 keeps it"
+                "and invalidate=1 does not drop its dirty pages"
+                if job.invalidates_cache
+                else "and invalidate=0 keeps it"
             )
             yield suspects(
                 f"{case.who([job])} reads what job `{writers[-1].name}` has just written, {why}: the data is still in "
@@ -40,9 +42,9 @@ RULE = Rule(
     title="Reading what was just written",
     wrong="A buffered write leaves its data in RAM, and a read that follows finds it there. fio's invalidate=1 drops "
     "only clean pages: those of a write without a sync are still dirty.",
-    shows="In a job file or script: a buffered read of a file that an earlier job or command wrote without a sync (or "
-    "with invalidate=0), and no command between them that drops the caches. Files of at least twice the RAM are "
-    "left out.",
+    shows="In a job file or script: a buffered read of a file that an earlier job or command wrote through the page "
+    "cache and did not sync (if the reading job sets invalidate=0, even if it did), with no command between them that "
+    "drops the caches. Files at least twice the size of the RAM are left out.",
     error="Too high for the reads, by a factor of 2 to more than 100.",
     fix="end the write with end_fsync=1, and drop the caches (sync; echo 3 > /proc/sys/vm/drop_caches) before the "
     "read, or read with direct=1",
@@ -52,7 +54,7 @@ RULE = Rule(
     ),
     in_job=_in_job,
     options=("filename", "directory", "rw"),
-    explains_lost={"read": "still in RAM: the same text had just written it"},
+    explains_lost={"read": "still in RAM: an earlier command had just written it"},
     prepare="fio --name=w --filename=trap --rw=write --bs=1m --size=256m",
     commands="fio --rw=read --bs=1m --size=256m",
 )

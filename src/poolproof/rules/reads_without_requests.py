@@ -12,7 +12,7 @@ def _in_result(case: Case) -> Findings:
     if found and not found.in_order:
         yield finding(
             found.effect,
-            f"{case.generator} counted {format_count(found.ios)} random reads, but the disks did only "
+            f"{case.generator} counted {format_count(found.ios)} random reads, but the counters show only "
             f"{found.counted_text} ({100 * found.ratio:.2g} % of what these reads need): the rest was in RAM, where "
             "readahead or an earlier read of the same record or page had put it",
             weight=65,
@@ -27,8 +27,8 @@ RULE = Rule(
     shows="In the counters: the requests (including merged ones), the bytes, the records computed from them, or the "
     f"ARC misses are less than {percent(REQUESTS)} of what fio's random reads need. Less than {percent(REFUTED)} is "
     "proof.",
-    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS by mmap, 16,384 "
-    "reads by fio and 94 requests at the disk; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
+    error="Too high, by a factor of up to record / bs (128 KiB / 4 KiB = 32). Measured: 186k IOPS with mmap, where fio "
+    "counted 16,384 reads and the disk 94 requests; on ZFS, 10,270 reads of 4 KiB and 769 records read from the disk.",
     fix="use direct=1 if the file system honours it; on ZFS, set recordsize to bs, or primarycache=metadata, so that "
     "each read reaches the disks; leave fadvise_hint at its default and do not use mmap",
     sources=(

@@ -8,7 +8,7 @@ from poolproof.rules.path import is_zfs, may_end_in_ram
 from poolproof.units import format_size
 
 _PAGE = 4096
-_FIX = "set recordsize or volblocksize to bs to measure the disks; otherwise keep the record size and report it"
+_FIX = "set recordsize or volblocksize to the value of bs to measure the disks; otherwise, report the record size"
 
 
 def _unit(case: Case) -> int:

@@ -12,7 +12,7 @@ def _in_job(case: Case) -> Findings:
             continue
         if fio_job(job).flag("create_on_open") and not list(writers_of(case, job)):
             yield suspects(
-                f"{case.who([job])} sets create_on_open=1, so fio does not lay the file out: a new file is empty, and "
+                f"{case.who([job])} sets create_on_open=1, so fio does not lay the file out: a new file is empty, so "
                 "there is nothing to read",
                 weight=60,
             )
@@ -36,7 +36,7 @@ RULE = Rule(
     "creates a file only when fio opens it, without laying it out, so a read job finds it empty.",
     shows="In a job: a read of a file that an earlier job removed with unlink=1, or a job that only reads and sets "
     "create_on_open=1.",
-    error="fio tests another file than intended, or nothing.",
+    error="fio tests a different file than intended, or nothing.",
     fix="remove unlink from the writing job and create_on_open from the reading job",
     sources=(
         fio_source("3.42", "filesetup.c", "setup_files (create_on_open skips the layout)"),

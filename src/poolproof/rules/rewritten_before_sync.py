@@ -26,8 +26,8 @@ def _in_job(case: Case) -> Findings:
         if not size or size >= limit or not _rewrites(case, job):
             continue
         yield notes(
-            f"{case.who([job])} overwrites {format_size(size)} again and again and syncs only when it ends: pages that "
-            "are overwritten in RAM before they are written to a disk count in fio's rate, but no disk writes them",
+            f"{case.who([job])} overwrites {format_size(size)} again and again and syncs only when it ends: fio's rate "
+            "includes every write, but data that is overwritten in RAM before it reaches a disk is never written there",
             weight=55,
         )
 
@@ -52,8 +52,8 @@ def _in_result(case: Case) -> Findings:
             yield finding(
                 "refutes" if share < REFUTED else "suspects",
                 f"{case.who([job])} writes to {format_size(job.size_bytes or 0)} and syncs after every "
-                f"{job.sync_every} writes: at most {100 * share:.0f} % of these go to different blocks, and the rest "
-                "was overwritten in RAM. What else the disks wrote is journal and metadata",
+                f"{job.sync_every} writes: at most {100 * share:.0f} % of these writes go to different blocks, and the "
+                "rest was overwritten in RAM. Anything else that the disks wrote was journal and metadata",
                 weight=60,
                 metrics=rates_of("all", "write"),
             )

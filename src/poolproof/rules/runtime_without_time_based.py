@@ -35,8 +35,8 @@ def _in_job(case: Case) -> Findings:
             shown = slow if is_burst else rate
             yield finding(
                 "suspects" if is_burst else "notes",
-                f"{case.who([job])} has a runtime of {format_duration(runtime_s)} but ends when its "
-                f"{format_size(total)} are done: {'even ' if shown < rate else ''}at {format_rate(shown)} that takes "
+                f"{case.who([job])} has a runtime of {format_duration(runtime_s)} but ends as soon as it has moved its "
+                f"{format_size(total)}: {'even ' if shown < rate else ''}at {format_rate(shown)} that takes "
                 f"{format_duration(total / shown)}",
                 weight=70,
             )
@@ -101,7 +101,7 @@ def _in_result(case: Case) -> Findings:
     yield finding(
         effect,
         f"fio should have run for {format_duration(asked)}, but ran for {format_duration(ran)}: time_based is not set, "
-        f"so fio ended when its {format_size(moved)} were done"
+        f"so fio ended when it had moved its {format_size(moved)}"
         + ("; such a short burst shows nothing about the disk" if too_short else ""),
         weight=90,
     )

@@ -46,7 +46,7 @@ def _in_result(case: Case) -> Findings:
 RULE = Rule(
     title="IOPS of merged requests",
     wrong="Readahead, writeback and the block layer merge small sequential I/Os. fio's IOPS then count system calls, "
-    "not requests to the disk; an upper layer can even look faster than the disk.",
+    "not requests to the disk; a layer above the disk can even look faster than the disk.",
     shows="In a job: sequential I/O in blocks of 16 KiB or less, buffered or with several I/Os in flight, without a "
     "sync after each write. In the counters: the disks did less than half as many requests as fio did I/Os.",
     error="IOPS are too high; the bandwidth is right. Measured: 65,536 reads by fio, 74 by the disk.",

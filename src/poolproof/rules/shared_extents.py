@@ -14,7 +14,7 @@ def _in_result(case: Case) -> Findings:
         yield suspects(
             f"{format_size(shared)} of the {format_size(total)} in the test files are stored in the same place as "
             f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, "
-            "and a cache in the disk or below it may serve them",
+            "and a cache in or below the disk may serve these reads",
             weight=62,
             metrics=OF_READS,
         )
@@ -26,7 +26,7 @@ RULE = Rule(
     "read of any part seeks within a small area, and the disk's own cache may serve it.",
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
-    error="Too high: the disk's memory is faster than its medium, and the result can be too high by that factor.",
+    error="Too high: the disk may serve reads from its own memory, which is much faster than its medium.",
     fix="rewrite the file (cp --reflink=never), or let poolproof fill it",
     sources=(linux_source("6.12", "fs/ioctl.c", "ioctl_fiemap (fe_physical)"), "man 8 filefrag"),
     in_result=_in_result,

@@ -15,7 +15,7 @@ def _in_job(case: Case) -> Findings:
         if commits < 50_000:
             yield notes(
                 f"{case.who([job])} makes {format_count(commits)} commits of {format_size(job.max_block_bytes)}: on an "
-                "SSD that takes seconds, and on a shared disk the test may run in a quiet moment",
+                "SSD that takes seconds, and on a shared disk the test may happen to run in a quiet moment",
                 weight=30,
             )
 

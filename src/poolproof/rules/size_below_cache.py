@@ -41,8 +41,8 @@ def _in_job(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads and may_end_in_ram(job, case.target)]
     if case.cold and readers and unique is not None and unique < 2 * cache_bytes:
         yield suspects(
-            f"{case.who(readers)} reads {format_size(unique)} through a cache, and {name} is "
-            f"{format_size(cache_bytes)}: reads of cached data do not reach the disks",
+            f"{case.who(readers)} reads {format_size(unique)} through a cache that can grow to "
+            f"{format_size(cache_bytes)} ({name}): reads of cached data do not reach the disks",
             weight=60,
             fix=_fix(case, readers[0], cache_bytes, name),
         )
@@ -76,8 +76,8 @@ RULE = Rule(
     shows="In a job: all jobs together access fewer bytes than twice the RAM (on ZFS: twice zfs_arc_max), and the "
     "reads are buffered or on ZFS. In the counters: the disks read less than fio did.",
     error="Too high for reads, by a factor of 2 to more than 100.",
-    fix="use files of twice the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not primarycache=metadata, "
-    "which stops prefetch)",
+    fix="use files twice the size of the RAM, a lower zfs_arc_max, or direct=1 if it is honoured (not "
+    "primarycache=metadata, which stops prefetch)",
     sources=(
         linux_source("6.12", "mm/filemap.c", "filemap_read"),
         zfs_source("2.3.0", "module/zfs/arc.c", "arc_read"),

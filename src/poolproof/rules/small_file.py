@@ -42,8 +42,8 @@ def _in_result(case: Case) -> Findings:
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
         typical = typical_ns(part) or interval_ns(part, case.job_named(part.job.name)) or 0.0
         yield suspects(
-            f"random reads {where} took {format_duration(typical / 1e9)}: faster than flash, and the files are "
-            "smaller than the RAM of any server",
+            f"random reads {where} took {format_duration(typical / 1e9)} each: that is faster than flash, and the "
+            "files are smaller than the RAM of any server",
             weight=66,
         )
 

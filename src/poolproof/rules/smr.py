@@ -7,7 +7,7 @@ def _in_job(case: Case) -> Findings:
     jobs = [job for job in case.jobs if job.writes and job.is_random]
     if case.target and case.target.zoned and jobs:
         yield notes(
-            f"{case.who(jobs)} writes at random on a shingled (SMR) disk, whose zones can only be written in order: "
+            f"{case.who(jobs)} writes at random to a shingled (SMR) disk, whose zones can only be written in order: "
             "tens of GiB are buffered at full speed, then the rate drops to a few writes/s"
         )
 

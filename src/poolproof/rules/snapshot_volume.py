@@ -11,8 +11,8 @@ def _in_job(case: Case) -> Findings:
     readers = [job for job in case.jobs if job.reads and not was_filled(case, job) and _is_old(case, job)]
     if volume and readers and case.outcome is None:
         yield notes(
-            f"{case.who(readers)} reads from a {volume}: if the volume was created from a snapshot, each block is "
-            "fetched from slower storage when it is read for the first time",
+            f"{case.who(readers)} reads from a cloud volume ({volume}): if it was created from a snapshot, each block "
+            "is fetched from slower storage when it is read for the first time",
             weight=35,
         )
 

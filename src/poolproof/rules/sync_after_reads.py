@@ -22,7 +22,7 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
         f"that was not yet synced ({why}): the others had nothing to write, so the percentiles of the syncs are too "
         "low"
         if not job.writes_are_synchronous
-        else f"{case.generator} timed {format_count(syncs)} syncs, but {why}: they had nothing to write, so their "
+        else f"{case.generator} timed {format_count(syncs)} syncs, but {why}: the syncs had nothing to write, so their "
         "latency is not that of a commit",
         weight=50,
     )
@@ -31,9 +31,10 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 RULE = Rule(
     title="Syncs with nothing to write",
     wrong="Up to fio 3.37, a mixed job with fsync or fdatasync also syncs after reads, and a job with several I/Os in "
-    "flight syncs more often than asked. Such a sync finds nothing to write and returns at once. After O_SYNC writes, "
-    "every sync does.",
-    shows="In a result: more than 1.1 times as many syncs as writes / fsync, or syncs after synchronous writes.",
+    "flight syncs more often than asked. Such a sync finds nothing to write and returns at once. The same is true of "
+    "every sync after O_SYNC writes.",
+    shows="In a result: more than 1.1 times as many syncs as fsync=N or fdatasync=N asks for (writes / N), or syncs "
+    "after synchronous writes.",
     error="The sync latency is too low. With fio 3.33, a job that syncs after each write made 1,020 syncs for 317 "
     "writes and 707 reads, and a job with several I/Os in flight made 254 syncs instead of 128.",
     fix="use fio 3.38 or later, or measure commits in a separate job that only writes, with iodepth=1 and without "

@@ -69,11 +69,11 @@ RULE = Rule(
     title="A limit from outside",
     wrong="A control group (systemd, Docker, Kubernetes) limits the I/O or the processors of the benchmark. The kernel "
     "delays the requests before the disk sees them, so all counters agree.",
-    shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached 70 "
-    "% of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
-    "time. A limit that was not reached, and processors that slowed down because of heat, are reported as notes.",
-    error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without; a quota of 20 % of a processor "
-    "halves the IOPS and raises the p99 by a factor of 3 to 9.",
+    shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
+    "least 70 % of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
+    "time. A limit of which less was reached, and processors that slowed down because of heat, are reported as notes.",
+    error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20 % of a "
+    "processor halved the IOPS and raised the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",
     sources=(
         linux_source("6.12", "block/blk-throttle.c", "__blk_throtl_bio"),

@@ -11,8 +11,8 @@ def _is_trimmed(case: Case) -> bool:
 def _in_job(case: Case) -> Findings:
     if _is_trimmed(case) and (case.load.writes or case.outcome is None):
         yield notes(
-            "the target was trimmed and has not been filled since (mkfs trims too): until then, an SSD writes without "
-            "erasing first, and reads without accessing its flash",
+            "the target was trimmed and has not been filled since (mkfs trims too): until it is filled, an SSD writes "
+            "without erasing first, and reads without accessing its flash",
             weight=35,
         )
 

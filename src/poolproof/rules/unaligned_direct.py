@@ -19,9 +19,8 @@ def _in_job(case: Case) -> Findings:
         partial = jobs[0].block_bytes % _SECTOR
         blocks = f"blocks of {jobs[0].block_bytes} bytes" if partial else "bs_unaligned, which allows parts of sectors"
         yield suspects(
-            f"{case.who(jobs)} sets direct=1 with {blocks}: direct I/O needs whole sectors of at least "
-            f"{_SECTOR} bytes, "
-            "otherwise most file systems return EINVAL",
+            f"{case.who(jobs)} sets direct=1 with {blocks}: direct I/O needs whole sectors of at least {_SECTOR} "
+            "bytes; otherwise, most file systems return EINVAL",
             weight=60,
         )
 

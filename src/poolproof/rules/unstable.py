@@ -18,7 +18,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
     if (figures.samples or 0) < _SAMPLES or not mean or deviation is None or deviation / mean <= _UNEVEN:
         return None
     low, high = figures.bandwidth_min_bytes, figures.bandwidth_max_bytes
-    span = f", from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
+    span = f" and ranges from {format_rate(low)} to {format_rate(high)}" if low is not None and high is not None else ""
     return finding(
         "suspects" if deviation / mean > _WILD and not (proves(case) or _reached_disks(case, part)) else "notes",
         f"the {part.kind} rate has a standard deviation of {100 * (deviation / mean):.0f} % of its mean of "
@@ -37,7 +37,8 @@ RULE = Rule(
     title="The rate is not steady",
     wrong="The mean of a fast and a slow period describes neither: a cache fills up, a txg closes, a drive gets hot.",
     shows="In a result with at least 10 samples: the standard deviation is more than 30 % of the mean. Above 100 %, "
-    "the result is suspect unless the byte accounting proves it.",
+    "the result is suspect unless the byte accounting proves it or fio's disk statistics show a request for nearly "
+    "every I/O.",
     error="Too high or too low. In inflated results, the standard deviation was 120 to 190 % of the mean.",
     fix="set ramp_time=15 and a longer runtime, or steadystate=iops_slope:1% with ss_dur=60; check the rate over time",
     sources=(

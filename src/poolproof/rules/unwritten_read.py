@@ -51,14 +51,15 @@ def _after_partial_writes(case: Case) -> Findings:
         needed = _rate_to_finish(last, MANY_PASSES if is_repeated else 1)
         limit = format_duration(last.runtime_s or 0)
         if skips_blocks(last) and not is_repeated:
-            why = "at random without a map of the blocks, which leaves at least a third of them out"
+            why = "at random without tracking which blocks are already written, so that some are left out"
         elif needed and is_repeated:
             why = (
-                f"at random without a map of the blocks for {limit}: at less than {format_rate(needed)} it leaves out "
+                f"at random for {limit} without tracking which blocks are already written: at less than "
+                f"{format_rate(needed)}, it leaves out "
             )
             why += "more than 5 % of them"
         elif needed:
-            why = f"for {limit}: at less than {format_rate(needed)} it stops before the end"
+            why = f"for {limit}: at less than {format_rate(needed)}, it stops before the end of the file"
         else:
             continue
         yield suspects(
@@ -133,9 +134,10 @@ RULE = Rule(
     "stopped at its runtime (fio reserves the full size first), or it is on a fresh zvol or thin volume. No disk is "
     "read.",
     shows="Before the run: holes or unwritten extents. In a job file or script: a read of a file that an earlier job "
-    "left incomplete. It wrote at random with norandommap (if it starts over: fewer than three passes at 500 MB/s), or "
-    "its runtime was too short to write the file at 500 MB/s. Also a read of what truncate, fallocate or blkdiscard "
-    "left without data. In the counters: too few reads, although direct=1 bypassed RAM.",
+    "left incomplete, because it wrote at random with norandommap (if it starts over: because its runtime allows fewer "
+    "than three passes at 500 MB/s) or because its runtime was too short to write the file at 500 MB/s; or a read of "
+    "what truncate, fallocate or blkdiscard left without data. In the counters: too few reads, although direct=1 "
+    "bypassed RAM.",
     error="Too high, by a factor of 10 to 100. Measured: 2636 MB/s reported by fio, 64 MB/s read from the disk.",
     fix="fill the whole file first, with a separate job without runtime (rw=write bs=1m refill_buffers=1 end_fsync=1, "
     "same filename and size); check with `filefrag -v FILE` that no extent is `unwritten`",

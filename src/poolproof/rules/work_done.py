@@ -73,7 +73,8 @@ def _time_done(case: Case) -> Findings:
         is_suspect = (ran < _BURST_S or ends_early) if case.quoted is None else bool(stopped_by)
         yield finding(
             "suspects" if is_suspect else "notes",
-            f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: mostly start-up and a burst",
+            f"the run took only {format_duration(ran)}{stopped_by and f' ({stopped_by})'}: that is mostly start-up and "
+            "a burst",
             weight=80,
             fix="use a larger size=, or time_based=1 with runtime=10 or more",
         )

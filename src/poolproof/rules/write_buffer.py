@@ -22,7 +22,7 @@ def _in_result(case: Case) -> Findings:
     rate = found.fio_write_bytes / (found.window_s + flush_s)
     yield suspects(
         f"after {case.generator} had ended, {slowest.device} took {format_duration(flush_s)} to empty its own buffer, "
-        f"but got no more data. With that time included, the write rate is {format_rate(rate)}",
+        f"without receiving any more data. With that time included, the write rate is {format_rate(rate)}",
         weight=73,
         metrics=_RATES,
     )
@@ -33,7 +33,7 @@ RULE = Rule(
     wrong="A disk acknowledges writes as soon as they are in its own RAM. When fio ends, up to 256 MiB may not be on "
     "the medium yet. All bytes have left the computer, so the byte accounting shows nothing unusual.",
     shows="In a result: a flush of a disk after fio's end took at least 50 ms and 5 % of the measured time, while the "
-    "disk got no more data. Jobs that sync (fsync, end_fsync) include this time.",
+    "disk got no more data. Jobs that sync (fsync, end_fsync) are left out, because their results include this time.",
     error="Too high. Measured: 226 MB/s on an emulated hard disk whose medium takes 200 MB/s.",
     fix="add end_fsync=1, so that the rate includes the last flush, or measure longer",
     sources=(linux_source("6.12", "block/blk-flush.c", "blk_insert_flush"), "docs/emulated-disks.md"),

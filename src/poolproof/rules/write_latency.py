@@ -31,8 +31,8 @@ def _finding(case: Case, copied: list[LoadPart], metrics: tuple[MetricId, ...], 
     cache = "the ARC" if is_zfs(case.target) else "the page cache"
     return finding(
         "suspects" if mixed else "refutes",
-        f"{case.who(copied)} writes through {cache}: a write returns when its data is in RAM, and its latency is that "
-        f"of the copy.{others} Syncs are timed separately",
+        f"{case.who(copied)} writes through {cache}: a write returns when its data is in RAM, so its latency is only "
+        f"that of the copy.{others} Syncs are timed separately",
         weight=35,
         metrics=metrics,
     )
@@ -44,7 +44,7 @@ RULE = Rule(
     "copy or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix "
     "both.",
     shows="In a result with counters: writes without O_SYNC that are buffered: with direct=0, or on ext4 with "
-    "data=journal, which ignores O_DIRECT. Only the latencies of reads and writes are affected.",
+    "data=journal, which ignores O_DIRECT. Only latencies that include writes are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",
     sources=(fio_doc("direct, sync, fdatasync"), "Linux 6.12 mm/filemap.c, generic_perform_write"),

@@ -23,12 +23,12 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Written bytes that never reached a disk",
-    wrong="Even after the final flush, bytes are missing on the disks: they were overwritten in RAM, or compressed on "
-    "the way.",
-    shows=f"In the counters: after the final flush, less than {percent(WRITTEN)} of the expected bytes are written. "
-    f"Less than {percent(REFUTED)} is proof.",
-    error="Too high, by a factor of up to the number of sharing jobs (measured: 6 with 8 jobs) or the compression "
-    "ratio (15).",
+    wrong="Even after the final flush, bytes are missing from the disks: they were overwritten in RAM, or compressed "
+    "on the way.",
+    shows=f"In the counters: after the final flush, less than {percent(WRITTEN)} of the expected bytes have been "
+    f"written. Less than {percent(REFUTED)} is proof.",
+    error="Too high, by a factor of up to the number of jobs that share a file (measured: 6 with 8 jobs) or the "
+    "compression ratio (15).",
     fix="use one file per job (directory= instead of filename=), refill_buffers=1 and a single pass over the file; "
     "turn off compression and dedup",
     sources=(

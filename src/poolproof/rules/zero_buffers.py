@@ -25,7 +25,7 @@ def _in_job(case: Case) -> Findings:
         program = prepared_by(job, case.zeros)
         if program and job.reads and compresses(case) and not was_filled(case, job):
             yield suspects(
-                f"{case.who([job])} reads zeros from `{program}`, of which this target stores almost nothing"
+                f"{case.who([job])} reads zeros that `{program}` wrote, of which this target stores almost nothing"
             )
 
 

@@ -32,8 +32,8 @@ RULE = Rule(
     title="sync=disabled on ZFS",
     wrong="With sync=disabled, ZFS acknowledges fsync and O_SYNC at once and writes when the transaction group closes. "
     "The commit latency is that of a call that does nothing, and a log device looks infinitely fast.",
-    shows="In a job: writes with syncs on a dataset with sync=disabled. In a result with counters, that is proof for "
-    "the latency of syncs, and for the rates of a job that commits each write.",
+    shows="In a job: writes with syncs on a dataset with sync=disabled. In a result with counters, this refutes the "
+    "latency of syncs and, if the job commits each write, also its rates.",
     error="Commit latency is too low by orders of magnitude.",
     fix="run zfs set sync=standard DATASET",
     sources=(

@@ -67,7 +67,7 @@ def test_misses_of_the_arc_show_what_other_requests_hide(misses: int, verdict: V
     found = judge(replace(case, evidence=evidence), "iops")
     assert found.verdict == verdict
     words = [finding.message for finding in found.findings if finding.rule == "reads-without-requests"]
-    assert all(f"{misses} blocks that the ARC missed" in message for message in words)
+    assert all(f"{misses} blocks that were not in the ARC" in message for message in words)
 
 
 @pytest.mark.parametrize(
@@ -490,7 +490,7 @@ def test_the_reason_is_about_bytes_or_latencies_where_requests_are_enough() -> N
     disk = replace(short.leaves[0], write_ios=GIB // 4096)
     judgement = judge(replace(short, evidence=replace(short.evidence or Evidence(None), leaves=(disk,))), "bandwidth")
     (found,) = [each for each in judgement.findings if each.rule == "missing-proof" and each.is_about("bandwidth")]
-    assert (judgement.verdict, found.message) == ("unproven", "the counters do not cover all of its data")
+    assert (judgement.verdict, found.message) == ("unproven", "the counters do not account for all of the data")
     records = _write("rw=randwrite bs=128k size=8g direct=1", 8192, 128 * KIB, GIB, GIB, _ZFS)
     judgement = judge(records, "p99")
     reasons = [each.message for each in judgement.findings if each.rule == "missing-proof" and each.is_about("p99")]
