@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
         signs.append(f"{zfs.fragmentation_percent} % fragmented (FRAG)")
     if signs:
         yield notes(
-            f"the pool is {' and '.join(signs)}: ZFS has to search for free space and may use gang blocks, so writes "
+            f"the pool is {' and '.join(signs)}: ZFS has to search for unused space and may use gang blocks, so writes "
             "are slower than on a pool with plenty of unfragmented free space",
             weight=45,
         )
