@@ -44,8 +44,8 @@ def _in_job(case: Case) -> Findings:
             )
             return
         yield suspects(
-            f"{case.who(jobs)} writes the same {format_size(buffers)} of buffers repeatedly to a target with "
-            f"compression={case.target.compression}: a record of {format_size(record)} contains about "
+            f"{case.who(jobs)} writes the same buffers ({format_size(buffers)} in total) again and again to a target "
+            f"with compression={case.target.compression}: a record of {format_size(record)} contains about "
             f"{record / buffers:.0f} copies and shrinks by about that factor",
             weight=75,
         )

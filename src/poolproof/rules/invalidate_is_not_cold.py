@@ -42,8 +42,8 @@ RULE = Rule(
     shows="In a job: buffered reads with pre_read=1, with invalidate=0, or on ZFS, FUSE or a network file system.",
     error="Too high for reads. Measured on mergerfs with cache.files=off: no read reached the disk.",
     fix="empty the caches of every layer (ZFS: export and import the pool; FUSE: run sync and drop_caches, which also "
-    "covers its branches; a virtual machine: do so on the host too; otherwise remount), then use invalidate=1 without "
-    "pre_read",
+    "covers its branches; a virtual machine: drop the caches of the host too; otherwise remount), then use "
+    "invalidate=1 without pre_read",
     sources=(
         fio_source("3.42", "filesetup.c", "__file_invalidate_cache"),
         fio_source("3.42", "init.c", "fixup_options (pre_read turns invalidate off)"),

@@ -73,7 +73,8 @@ RULE = Rule(
     "if it is, the clock was wrong or the results belong to different runs.",
     shows="In a result: IOPS × mean latency is more than 1.1 times the job's queue depth. Less than half of the depth "
     "is reported as a note if the job is asynchronous, direct and not mixed, and if no rate limit, thinktime or sync "
-    "interrupts it (the mean latency does not include the time in syncs): the queue was mostly not full.",
+    "interrupts it (the mean latency does not include the time in syncs): on average, the queue was less than half "
+    "full.",
     error="Too high or too low.",
     fix="check the clock (fio --cpuclock-test) and the origin of the results",
     sources=(

@@ -106,7 +106,7 @@ RULE = Rule(
     title="Nothing proves the metric",
     wrong="The counters do not contradict the result, but they do not prove it either. The bytes may be those of a few "
     "large requests, while RAM served the rest.",
-    shows="In the counters: the requests, records or flushes are too few to cover each I/O, and not few enough to make "
+    shows="In the counters: the requests, records or flushes are too few to cover each I/O, but not few enough to make "
     "the result suspect.",
     error="Unknown. The bandwidth is often proven although IOPS and latencies are not.",
     fix=f"{_DIRECT}, or compare the bandwidth",

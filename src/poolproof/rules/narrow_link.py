@@ -15,8 +15,8 @@ def _in_job(case: Case) -> Findings:
 RULE = Rule(
     title="A link slower than the disk",
     wrong="An NVMe disk in a slot with fewer lanes or an older PCIe generation reaches only the bandwidth of the link.",
-    shows="Before the run: current_link_width or current_link_speed of a disk is below its maximum. To save power, an "
-    "idle link may also run more slowly than it can.",
+    shows="Before the run: current_link_width or current_link_speed of a disk is below its maximum. An idle link may "
+    "also run below its maximum to save power.",
     error="Too low for the disk; correct for this machine.",
     fix="move the disk to a slot with all its lanes, or report the link (lspci -vv, LnkSta) with the result",
     sources=(

@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
 
 RULE = Rule(
     title="Power saving at queue depth 1",
-    wrong="With one I/O in flight, the processor is idle most of the time. It enters a deep sleep state or a low "
+    wrong="With one I/O in flight, the processor is idle most of the time. It enters a deep sleep state or lowers its "
     "frequency, and waking up adds up to 100 µs to each I/O.",
     shows="Before the run: a direct job with a queue depth of 1, and a frequency governor other than performance.",
     error="For fast disks, latency is too high and IOPS are too low.",

@@ -18,8 +18,8 @@ def _in_job(case: Case) -> Findings:
     used = -(-(data + zfs.raidz_parity) // (zfs.raidz_parity + 1)) * (zfs.raidz_parity + 1)
     yield notes(
         f"a block of {format_size(record)} takes up {format_size(used * sector)} on this raidz{zfs.raidz_parity}: each "
-        f"block of at most {data} {'sector' if data == 1 else 'sectors'} has its own parity and padding, so the disks "
-        f"write about {used / data:.2g} times the data",
+        f"block has at most {data} {'sector' if data == 1 else 'sectors'} of data, but its own parity and padding, so "
+        f"the disks write about {used / data:.2g} times as many bytes",
         weight=45,
     )
 

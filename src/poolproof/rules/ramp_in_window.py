@@ -12,7 +12,7 @@ def _in_result(case: Case) -> Findings:
         return
     flows = (cold_reads(case), writes(case))
     hides = any(flow and flow.in_order and flow.ratio * ran / found.window_s < flow.least for flow in flows)
-    less = ", and without the ramp the disks moved too few bytes"
+    less = "; without the ramp, the disks moved too few bytes"
     plausible = "; the ratio is within bounds even without the ramp"
     yield finding(
         "suspects" if hides else "notes",

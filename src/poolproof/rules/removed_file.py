@@ -12,8 +12,8 @@ def _in_job(case: Case) -> Findings:
             continue
         if fio_job(job).flag("create_on_open") and not list(writers_of(case, job)):
             yield suspects(
-                f"{case.who([job])} sets create_on_open=1, so fio does not lay the file out: a new file is empty, so "
-                "there is nothing to read",
+                f"{case.who([job])} sets create_on_open=1, so fio does not lay out the file: a new file is then empty, "
+                "and there is nothing to read",
                 weight=60,
             )
         writers = list(writers_of(case, job))

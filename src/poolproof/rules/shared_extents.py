@@ -13,8 +13,8 @@ def _in_result(case: Case) -> Findings:
     if case.cold and case.load.reads and shared > _SHARE * total:
         yield suspects(
             f"{format_size(shared)} of the {format_size(total)} in the test files are stored in the same place as "
-            f"other parts of them (reflinks): the disks read the same {format_size(total - shared)} again and again, "
-            "and a cache in or below the disk may serve these reads",
+            f"other parts of these files (reflinks): the disks store only {format_size(total - shared)} of different "
+            "data, and a cache in or below a disk may serve repeated reads of it",
             weight=62,
             metrics=OF_READS,
         )
@@ -22,8 +22,8 @@ def _in_result(case: Case) -> Findings:
 
 RULE = Rule(
     title="Shared extents",
-    wrong="A file made of reflinks is as large as it says, but many of its parts are the same blocks of the disk. A "
-    "read of any part seeks within a small area, and the disk's own cache may serve it.",
+    wrong="A file made of reflinks has its full size, but many of its parts are the same blocks on the disk. A read of "
+    "any part seeks within a small area, and the disk's own cache may serve it.",
     shows="Before the run: FIEMAP shows extents of the test files that are stored in the same place. The result is "
     "suspect if they are more than 5 % of the bytes.",
     error="Too high: the disk may serve reads from its own memory, which is much faster than its medium.",

@@ -44,7 +44,7 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
     yield finding(
         "suspects" if reached else "notes",
         f"a control group limits {way} of {limit.device} to {most} (io.max or blkio.throttle), and the {way} "
-        f"{'reached' if reached else 'did not reach'} this limit",
+        f"{'came close to' if reached else 'stayed well below'} this limit",
         weight=87,
     )
 
@@ -71,7 +71,7 @@ RULE = Rule(
     "delays the requests before the disk sees them, so all counters agree.",
     shows="In a result: a limit in io.max or blkio.throttle applies to a device of the layout, and the load reached at "
     "least 70 % of it; or a processor quota (cpu.max, cpu.cfs_quota_us) stopped the processes for at least 2 % of the "
-    "time. A limit of which less was reached, and processors that slowed down because of heat, are reported as notes.",
+    "time. A lower share of a limit, and processors that slowed down because of heat, are reported as notes.",
     error="Too low. Measured: 107 random reads/s with a limit of 100, 43,306 without it; a quota of 20 % of a "
     "processor halved the IOPS and raised the p99 by a factor of 3 to 9.",
     fix="run poolproof outside the control group, or remove the limit (systemctl show UNIT; docker inspect)",

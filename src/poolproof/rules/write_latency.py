@@ -43,7 +43,7 @@ RULE = Rule(
     wrong="A buffered write returns when its data is in the page cache. The p99 of such writes shows how long the "
     "copy or the wait for memory takes, but says nothing about a disk. If the job also reads, its percentiles mix "
     "both.",
-    shows="In a result with counters: writes without O_SYNC that are buffered: with direct=0, or on ext4 with "
+    shows="In a result with counters: buffered writes without O_SYNC: those with direct=0, and those on ext4 with "
     "data=journal, which ignores O_DIRECT. Only latencies that include writes are affected.",
     error="Too low. Measured: a p99 of 9.28 µs, while the sync that wrote the data took 553 µs.",
     fix="compare by sync_p99 with fdatasync=1, or use direct=1 or sync=dsync for the latency of a write",

@@ -23,7 +23,7 @@ def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
     through = "the I/O goes through the ARC"
-    uncached = "OpenZFS 2.4 makes it uncached I/O, which the ARC does not keep"
+    uncached = "OpenZFS 2.4 turns such I/O into uncached I/O, whose data the ARC does not keep"
     fallback = uncached if release is not None and release >= _UNCACHED else through
     if zfs and zfs.is_zvol:
         yield f"a zvol does not support direct I/O in any release: {through}"
@@ -82,9 +82,9 @@ def _fixed_options(case: Case, job: LoadPart) -> Changes:
 
 RULE = Rule(
     title="direct=1 that ZFS does not honour",
-    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only for I/O on datasets that is aligned to pages: not "
-    "on zvols, and not for writes of parts of records. Release 2.3 answers I/O that is not aligned to pages with "
-    "EINVAL. Release 2.4 turns direct I/O that cannot be direct into uncached I/O: the ARC does not keep the data.",
+    wrong="ZFS honours O_DIRECT only from release 2.3 on, and only on datasets, not on zvols: for reads of whole pages "
+    "and writes of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). Release 2.4 turns the "
+    "I/O that it cannot do directly into uncached I/O, whose data the ARC does not keep.",
     shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
     "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
     "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
