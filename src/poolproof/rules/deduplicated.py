@@ -25,8 +25,8 @@ RULE = Rule(
     title="Deduplication is on",
     wrong="ZFS looks up the checksum of each block in the dedup table before it writes. Identical blocks are stored "
     "only once. Direct I/O is turned off for writes that are deduplicated.",
-    shows="Before the run: writes to a dataset with dedup on. Suspect if the job writes zeros or a pattern, "
-    "or sets dedupe_percentage.",
+    shows="Before the run: writes to a dataset with dedup on. The result is suspect if the job writes zeros or a "
+    "pattern, or sets dedupe_percentage.",
     error="Too low for unique data, too high for identical blocks.",
     fix="use a dataset with dedup=off, or set refill_buffers=1 and report that dedup was on",
     sources=(

@@ -50,7 +50,7 @@ RULE = Rule(
     f"the I/Os, for direct I/O or random reads. For direct I/O, less than half is proof. The statistics "
     "include the file layout and all groups of a run, so they may show too much, but never too little. Runs of less "
     "than 2 s and statistics that are all 0 are left out.",
-    error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads and 357,248 "
+    error="Too high, by a factor of up to I/Os / (requests + merges). Seen: 1,048,576 direct reads but only 357,248 "
     "requests, because the file had been preallocated but written only in part.",
     fix="fill the file completely before it is read, and use direct=1",
     sources=(

@@ -17,8 +17,8 @@ def _in_result(case: Case) -> Findings:
         is_random = job is not None and job.is_random
         if iops and is_random and iops > _MOST_EACH * disks and (case.cold or part.kind == "write"):
             yield suspects(
-                f"{format_count(iops)} random {part.kind}s/s, and {case.quoted.hard_disks}: a hard disk does a few "
-                "hundred, so a cache was involved",
+                f"the result is {format_count(iops)} random {part.kind}s/s, but {case.quoted.hard_disks}: a hard disk "
+                "does only a few hundred, so a cache was involved",
                 weight=74,
             )
             return

@@ -17,8 +17,8 @@ def _in_result(case: Case) -> Findings:
     stolen = sum(cpu.steal for cpu in cpus) / len(cpus) if cpus else 0.0
     if stolen >= _STEAL:
         yield suspects(
-            f"the hypervisor gave {100 * stolen:.0f} % of the processor time to other machines, so I/Os waited for a "
-            "processor",
+            f"the hypervisor gave {100 * stolen:.0f} % of the processor time to other virtual machines, so I/Os waited "
+            "for a processor",
             weight=75,
         )
     others = case.evidence.others if case.evidence else None

@@ -29,14 +29,14 @@ def _in_result(case: Case) -> Findings:
     where = f"from {format_size(size)} of files"
     if rate and rate > _PCIE5_X4 and size <= _MODEST_BYTES:
         yield suspects(
-            f"{format_rate(rate)} {where}: the fastest link of a drive, PCIe 5.0 x4, carries "
+            f"reads {where} reached {format_rate(rate)}: the fastest link of a drive, PCIe 5.0 x4, carries "
             f"{format_rate(_PCIE5_X4)}, and this much data fits in RAM",
             weight=72,
         )
     elif rate and rate > _PCIE3_X4 and is_buffered and size <= _SMALL_BYTES:
         yield suspects(
-            f"{format_rate(rate)} {where} through the page cache: these files are smaller than the RAM of any server, "
-            f"so RAM can serve them at this rate",
+            f"reads {where} through the page cache reached {format_rate(rate)}: these files are smaller than the RAM "
+            "of any server, so RAM can serve them at this rate",
             weight=66,
         )
     elif part := next((part for part in parts(case.outcome) if _is_fast(case, part, size)), None):
@@ -92,9 +92,9 @@ RULE = Rule(
     wrong="Every server has more than a few GiB of RAM. If reads of such a small file go through the page cache and "
     "are faster than a disk, they came from RAM unless counters show otherwise.",
     shows="In a result without counters: files of at most 4 GiB, buffered, read at more than 3.94 GB/s (PCIe 3.0 x4) "
-    "or with random reads of less than 44 µs; random reads of less than 44 µs that repeat such a file at least twice; "
-    "or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 x4). "
-    "On macOS, direct=1 does not avoid pages that are in the cache already.",
+    "or with random reads of less than 44 µs; random reads of less than 44 µs that read such a file at least twice, "
+    "unless the source shows direct=1; or any job that reads at most 32 GiB of files at more than 15.75 GB/s (PCIe 5.0 "
+    "x4). On macOS, direct=1 does not avoid pages that are in the cache already.",
     error="Too high, by a factor of 2 to more than 100. Seen: 31 GB/s from a file of 2 GiB.",
     fix="make the file twice the size of the RAM or set direct=1, and run the job with poolproof, which reads the "
     "disks' counters",

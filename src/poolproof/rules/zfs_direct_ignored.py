@@ -85,9 +85,10 @@ RULE = Rule(
     wrong="ZFS honours O_DIRECT only from release 2.3 on, and only on datasets, not on zvols: for reads of whole pages "
     "and writes of whole records. Release 2.3 rejects I/O that is not aligned to pages (EINVAL). Release 2.4 turns the "
     "I/O that it cannot do directly into uncached I/O, whose data the ARC does not keep.",
-    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, or for writes in blocks that are not "
-    "whole records (only a note from 2.4 on, except on zvols). In the counters: less than 95 % of the bytes in the "
-    "pool's iostats bypassed the ARC, although the job or the dataset (direct=always) asked for it.",
+    shows="In a job: direct=1 on ZFS before 2.3, on a zvol, with direct=disabled, in blocks that are not whole pages, "
+    "or for writes in blocks that are not whole records (only a note from 2.4 on, except on zvols). In the counters: "
+    "less than 95 % of the bytes in the pool's iostats bypassed the ARC, although the job or the dataset "
+    "(direct=always) asked for it.",
     error="Too high for reads: the ARC serves them.",
     fix="use OpenZFS 2.3 or later, a dataset with direct=standard, and a bs that is a multiple of the recordsize; "
     "otherwise treat the I/O as buffered: a file twice the size of zfs_arc_max, end_fsync=1, export and import before "
