@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
             f"{case.who(jobs)} writes with direct=1, but since Linux 6.15 btrfs with checksums buffers such writes "
             "(unless chattr +C is set on the file): "
             + ("io_uring hands them to worker threads" if uring else "submission blocks until the write is done")
-            + ", and their pages are dropped from RAM afterwards",
+            + ", and the pages are dropped from RAM afterwards",
             weight=35,
         )
 

@@ -68,7 +68,8 @@ RULE = Rule(
     "target that compresses, a record contains many copies of the same block and shrinks to a few blocks.",
     shows="In a job: writes to a target that compresses, without refill_buffers, and with bs × iodepth smaller than a "
     "record; or with buffer_pattern or verify_pattern, either of which overrides refill_buffers (measured: 227 times "
-    f"smaller). In the evidence: the drained writes are less than {percent(WRITTEN)} of what fio wrote.",
+    f"smaller). In the evidence: after the final flush, the disks have written less than {percent(WRITTEN)} of what "
+    "fio wrote.",
     error="Too high. Measured with lz4 on 128 KiB records: by a factor of 14.9 at bs=4k and 4.7 at 16k, but not at 64k "
     "and above. With zstd: 26.7 at 4k and still 2.2 at 64k.",
     fix="set refill_buffers=1 for data that does not compress, or buffer_compress_percentage=N for data like yours",

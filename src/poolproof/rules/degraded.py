@@ -19,7 +19,7 @@ RULE = Rule(
     shows="Before the run: `/proc/mdstat` or `dmsetup status` shows an array with missing members, `zpool status` "
     "shows a pool that is not ONLINE, or `/sys/fs/btrfs/*/devinfo/*/missing` is 1. This also applies to an existing "
     "directory (`dir`) on such an array.",
-    error="Too low for reads of parity RAID; too high or too low for writes.",
+    error="Too low for reads from parity RAID; too high or too low for writes.",
     fix="replace the disk and wait for the resync or resilver (cat /proc/mdstat; zpool status), or report that the "
     "array was degraded",
     sources=(

@@ -25,7 +25,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
         return None
     return notes(
         f"the median random read took {format_duration(median_ns / 1e9)}, less than flash needs behind a hypervisor: "
-        "the hypervisor's cache may have served it, where the guest's counters cannot see it",
+        "the hypervisor's cache may have served such reads, which the guest's counters cannot show",
         weight=55,
     )
 

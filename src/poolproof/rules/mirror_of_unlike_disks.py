@@ -9,7 +9,7 @@ def _in_result(case: Case) -> Findings:
         if mirror.all_are_disks:
             yield notes(
                 f"ZFS sees that {mirror.rotational} is rotational and {mirror.others} is not. It counts a seek as 5 "
-                "queued requests on a rotational disk and as 1 on another disk, so the reads were distributed like "
+                "queued requests on a rotational disk and as 1 on other disks, so the reads were distributed like "
                 f"this: {mirror.shares}. With files as vdevs, the shares would be equal",
                 weight=70,
             )

@@ -24,7 +24,7 @@ RULE = Rule(
     wrong="A mixed job keeps its ratio of reads to writes, so slow writes also slow down the reads. Some scripts print "
     "the sum of both rates.",
     shows="In a job: rw=rw or randrw with unified_rw_reporting=1, so that fio prints only the sum.",
-    error="Too high if the sum is used as a rate.",
+    error="Too high if the sum is used as the rate of reads or of writes.",
     fix="remove unified_rw_reporting, and report the rates of reads and writes separately, together with the mix",
     sources=(
         fio_source("3.42", "io_u.c", "set_rwmix_bytes, get_rand_ddir"),

@@ -43,8 +43,8 @@ RULE = Rule(
     title="A burst, not a sustained rate",
     wrong="The first seconds of writing go to dirty memory, ZFS's open transaction group (5 s), a drive's SLC cache "
     "or a controller's cache, or use up a cloud volume's burst credits. The sustained rate comes after that.",
-    shows="In a job: writes without ramp_time, for less than 60 s or, if they are buffered, of less than twice the "
-    "dirty limit. See also `unstable`.",
+    shows="In a job: writes without ramp_time that last less than 60 s (with time_based) or, if they are buffered, "
+    "amount to less than twice the dirty limit. See also `unstable`.",
     error="Too high, by a factor of 1.5 to 10.",
     fix="set ramp_time=15, time_based=1 and runtime=60; or set steadystate=iops_slope:1% with ss_dur=60",
     sources=(

@@ -25,7 +25,7 @@ def _is_old(case: Case, job: LoadPart) -> bool:
 RULE = Rule(
     title="A volume created from a snapshot",
     wrong="A cloud volume that was created from a snapshot is usable at once, but each block is loaded from object "
-    "storage when it is first read. The first test measures that.",
+    "storage when it is first read. The first test measures how fast that is.",
     shows="Before the run: a disk's model is that of a cloud volume, the job reads a device or existing "
     "files, and no earlier job wrote them.",
     error="Too low in the first run, sometimes by a factor of 10 or more.",
