@@ -100,8 +100,8 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
     layouts, devices, workloads = (list(each or ()) for each in (flags.layouts, flags.devices, flags.workloads))
     is_described = bool(layouts or devices or workloads)
     if path is not None and is_described:
-        message = "a campaign file and --layout, --device or --workload were both given"
-        raise UsageError(message, "remove one of them")
+        message = "a campaign file can't be combined with --layout, --device or --workload"
+        raise UsageError(message, "leave out the file or these options")
     if path is not None:
         campaign = read_campaign(path)
         return _apply(campaign, overrides, flags.baseline), path.read_text(encoding="utf-8")

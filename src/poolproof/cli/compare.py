@@ -20,7 +20,10 @@ def command(
     metric: MetricName = None,
     effect: Effect = DEFAULT_EFFECT,
     fail_if_slower: Annotated[
-        Text, Option(metavar="SHARE", help="Exit with 1 if B is slower by more than this, such as 5%.")
+        Text,
+        Option(
+            metavar="SHARE", help="Exit with 1 if B lacks a result of A, or is slower by more than this, such as 5%."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -74,7 +74,7 @@ def _run() -> NoReturn:
             _fail_with_bug(error)
         _fail(
             f"cannot write {error.filename or 'the output'}: {error.strerror}",
-            "free some space and run the command again; to see the results of a run: poolproof show RUN",
+            "free some space, then run the command again",
             PoolproofError.exit_code,
         )
     except Exception as error:

@@ -41,7 +41,7 @@ Memory = Annotated[Text, Option(help="The machine's RAM, such as 64G.")]
 Recordsize = Annotated[Text, Option(help="ZFS recordsize or volblocksize, such as 128k.")]
 Compression = Annotated[Text, Option(help="The file system's compression algorithm, such as lz4.")]
 Disks = Annotated[Texts, Option(metavar="DISKS", help='The disks, such as "3x nvme 3.2GB/s" or "14x hdd"; repeatable.')]
-Warm = Annotated[bool, Option("--warm", help="Data cached in RAM is part of what you want to measure.")]
+Warm = Annotated[bool, Option("--warm", help="Accept data cached in RAM as part of the measurement.")]
 LayoutFrom = Annotated[
     Text, Option(metavar="WHAT", help="With --save: what distinguishes the layouts: folder, file, or a fio option.")
 ]

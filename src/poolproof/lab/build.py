@@ -195,7 +195,7 @@ class _Build:
         except OSError as error:
             raise HostError(
                 f"{image.folder} cannot be written: {error.strerror}",
-                f"rm -r {self.work}; then: poolproof lab build --anew",
+                f"ls -ld {image.folder.parent}; to try again: poolproof lab build --anew",
             ) from None
 
     def _run(self, argv: Sequence[str], log: Path, timeout_s: float, what: str) -> None:
@@ -203,7 +203,7 @@ class _Build:
         try:
             done = process.run(keep, timeout_s=timeout_s, check=False)
         except CommandError as error:
-            raise HostError(f"could not {what}: {error.message}", f"see its log: {log}") from None
+            raise HostError(f"could not {what}: {error.message}", f"see the log: {log}") from None
         if done.returncode != 0:
             end = log.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL_CHARACTERS:]
             raise HostError(f"could not {what}: {end}", f"see {log}; to try again: poolproof lab build")

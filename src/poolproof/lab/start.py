@@ -180,7 +180,7 @@ def _check_room(request: LabRequest, folder: Path) -> None:
     if request.ram_bytes > available:
         raise HostError(
             f"the lab needs {format_size(request.ram_bytes)} of RAM, but only {format_size(available)} is available",
-            "poolproof lab start … --ram 1G",
+            f"free some RAM, or give the lab less with --ram (at least {format_size(_LEAST_RAM_BYTES)})",
         )
     free = shutil.disk_usage(folder).free
     if free < _LEAST_DISK_BYTES:

@@ -80,11 +80,12 @@ def _disk(counter: str) -> str:
 def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Finding:
     first = errors[0]
     operation = f" ({first['operation']})" if first["operation"] else ""
+    counted = "an error for" if len(errors) == 1 else f"{len(errors):,} errors, the first for"
     return Finding(
         WORK_DONE,
         "fails" if failed else "notes",
-        f"{name} returned errors: the kernel logged {len(errors):,}, the first for sector {first['sector']}{operation}",
-        "check the disk and its connection (dmesg; smartctl -x), replace it, and run the campaign again",
+        f"{name} returned {counted} sector {first['sector']}{operation}, according to the kernel log",
+        "check the disk and its connection (dmesg; smartctl -x), fix or replace them, and run the campaign again",
         weight=85,
     )
 
@@ -132,8 +133,8 @@ def slowed_disks(
                 Finding(
                     SLOW_LEAF,
                     "notes",
-                    f"{leaf.name} slowed down: a request kept it busy for {format_duration(before)} in the first third "
-                    f"of the trial and for {format_duration(after)} in the last",
+                    f"{leaf.name} slowed down: on average, a request kept it busy for {format_duration(before)} in the "
+                    f"first third of the trial and for {format_duration(after)} in the last third",
                     "if its cache was full, measure for longer; if not, check the disk with smartctl -x (temperature, "
                     "errors, reallocated sectors)",
                     weight=75,

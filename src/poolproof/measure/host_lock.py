@@ -65,9 +65,9 @@ def _opened(name: str) -> IO[bytes]:
         create = os.O_CREAT if folder.kind(file) is None else 0
         handle = folder.open_file(file, os.O_RDWR | create, _EVERYONE)
     except OSError as error:
-        why = error.strerror if isinstance(error, FileRefused) else f"cannot be opened: {error.strerror}"
+        verb = ":" if isinstance(error, FileRefused) else " cannot be opened:"
         hint = f"ls -l {place / file}; remove it if no run is in progress"
-        raise HostError(f"the lock {place / file}: {why}", hint) from None
+        raise HostError(f"the lock {place / file}{verb} {error.strerror}", hint) from None
     if create:
         os.fchmod(handle, _EVERYONE)  # another user locks it later
     return os.fdopen(handle, "r+b")

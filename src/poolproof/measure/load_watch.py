@@ -43,7 +43,7 @@ class LoadStuck(FioError):
             f"{name} did not end in time and was killed after no disk had moved any data for "
             f"{format_duration(STILL_S)}; its threads were waiting in {functions}",
             f"look for a hung file system in dmesg; if there is none, {name} itself may hang when it ends: try a "
-            "newer one",
+            "newer version",
         )
 
     @property

@@ -214,7 +214,9 @@ def measure_run(
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None
     except HostUnreachable as error:
-        raise HostUnreachable(error.message, f"when this works again: {error.hint}; then: {resume}") from None
+        raise HostUnreachable(
+            error.message, f"to test the connection: {error.hint}; when it works again: {resume}"
+        ) from None
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise

@@ -57,7 +57,7 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
     if free is not None and needed_bytes + SPARE_BYTES > free:
         raise HostError(
             f"not enough space for the images of layout {layout}: they can take {format_size(needed_bytes)}, and "
-            f"{format_size(SPARE_BYTES)} must stay free, but {directory} has only {format_size(free)}",
+            f"{format_size(SPARE_BYTES)} must stay free, but {directory} has only {format_size(free)} free",
             "give the workloads a smaller `size`, or store the images on another file system with --work",
         )
 

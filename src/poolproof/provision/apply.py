@@ -22,7 +22,7 @@ _STATE_OF = '[ -s "$1" ] || [ -b "$1" ] || { [ -f "$1" ] && exit 3; exit 1; }'
 _EMPTY = 3
 _EMPTY_S = 10.0  # a program writes its pid file right after it has created it
 _NO_SERVER = "Transport endpoint is not connected"  # ENOTCONN: a FUSE mount whose server has died
-_CLEAN_HINT = "poolproof clean, which removes the mounts of crashed runs; the server of one of them has died"
+_CLEAN_HINT = "the program behind a FUSE mount has died; if the mount is from a crashed run: poolproof clean"
 
 
 def apply(

@@ -208,9 +208,10 @@ def crash_warning(host: Host) -> str | None:
     if not crashed:
         return None
     paths = ", ".join(each.state.path for each in crashed)
+    whose = "a crashed run" if len(crashed) == 1 else "crashed runs"
     commands = "; ".join(sorted({_clean_command(each, host) for each in crashed}))
     return (
-        f"warning: this machine has mounts of a crashed run ({paths}). Programs that read every mount, such as "
+        f"warning: this machine has mounts of {whose} ({paths}). Programs that read every mount, such as "
         f"mkfs.btrfs, can fail on them. To remove them: {commands}"
     )
 

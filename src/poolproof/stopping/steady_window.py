@@ -186,7 +186,9 @@ def _two_speeds(found: Modes) -> NotConverged:
     times = "once" if found.changes == 1 else f"{found.changes} times"
     sentence = f"the rate was 0 for {found.share:.0%} of the time, and it switched between 0 and a higher value {times}"
     if found.low > 0:
-        sentence = f"there are two speeds, {found.high / found.low - 1:.0%} apart, and the rate changed {times}"
+        sentence = (
+            f"there are two speeds, {found.high / found.low - 1:.0%} apart, and the rate switched between them {times}"
+        )
     return NotConverged("bimodal", sentence)
 
 

@@ -34,7 +34,7 @@ def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     flow = cold_reads(case) if kind == "read" else writes(case)
     if flow is not None and not flow.in_order:
         honest = rate * flow.ratio
-        return Estimate(honest, honest, f"the disks transferred {flow.share} of it")
+        return Estimate(honest, honest, f"the disks transferred {flow.share} of the reported bytes")
     causes = rules_of(finding for finding in judgement.findings if finding.effect in ("refutes", "suspects"))
     bounds = [rule.least_rate(case, rate) for rule in causes if rule.least_rate is not None]
     return _by_arithmetic(case, kind, rate, bounds)

@@ -142,7 +142,7 @@ def _complaint(source: str, unit: FioCall, complaint: Complaint, fio: InstalledF
     line = job.lines.get(name, unit.line)
     if not complaint.is_known:
         here = fio.version or "the installed fio"
-        message = f"{here} does not have option {name!r} with engine {job.engine}; other releases or engines do"
+        message = f"{here} has no option {name!r} with the engine {job.engine}; other releases or engines have it"
         return Diagnostic(source, line, _UNKNOWN, "warning", message, _HOW_TO_LIST)
     verb = "refuses" if complaint.is_refused else "ignores"
     message = f"{fio.version or 'fio'} {verb} {name}={job.options[name].strip()}"

@@ -115,8 +115,8 @@ class Fio:
         output = (completed.stderr.strip() or completed.stdout.strip())[-600:]
         if completed.returncode != 0 and _NO_SPACE in output:
             raise HostError(
-                f"{failed}: {_NO_SPACE}. They need {format_size(size_bytes)} on the layout, "
-                "and its images need space on their file system",
+                f"{failed}: {_NO_SPACE}. The test files need {format_size(size_bytes)} on the layout, and the layout's "
+                "images need space on the file system that stores them",
                 f"free some space (df -h {scratch.rpartition('/')[0]}), or store the images elsewhere with --work",
             )
         if completed.returncode != 0:

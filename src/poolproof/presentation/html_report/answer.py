@@ -61,9 +61,13 @@ def _no_layout(run: LoadedRun) -> Headline:
     if run.unplaced:
         return Headline("No measured cell belongs to the campaign.", tone="nothing")
     if run.trials:
-        sentence = f"No layout has been measured yet: {run.done} of {run.wanted} trials are done, all on single disks."
+        are = "is done, on a single disk" if run.done == 1 else "are done, all on single disks"
+        sentence = f"No layout has been measured yet: {run.done} of {run.wanted} trials {are}."
     elif run.left_out:
-        sentence = f"None of the {run.left_out} recorded trials can be read."
+        none = (
+            "The only recorded trial cannot" if run.left_out == 1 else f"None of the {run.left_out} recorded trials can"
+        )
+        sentence = f"{none} be read."
     else:
         sentence = f"Nothing has been measured yet: 0 of {run.wanted} trials are done."
     can_continue = not run.is_going and not run.left_out
@@ -242,8 +246,8 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
     if earlier := earlier_runs(run, {}).count:
         count = format_number_of(earlier, "earlier run")
         yield (
-            f"This applies to {host}: differences between layouts include the variance between runs, "
-            f"estimated from {count} on the same machine."
+            f"This applies to {host}: the intervals of differences between layouts include the variance between "
+            f"runs, estimated from {count} on the same machine."
         )
     elif run.by_build:
         yield f"This applies to {host} and {when}: how much results differ between days was not measured."
@@ -277,7 +281,7 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
     cells = [run.by_key.get(CellKey(layout, name)) for name in goal.weights]
     bad = Counter("not measured" if cell is None else cell.verdict for cell in cells if cell is None or not cell.counts)
     counts = ", ".join(f"{count} {word}" for word, count in bad.items())
-    return f"{counts} of {len(cells)} workloads" if counts else f"no result for some of the {len(cells)} workloads"
+    return f"{counts} (of {len(cells)} workloads)" if counts else f"no result for some of the {len(cells)} workloads"
 
 
 def _emulated(run: LoadedRun) -> Iterator[str]:
@@ -317,7 +321,7 @@ def _why_not_all(run: LoadedRun) -> str:
     if run.is_going:
         return "the run is in progress."
     if run.left_out:
-        return f"{run.left_out} cannot be read."
+        return f"{format_number_of(run.left_out, 'recorded trial')} cannot be read."
     budget_s = run.campaign.budget_s
     spent = "" if budget_s is None else f"the budget of {format_duration(budget_s)} is spent, or "
     return f"{spent}the run was stopped. To continue: poolproof resume {run.path}"

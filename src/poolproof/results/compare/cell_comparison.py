@@ -192,7 +192,7 @@ def _pairs(
         own, other = metric or a.metric(key), metric or b.metric(key)
         in_a, in_b = a.measured(key, own), b.measured(key, own)
         if own != other:
-            why = f"A is measured by {own}, B by {other}; choose one with --metric"
+            why = f"the metric is {own} in A, but {other} in B; choose one with --metric"
         elif isinstance(in_a, Measured) and isinstance(in_b, Measured):
             pairs.append((key, in_a, in_b))
             continue

@@ -220,7 +220,11 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
     cell = cells.at(term.layout, term.workload)
     usability = cell.usability(term.name) if term.name in COMPARABLE else None
     if usability is not None and not usability.can_be_ranked:
-        why = f"has {usability.too_few}" if usability.counts else f"is {usability.verdict}"
+        why = f"is {usability.verdict}"
+        if usability.counts:
+            why = f"has {usability.too_few}"
+        elif usability.verdict == "failed":
+            why = "failed"
         raise _NoValue(f"{cell.key} {why}")
     measured = [trial for trial in cell.trials if has_values(trial.verdict)]
     builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]

@@ -162,7 +162,7 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
         load = next(leaf.load for leaf in limit.leaves if leaf.device == limit.bound)
         lowest = 1 / ratio.high if cell.metric in LOWER_IS_BETTER else ratio.low * load
         if lowest <= 1:
-            return "not significantly above 100%; more trials would decide"
+            return "not significantly above 100%; more trials may decide"
     return _why_over(cell, alone.values())
 
 
@@ -233,6 +233,6 @@ def _value(cell: Cell | None, device: str, metric: MetricId) -> float | str:
         return f"{device} was not measured alone"
     usability = cell.usability(metric)
     if not usability.counts:
-        return f"{device} alone is {usability.verdict}"
+        return f"the verdict of {device} alone is {usability.verdict}"
     interval = mean_interval(cell.values(metric))
     return interval.mean if interval is not None and interval.mean > 0 else f"{device} alone has no {metric}"

@@ -92,13 +92,17 @@ def without_value(trials: Sequence[Trial], metric: MetricId) -> tuple[str, ...]:
         for trial in measured
         if trial.value(metric) is None and raw[trial.number] is not None
     }
-    left = f"the result is from {used} of {format_number_of(len(measured), 'trial')}" if used else "no trial is left"
+    left = (
+        f": the result is from {used} of {format_number_of(len(measured), 'trial')}"
+        if used
+        else ", so there is no result"
+    )
     found = []
     if absent:
-        found.append(f"{_named(absent)} {'has' if len(absent) == 1 else 'have'} no {title}: {left}")
+        found.append(f"{_named(absent)} {'has' if len(absent) == 1 else 'have'} no {title}{left}")
     if wrong:
         values = ", ".join(_value_text(value, metric) for value in list(wrong.values())[:_MOST_NAMED])
-        found.append(f"{_named(list(wrong))} measured {values}, which is impossible: {left}")
+        found.append(f"{_named(list(wrong))} measured {values}, which is impossible{left}")
     return tuple(found)
 
 

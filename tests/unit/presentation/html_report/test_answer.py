@@ -120,7 +120,7 @@ def test_unreadable_trials_are_no_reason_to_resume(tmp_path: Path) -> None:
     lines = (path / "trials.jsonl").read_bytes().splitlines(keepends=True)
     (path / "trials.jsonl").write_bytes(b"".join([b"{}\n" * 3, *lines[3:]]))
     found = _read(path)
-    assert _done(found) == {(9, 12)} and "resume" not in _line(found, "3 cannot be read")
+    assert _done(found) == {(9, 12)} and "resume" not in _line(found, "3 recorded trials cannot be read")
     (path / "trials.jsonl").write_bytes(b"{}\n" * 12)
     found = _read(path)
     assert "12" in found.sentence and found.tone == "nothing" and not found.rest

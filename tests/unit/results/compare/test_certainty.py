@@ -128,8 +128,11 @@ def test_a_trial_without_a_usable_value_is_named(poolproof: Command, value: floa
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (math.nan, "trials 1, 2, 3 have no IOPS: no trial is left"),
-        (-5.0, "trials 1, 2, 3 measured −5.00 IOPS, −5.00 IOPS, −5.00 IOPS, which is impossible: no trial is left"),
+        (math.nan, "trials 1, 2, 3 have no IOPS, so there is no result"),
+        (
+            -5.0,
+            "trials 1, 2, 3 measured −5.00 IOPS, −5.00 IOPS, −5.00 IOPS, which is impossible, so there is no result",
+        ),
         (0.0, "a trial measured 0"),
     ],
 )

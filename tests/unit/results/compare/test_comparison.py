@@ -157,7 +157,7 @@ def test_workloads_with_different_metrics_are_compared_only_by_a_given_one(tmp_p
     trials = {place: values for place, values in AFTER.items() if place[1] == "etcd"}
     b = Side(load_run(make_run(tmp_path / "b", trials, record=other)))
     left = {str(each.key): each.why for each in compare(a, b, effect=0.02).left_out}
-    assert left["reads on one"] == "A is measured by iops, B by p99; choose one with --metric"
+    assert left["reads on one"] == "the metric is iops in A, but p99 in B; choose one with --metric"
     found = compare(a, b, effect=0.02, metric="bandwidth")
     assert {cell.a.metric for cell in found.cells} == {"bandwidth"}
     with pytest.raises(UsageError, match="--metric p999: no trial measured it"):

@@ -135,7 +135,7 @@ def test_a_share_of_values_that_did_not_converge_is_marked(unsettled: str) -> No
         ([trial("both", "reads", 9.0, {"rust": (50, 0), "ssd": (50, 0)}), RUST], "ssd was not measured alone"),
         (
             [trial("one", "reads", 9.0, {"rust": (50, 0)}), alone("rust", "reads", 5.0, verdict="refuted")],
-            "rust alone is refuted",
+            "the verdict of rust alone is refuted",
         ),
         ([trial("one", "reads", 1e9, {"rust": (0, 0)}, verdict="refuted"), RUST], "its disks read nothing"),
         ([trial("one", "reads", 1e9, {"rust": (9, 0)}, verdict="failed"), RUST], "it has no result"),
