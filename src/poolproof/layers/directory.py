@@ -50,7 +50,7 @@ class DirLayer(Layer[Dir]):
     """
 
     word = "dir"
-    summary = "an existing directory, no root needed: `dir /srv/data`"
+    summary = "an existing directory; needs no root: `dir /srv/data`"
     needs_root = False
 
     def read(self, reading: StageReader) -> LayerNode:
