@@ -113,10 +113,11 @@ def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[
 
 def save_campaign(campaign: Campaign, path: Path) -> None:
     """Write the campaign to a YAML file. Raises a UsageError if the file exists or cannot be written."""
-    if path.exists():
-        raise UsageError(f"{path} already exists", "name another file with --save")
     try:
-        path.write_text(format_campaign(campaign), encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:  # also fails if the path is a link that leads nowhere
+            file.write(format_campaign(campaign))
+    except FileExistsError:
+        raise UsageError(f"{path} already exists", "name another file with --save") from None
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "name another file with --save") from None
 

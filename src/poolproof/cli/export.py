@@ -51,7 +51,7 @@ def command(
             typer.echo(TEXTS[name](table), nl=False)
             return
         place = default_place(name, table) if out is None else out
-        written = write_files(export_files(name, table, place).items())
+        written = write_files(export_files(name, table, place).items(), named=out, private_as=run / "run.json")
         answer = {
             "format": name,
             "written": written,
@@ -89,7 +89,7 @@ def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json
         folder = out or Path(f"{run.resolve().name}-plots")
         found = pictures(loaded, "linear" if linear else "log")
         files = ((folder / f"{each.place}.{kind}", drawn(each, kind)) for each in found for kind in kinds)
-        written = write_files(files)
+        written = write_files(files, named=out, private_as=run / "run.json")
         if not written:
             raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
         answer = {"written": written, "missing": list(loaded.missing)}

@@ -72,6 +72,20 @@ class Folder:
             return None
         return "" if stat.S_ISREG(found.st_mode) else _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
 
+    def leads_to(self, name: str) -> str | None:
+        """Return what the link `name` leads to, such as "a FIFO".
+
+        Empty for a regular file; None if it leads nowhere. In /dev and /proc, links lead to the open files of a process
+        and to devices, so there it is always "an open file or a device".
+        """
+        if self.path.resolve().is_relative_to("/dev") or self.path.resolve().is_relative_to("/proc"):
+            return "an open file or a device"
+        try:
+            mode = os.stat(name, dir_fd=self.handle).st_mode
+        except OSError:
+            return None
+        return "" if stat.S_ISREG(mode) else _KINDS.get(stat.S_IFMT(mode), "something else")
+
     def open_file(self, name: str, flags: int, mode: int = 0o666) -> int:
         """Open or create a regular file in the directory and return its handle.
 

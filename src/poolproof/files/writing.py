@@ -27,12 +27,14 @@ def write_output(
     partial. An existing file keeps its permissions. A new file gets at most the permissions of `no_wider_than`: a
     report, for example, gets at most those of its run. Missing directories are created.
 
-    Raises a FileRefused if the path is something other than a regular file or a link, and an OSError if the file cannot
-    be written.
+    Raises a FileRefused if the path is something other than a regular file or a link to one, and an OSError if the file
+    cannot be written. A link is replaced, and its target is not changed.
     """
     folder = _made_folder(path.parent, root)
     if (kind := folder.kind(path.name)) not in (None, "", "a symbolic link"):
         raise FileRefused(f"it is {kind}, not a regular file", path)
+    if kind and (target := folder.leads_to(path.name)):  # such as /dev/stdout, which must not be replaced
+        raise FileRefused(f"it is a link to {target}, not to a regular file", path)
     mode = _mode(folder, path.name, no_wider_than) if kind == "" or no_wider_than else None
     part = f".part-{secrets.token_hex(_RANDOM_BYTES)}"
     handle = folder.open_file(part, _NEW, 0o666 if mode is None else 0o600)

@@ -102,6 +102,21 @@ def test_a_large_file_is_refused_by_its_size_and_not_read(root: Path) -> None:
         read_end(path, (1 << 40) - LARGEST_BYTES - 1)
 
 
+def test_a_link_to_something_else_than_a_file_is_not_replaced(root: Path) -> None:
+    """As root, `report --out /dev/stdout` would otherwise replace that link for the whole machine."""
+    for target, what in (("/dev/null", "a character device"), (str(root), "a directory")):
+        link = root / "out"
+        link.symlink_to(target)
+        with pytest.raises(FileRefused, match=f"it is a link to {what}"):
+            write_output(link, b"x")
+        link.unlink()
+    with pytest.raises(FileRefused, match="it is a link to an open file or a device"):
+        write_output(Path(f"/proc/self/fd/{os.open(root / 'file', os.O_CREAT | os.O_WRONLY)}"), b"x")
+    (root / "out").symlink_to(root / "nowhere")
+    write_output(root / "out", b"x")
+    assert not (root / "nowhere").exists()
+
+
 def test_a_lock_file_keeps_its_content(root: Path) -> None:
     (root / ".lock").write_text("content")
     open_lock(root / ".lock").close()

@@ -1,9 +1,11 @@
 """The export formats by name, and functions that write their files."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from poolproof.errors import UsageError
+from poolproof.files.writing import write_output
 from poolproof.presentation.export.columns import csv_text, parquet_bytes
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text
@@ -33,10 +35,10 @@ def default_place(name: str, table: ExportTable) -> Path:
     """Return the default path of an export: the run's name with the format's extension, in the current directory.
 
     Raises:
-        UsageError: the path already exists.
+        UsageError: the path already exists, even if it is a link that leads nowhere.
     """
     path = Path(f"{table.run}{_ENDINGS[name]}")
-    if path.exists():
+    if os.path.lexists(path):
         raise UsageError(f"{path} already exists", f"to overwrite it: --out {path}; or choose another path with --out")
     return path
 
@@ -50,8 +52,13 @@ def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, byte
     return {out: TEXTS[name](table).encode()}
 
 
-def write_files(files: Iterable[tuple[Path, bytes]]) -> list[str]:
+def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, private_as: Path) -> list[str]:
     """Write the files and return their paths.
+
+    `named` is the file or folder that the user named; None if the files get their default place in the current
+    directory. No link below `named` or the current directory is followed, and a file that is a link is replaced: these
+    folders may have come from a stranger, together with the run. A new file gets at most the permissions of
+    `private_as`.
 
     Raises:
         UsageError: a file cannot be written.
@@ -59,10 +66,20 @@ def write_files(files: Iterable[tuple[Path, bytes]]) -> list[str]:
     written = []
     for path, content in files:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            if path == named and _is_stream(path):
+                path.write_bytes(content)
+            else:
+                root = path.parent if path == named else named or Path()
+                root.mkdir(parents=True, exist_ok=True)
+                write_output(path, content, root=root, lasting=False, no_wider_than=private_as)
         except OSError as error:
             message = f"{path} cannot be written: {error.strerror or error}"
             raise UsageError(message, "choose another path with --out") from None
         written.append(str(path))
     return written
+
+
+def _is_stream(path: Path) -> bool:
+    """True if the path is that of a device or FIFO, or of an open file of this process, such as /dev/stdout."""
+    is_open_file = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
+    return is_open_file or path.is_fifo() or path.is_char_device()

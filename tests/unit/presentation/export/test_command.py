@@ -1,12 +1,16 @@
 """`poolproof export` on the command line."""
 
 import json
+import os
+import shutil
+import stat
 from pathlib import Path
 
 import pytest
 
 from poolproof.results.runs.directory import RunDirectory
 from tests.unit.command import Command
+from tests.unit.results.compare.making import make_run
 
 from .making import grid_run, nasty_run, table, trials_of
 
@@ -44,6 +48,52 @@ def test_nothing_is_written_over_that_was_not_named(poolproof: Command) -> None:
     assert code == 2
     assert "grid.parquet" in err and "--out" in err
     assert poolproof("export", "grid", "--parquet", "--out", "grid.parquet")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["parquet", "dat"])
+def test_no_link_that_came_with_the_run_is_written_through(poolproof: Command, name: str) -> None:
+    """A run from a stranger can come in an archive that also has links with the names of its exports."""
+    make_run(Path("small"), {("one", "reads"): (1.0,)})
+    precious, folder = Path("precious").resolve(), Path("folder").resolve()
+    folder.mkdir()
+    for words in ((), ("--out", "it")):
+        code, out, _ = poolproof("export", "small", "--format", name, "--json", *words)
+        first = Path(json.loads(out)["written"][0])
+        precious.write_text("precious")
+        first.unlink()
+        first.symlink_to(precious)
+        code, _, err = poolproof("export", "small", "--format", name, *words)
+        assert precious.read_text() == "precious", err
+        assert first.is_symlink() == (code != 0)
+        if name != "parquet":
+            shutil.rmtree(first.parts[0])
+            place = Path(*first.parts[:2])
+            place.parent.mkdir()
+            place.symlink_to(folder)
+            assert poolproof("export", "small", "--format", name, *words)[0] == 2
+            place.unlink()
+            place.parent.rmdir()
+        elif not words:
+            first.unlink()
+            first.symlink_to(folder / "new")
+            assert poolproof("export", "small", "--format", name)[0] == 2
+        assert list(folder.iterdir()) == []
+    Path("small-plots").symlink_to(folder)
+    assert poolproof("export", "small", "--format", "svg")[0] == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_a_device_or_fifo_that_was_named_is_written_to(poolproof: Command) -> None:
+    grid_run(Path("grid"))
+    for name in ("/dev/null", "/dev/fd/1"):
+        assert poolproof("export", "grid", "--csv", "--out", name)[0] == 0
+        assert not stat.S_ISREG(os.lstat(name).st_mode)
+
+
+def test_an_export_is_no_more_public_than_its_run(poolproof: Command) -> None:
+    (grid_run(Path("grid")) / "run.json").chmod(0o600)
+    assert poolproof("export", "grid", "--parquet")[0] == 0
+    assert stat.S_IMODE(Path("grid.parquet").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("words", [(), ("--csv", "--dat")])
