@@ -52,7 +52,7 @@ def _luks(path: str) -> None:
 
 
 def _md(path: str) -> None:
-    _write(path, 4096, struct.pack("<II", 0xA92B4EFC, 1) + bytes(24) + b"u" * 16 + bytes(80) + struct.pack("<Q", 8))
+    _write(path, 4096, struct.pack("<II", 0xA92B4EFC, 1) + bytes(24) + b"u" * 16 + bytes(96) + struct.pack("<Q", 8))
 
 
 def _pv(path: str) -> None:
@@ -65,6 +65,7 @@ CONTENTS: dict[str, tuple[tuple[str, ...] | Callable[[str], None], str]] = {
     "swap, not in use": (("mkswap",), "contains swap"),
     "partition table": (_partition_table, "contains dos"),
     "GPT backup only": (_gpt_at_the_end, "contains gpt"),
+    "member of a stopped array": (_md, "contains linux_raid_member"),
     "LUKS": (_luks, "contains crypto_LUKS"),
     "physical volume": (_pv, "contains LVM2_member"),
     "exported pool": (_zfs_label, "contains zfs_member"),

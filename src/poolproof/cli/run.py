@@ -44,7 +44,7 @@ def command(
     out: options.Out = None,
     work: options.Work = "/var/tmp",
     wipe: Annotated[
-        Texts, Option(metavar="IDENTITY", help="Allow this real disk to be overwritten; repeatable.")
+        Texts, Option(metavar="IDENTITY", help="Allow this real, empty disk to be overwritten; repeatable.")
     ] = None,
     on: options.On = options.LOCAL,
     lab: Annotated[bool, Option("--lab", help="Run in a new lab, which is removed when the run has ended.")] = False,

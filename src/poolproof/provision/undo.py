@@ -34,6 +34,7 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
+_NOT_PERFORMED = "not performed"
 _COMM_CHARACTERS = 15  # the kernel cuts a longer name of a program
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
@@ -114,9 +115,11 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     """Raise a BuildError that lists the failed undos. Do nothing if there are none."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
-        raise BuildError(
-            f"some changes could not be undone:\n{rows}", f"when nothing uses them anymore: poolproof clean {run}"
-        )
+        if all(each.reason.startswith(_NOT_PERFORMED) for each in failed):
+            hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
+        else:
+            hint = f"when nothing uses them anymore: poolproof clean {run}"
+        raise BuildError(f"some changes could not be undone:\n{rows}", hint)
 
 
 def await_unfinished(
@@ -213,16 +216,16 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
 def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:
     undo = _typed(change)
     if undo is None:
-        return f"not performed, because poolproof never wrote such a command: {shlex.join(_stored(change))[:200]}"
+        return f"{_NOT_PERFORMED}, because poolproof never wrote such a command: {shlex.join(_stored(change))[:200]}"
     if (reason := refusal(undo, owned)) is not None:
-        return f"not performed: {reason}"
+        return f"{_NOT_PERFORMED}: {reason}"
     try:
         host = host_named(run_host, change.host)
     except HostError as error:
         return error.message
     try:
         if (reason := link_to(undo, owned, host)) is not None:
-            return f"not performed: {reason}"
+            return f"{_NOT_PERFORMED}: {reason}"
         return undo_one(undo, host, owned.daemons)
     except HostUnreachable as error:
         if not change.host:

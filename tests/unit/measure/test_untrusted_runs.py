@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.errors import PoolproofError, RunError
+from poolproof.errors import BuildError, PoolproofError, RunError
 from poolproof.measure.cleanup import clean
 from poolproof.measure.session import reopen_session
 from poolproof.provision.journal import Journal
@@ -87,6 +87,14 @@ def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[st
     change(record)
     path.write_text(json.dumps(record))
     _refused(run, "not those of a poolproof run")
+
+
+def test_refused_entries_are_not_said_to_succeed_later(run: RunDirectory, tmp_path: Path) -> None:
+    Journal(run.journal_path).record(Step("forged", ("true",), UndoTree(str(tmp_path / "precious"))))
+    with pytest.raises(BuildError, match="forged: not performed: ") as caught:
+        clean(run.path, print)
+    assert caught.value.hint is not None
+    assert caught.value.hint.endswith(f"less {run.journal_path}")
 
 
 @as_root
