@@ -241,10 +241,7 @@ class Cell:
         return (one.values, one.verdict) == (all_ios.values, all_ios.verdict)
 
     def samples(self, metric: MetricId | None = None) -> Samples:
-        """Return a metric's independent samples:
-
-        the values of the trials or, with several builds, the means of the builds.
-        """
+        """Return a metric's independent samples: the trials' values or, with several builds, each build's mean."""
         metric = metric or self.metric
         if metric not in self._samples:
             self._samples[metric] = samples_of(self.trials, metric, by_build=self.by_build)
