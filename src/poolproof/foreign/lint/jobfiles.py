@@ -29,8 +29,13 @@ def is_job_file(text: str) -> bool:
 
 def has_fio_options(text: str) -> bool:
     """True if the text is a job file with at least one fio option. Files in other formats may have sections too."""
+    return is_job_file(text) and sets_fio_option(text)
+
+
+def sets_fio_option(text: str) -> bool:
+    """True if a line of the text is a setting of a fio option. An included file may have no section of its own."""
     settings = (_SETTING.match(line) for line in text.splitlines())
-    return is_job_file(text) and any(found is not None and found["name"] in ALL_NAMES for found in settings)
+    return any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:

@@ -1,6 +1,7 @@
 """The texts that lint reads: files, standard input, or a fio command after `--`."""
 
 import io
+import os
 import re
 import shlex
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from poolproof.errors import UsageError
+from poolproof.files.reading import read_text
 from poolproof.foreign.lint import commands, jobfiles
 from poolproof.foreign.lint.model import FioCall, JobEnvironment, LoopIteration
 from poolproof.foreign.lint.prepared_files import PreparedFile, prepared_files
@@ -24,6 +26,7 @@ _JOB_FILE_NAMES = (".fio", ".job")
 _PROGRAM = re.compile(r"^(?:\S*/)?fio(?:[-_.]?v?\d[\w.-]*)?$")
 _SPLIT_IT = "name a job file or a script, or split it into several"
 _LARGEST_BYTES = 512 * 1024  # so much text takes some seconds; scripts and job files are much smaller
+_KERNEL_FILES = ("/proc/", "/sys/")  # reading such a file can block, or change something
 _LIMIT_S = 20.0
 _GETCONF_NAMES = ("_NPROCESSORS_ONLN", "PAGESIZE", "_PHYS_PAGES")
 _MAX_CONTROL_SHARE = 0.05
@@ -154,15 +157,21 @@ def _text(path: Path) -> str:
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
     """Return what a job file in `folder` can refer to.
 
-    An included file is searched for first in the working directory, as fio does, and then in `folder`.
+    An included file is searched for first in the working directory, as fio does, and then in `folder`. The job file may
+    come from a stranger, and findings quote their lines. So only a regular file with at least one option of fio is
+    included, and never a file of passwords, a device or a FIFO.
     """
 
     def include(name: str) -> str | None:
         for path in (Path(name), folder / name):
             try:
-                return path.read_text(encoding="utf-8", errors="replace")
-            except OSError:
+                real = os.path.realpath(path)
+                if real.startswith(_KERNEL_FILES):
+                    continue
+                text = read_text(Path(real), limit_bytes=_LARGEST_BYTES)
+            except (OSError, ValueError):
                 continue
+            return text if jobfiles.sets_fio_option(text) else None
         return None
 
     return JobEnvironment(environment, keywords, include)

@@ -28,6 +28,8 @@ _PATHS = frozenset({"filename", "directory"})
 _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
+_MOST_INCLUDED = 512 * 1024
+"""The maximum number of characters in all included files together. A file can include itself many times."""
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
 _MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`
@@ -135,6 +137,7 @@ class _JobFileParser:
         self._environment = environment
         self._machine = machine
         self._include = include
+        self._included = 0
         self._shared = JobDraft("global", 0)
         self._section: JobDraft | None = None
 
@@ -196,8 +199,11 @@ class _JobFileParser:
 
     def _read_included(self, path: str, number: int, depth: int) -> None:
         text = self._include(path) if self._include is not None and depth < _DEEPEST_INCLUDE else None
+        self._included += len(text or "") + len(path)
         if text is None:
-            self._report(number, f"the included file {path!r} cannot be read")
+            self._report(number, f"the included file {path[:_LONGEST_SHOWN]!r} cannot be read")
+        elif self._included > _MOST_INCLUDED:
+            self._report(number, "the included files are larger than 512 KiB together, so the rest is not read")
         else:
             self.read(text, number, depth + 1)
 

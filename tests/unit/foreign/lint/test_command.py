@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,3 +148,26 @@ def _check_result(result: dict[str, Any], rules: list[dict[str, Any]], path: str
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == path
     assert place["region"]["startLine"] >= 1
+
+
+@pytest.mark.timeout(20)
+def test_a_job_file_includes_only_job_files(lint: Lint, tmp_path: Path) -> None:
+    """A job file from a stranger can include a device, a FIFO, a file of passwords, or itself very often."""
+    (tmp_path / "secret").write_text("root:$y$hash:19000::\n[section]\ntoken = x\n")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    (tmp_path / "more").write_text("bs=64k\n")
+    path = tmp_path / "job.fio"
+    for name in ("secret", "fifo", "link", "/dev/zero", "/proc/kmsg", "a" * 5000, "."):
+        path.write_text(f"[a]\nrw=read\nsize=1g\ninclude {name}\n")
+        code, out, _ = lint(str(path), *_FS)
+        assert code == 1
+        assert f"the included file '{name[:60]}' cannot be read" in out
+        assert "hash" not in out and "token" not in out
+    path.write_text("[a]\nrw=read\nsize=1g\ninclude more\n")
+    assert lint(str(path), *_FS)[0] == 0
+    path.write_text("[a]\nrw=read\n" + "include job.fio\n" * 60)
+    assert lint(str(path), *_FS)[0] == 1
+    path.write_text("[a]\nrw=read\n" + "include more\n" * 3)
+    (tmp_path / "more").write_text("bs=64k\n" + "# comment\n" * 30_000)
+    assert "the included files are larger than 512 KiB together" in lint(str(path), *_FS)[1]
