@@ -140,7 +140,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
             raise HostError(
                 f"{device.path} is {format_size(device.size_bytes)}, but {node.layer.word} needs at least "
                 f"{format_size(least)} per device",
-                f"give the device a size of {least // 1024**2}M or more in the campaign",
+                f"use a device of {least // 1024**2}M or more",
             )
     return build_layer(node, inputs, site, next(names))
 

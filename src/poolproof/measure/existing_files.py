@@ -63,9 +63,12 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
             "remove `fill: false`; poolproof then creates its own test files",
         )
     for danger in filter(None, map(generator_of(load).danger, load.parts)):
+        is_engine = danger.startswith("ioengine=")
         raise CampaignError(
             f"workload {name}: `fill: false` uses existing files, and `{danger}` may change or remove them",
-            f"remove `{danger}`; psync, libaio and io_uring only read",
+            "use an engine whose reads change no files: psync, libaio or io_uring"
+            if is_engine
+            else f"remove `{danger}`",
         ).concerning(danger.partition("=")[0])
     for path, end in _ends(load, directory).items():
         _check_file(name, path, end, host)

@@ -194,7 +194,7 @@ def flush(host: Host, layout: BuiltLayout) -> None:
         if time.monotonic() > deadline:
             raise BuildError(
                 f"{layout.name}: its disks still have requests in flight {_QUIET_LIMIT_S:g} s after a sync",
-                "something else is using these disks; to watch them: iostat -x 1",
+                "another program may be using these disks; to watch them: iostat -x 1",
             )
         time.sleep(_POLL_S)
 

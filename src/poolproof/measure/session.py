@@ -214,9 +214,7 @@ def measure_run(
     except KeyboardInterrupt:
         raise Interrupted("interrupted; layouts removed, finished trials saved", resume) from None
     except HostUnreachable as error:
-        raise HostUnreachable(
-            error.message, f"to test the connection: {error.hint}; when it works again: {resume}"
-        ) from None
+        raise HostUnreachable(error.message, f"to test the connection: {error.hint}; then: {resume}") from None
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise

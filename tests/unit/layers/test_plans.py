@@ -157,7 +157,7 @@ def test_sizes_that_only_the_host_knows_stay_unknown() -> None:
 def test_a_device_below_the_minimum(text: str, size_bytes: int) -> None:
     with pytest.raises(HostError, match="MiB") as raised:
         plan(text, size_bytes=size_bytes)
-    assert "give the device a size" in raised.value.hint
+    assert "use a device of" in raised.value.hint
 
 
 def test_branches_that_mergerfs_would_misread() -> None:

@@ -24,7 +24,7 @@ from poolproof.process import ProgramMissing
 
 _VERSION = re.compile(r"fio[- ]v?(\d+)\.(\d+)(?:\.(\d+))?")
 _LIMIT_S = 60.0
-_INSTALL = "install it: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
+_INSTALL = "to install or upgrade fio: `apt-get install fio` (Debian, Ubuntu), `dnf install fio` (Fedora, RHEL)"
 _FEWEST_OPTIONS = 50
 _ENGINE = re.compile(r"\w[\w-]*")
 _LIST_ENGINES = (

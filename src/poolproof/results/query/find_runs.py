@@ -13,7 +13,7 @@ from poolproof.results.runs.loading import read_lines
 from poolproof.results.runs.model import RunRecord
 
 _DEEPEST = 5
-_AS_ROOT = "run it as root: sudo poolproof …"
+_AS_ROOT = "run poolproof as root: sudo poolproof …"
 _CAMPAIGN_NAME = re.compile(r"^name: *[\"']?([\w.-]+)", re.MULTILINE | re.ASCII)
 
 
@@ -69,7 +69,7 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]
             left_out.append(SkippedRun(name, error.message, error.hint))
     if not runs and not left_out:
         raise RunError(
-            f"{root} contains no runs", "create a run: poolproof run; list another folder: poolproof runs DIR"
+            f"{root} contains no runs", "to create a run: poolproof run; to list another folder: poolproof runs DIR"
         )
     return tuple(runs), tuple(left_out)
 

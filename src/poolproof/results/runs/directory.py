@@ -218,7 +218,7 @@ class RunDirectory:
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
     """Return the error for a file that this user cannot use, for example because root measured the run."""
-    whose = "run it as the user who owns the run; as root: sudo poolproof …"
+    whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
         whose if isinstance(error, PermissionError) else f"ls -ld {path}; df -h {path}",

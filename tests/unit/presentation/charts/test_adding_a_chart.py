@@ -101,7 +101,7 @@ def test_the_page_makes_room_for_it(run: Path, monkeypatch: pytest.MonkeyPatch) 
     shown, remarks = shown_trials(loaded, loaded.cells)
     assert sum(map(len, shown.values())) == 1
     assert remarks == [
-        "The charts of 13 trials do not fit on this page; those of cells that are not sound are kept first.",
+        "The charts of 13 trials do not fit on this page. Cells that are not sound come first.",
     ]
 
 
