@@ -131,7 +131,9 @@ OwnFile = Annotated[str, Check(not_own_path, is_file=True)]
 """A file inside the run's directories that the undo reads or removes. It is not reached through a link."""
 
 OwnName = Annotated[str, Check(not_own_name)]
-"""A name in the kernel that begins with the run's label, as made by `layers.shared_steps.kernel_name`."""
+"""The name of a kernel object, such as a pool or a mapping. It begins with the run's label, as made by
+`layers.shared_steps.kernel_name`.
+"""
 
 DevicePath = Annotated[str, Check(_not_a_device)]
 """The path of a device node, possibly of a disk that does not belong to the run."""

@@ -15,7 +15,7 @@ def command(
     work: Annotated[Text, Option(help="Without a run: the work directory to search. Default: /var/tmp.")] = None,
     on: Annotated[
         Text,
-        Option(metavar="HOST", help="The host to search; with a run: another address of its host."),
+        Option(metavar="HOST", help="The host to search. With a run: a different address for the run's host."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -28,7 +28,7 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """Return the counters, all read by one command; None for a layout without a pool.
+    """Return the counters, all read at once; None for a layout without a pool.
 
     `objsets` are the kstat files of the datasets, relative to KSTATS.
 

@@ -153,7 +153,7 @@ def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return the modules that are loaded, built in or available. This loads no module."""
+    """Return those of the named modules that are loaded, built in or available. This loads no module."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 

@@ -19,7 +19,7 @@ class UndoGroup(CommandUndo, frozen=True, tag="group"):
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the group, if its directory in /dev exists."""
+        """Return the script that removes the volume group, and its condition: the group's directory in /dev exists."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 

@@ -154,7 +154,7 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return a decision that takes the percentile into account. The rate has converged in the given decision.
+    """Return the decision, which says that the rate has converged, with the percentile taken into account.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
     histograms, the rate alone decides.

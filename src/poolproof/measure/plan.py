@@ -307,7 +307,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
             with located_in(cell.workload):
                 raise CampaignError(
                     f"workload {cell.workload.name} has a file of {format_size(largest)}, "
-                    f"but on layout {planned.layout.name} a file can have at most {format_size(largest_room)}",
+                    f"but on layout {planned.layout.name} a file can be at most {format_size(largest_room)} large",
                     "a file must fit on one branch: give the branches a larger `size`, or the workload a smaller one",
                 ).concerning("size")
 

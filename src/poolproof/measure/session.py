@@ -199,9 +199,10 @@ def measure_run(
 ) -> None:
     """Run the remaining trials.
 
-    When this returns or raises, the layouts have been removed, unless the host is unreachable.
+    The layouts have been removed when this returns or raises, except after a HostUnreachable or a BuildError.
 
     Raises:
+        BuildError: something could not be removed.
         Interrupted: Ctrl-C or a signal.
         HostUnreachable, RunError: the connection broke, or the run directory can't be written.
     """

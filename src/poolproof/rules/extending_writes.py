@@ -37,7 +37,7 @@ RULE = Rule(
     title="Writes that extend the file",
     wrong="A direct write beyond the end of a file has to change its size, so ext4 and xfs wait for it before they "
     "accept the next one. fio's default fallocate=native sets the size first; fallocate=none and file_append do not.",
-    shows="In a job: direct=1 writes to a file with iodepth above 1, if file_append is set, or if they are sequential "
+    shows="In a job: direct=1 writes to a file with iodepth above 1 that append (file_append), or that are sequential "
     "with fallocate=none and without overwrite=1.",
     error="Too low for disks that can work in parallel.",
     fix="remove file_append, and remove fallocate=none or set overwrite=1 so that fio lays the file out first",

@@ -18,8 +18,8 @@ def _in_job(case: Case) -> Findings:
     used = -(-(data + zfs.raidz_parity) // (zfs.raidz_parity + 1)) * (zfs.raidz_parity + 1)
     yield notes(
         f"a block of {format_size(record)} takes up {format_size(used * sector)} on this raidz{zfs.raidz_parity}: each "
-        f"block has at most {data} {'sector' if data == 1 else 'sectors'} of data, but its own parity and padding, so "
-        f"the disks write about {used / data:.2g} times as many bytes",
+        f"block has at most {data} {'sector' if data == 1 else 'sectors'} of data and needs its own parity and "
+        f"padding, so the disks write about {used / data:.2g} times as many bytes as the data has",
         weight=45,
     )
 

@@ -1,10 +1,10 @@
 """The variance between runs: how much the results of a cell differ from run to run of the same campaign.
 
-The trials of a run share what differs between runs (the day, the build, the place on a disk), so they can't show it.
-Each run gives one sample per cell, its mean logarithm. These samples vary by the variance between runs plus the error
-inside each run. The variance of the samples is estimated like the variance between trials: with a prior from all cells
-if there are at least eight cells. The error inside the runs is then subtracted, because intervals and tests include it
-anyway.
+The trials of a run usually have the same day, the same build and the same place on a disk, so they can't show how much
+these matter. Each run gives one sample per cell, its mean logarithm. These samples vary by the variance between runs
+plus the error inside each run. The variance of the samples is estimated like the variance between trials: with a prior
+from all cells if there are at least eight cells. The error inside the runs is then subtracted, because intervals and
+tests include it anyway.
 
 Fewer cells can't show how much their variances differ. The variance of the other cells together, s0², then counts like
 a sample variance of d0 degrees of freedom, and the cell's own, s² with d degrees, is added to it:

@@ -42,8 +42,8 @@ _LINE = re.compile(r'^(\d++):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    `begun_at_s` is the time at which fio started, by the clock that dates the counters. `clock_ahead_s` is the number
-    of seconds by which the time of day was then ahead of that clock. If the time of day is set while fio runs, the
+    `begun_at_s` is when fio started, on the clock of the counters. `clock_ahead_s` is how many seconds the wall clock
+    was ahead of that clock when fio started. If the wall clock is set while fio runs, the
     times of later reports are corrected with the help of fio's runtime, which comes from a clock that cannot be set. A
     step of less than 5 s is not noticed, because reports can be that late.
     """

@@ -75,8 +75,10 @@ def print_table(
         fio_s = sum(cell.seconds.get("fio", 0.0) for cell, _ in adaptive)
         rest_s = sum(sum(cell.seconds.values()) for cell, _ in adaptive) - fio_s
         fixed_s = sum(settling.fixed_s for _, settling in adaptive)
-        spent = f"the workloads ran for {format_duration(fio_s)}, and dropping caches and draining took "
-        spent += f"{format_duration(rest_s)}; with trials of maximum length, the workloads would have run for "
+        spent = (
+            f"the workloads ran for {format_duration(fio_s)}; dropping caches, watching the idle disks and draining "
+        )
+        spent += f"took {format_duration(rest_s)}; with trials of maximum length, the workloads would have run for "
         spent += format_duration(fixed_s)
         console.print(Text(f"\n{spent}"))
 
@@ -211,7 +213,7 @@ def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
             place = _place(cell)
-            title = f"{place}: too few events for rankings, comparisons or claims by {_title(cell)}"
+            title = f"{place}: too few events to rank, compare or make claims about {_title(cell)}"
             yield _block("~", "yellow", title, indented(few.sentence), _fix("run longer, or choose a lower percentile"))
 
 

@@ -84,7 +84,7 @@ def test_trials_that_disagree_and_are_known_all_the_same_are_reported_as_such() 
 
 def test_the_time_that_was_spent_is_told_beside_that_of_trials_of_the_longest_time() -> None:
     text = " ".join(printed(SETTLED, DRIFTS).split())
-    assert "ran for 20.0 s, and dropping caches and draining took 4.0 s;" in text
+    assert "ran for 20.0 s; dropping caches, watching the idle disks and draining took 4.0 s;" in text
     assert "with trials of maximum length, the workloads would have run for 4 min" in text
 
 
