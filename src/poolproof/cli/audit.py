@@ -84,6 +84,12 @@ def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: 
         raise typer.Exit(FioError.exit_code)
 
 
+def _standard_input() -> bytes:
+    from poolproof.foreign.audit.sources import LARGEST_TEXT_BYTES
+
+    return sys.stdin.buffer.read(LARGEST_TEXT_BYTES + 1)
+
+
 def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     from poolproof.api import audit_files
     from poolproof.foreign.audit.model import audited_object
@@ -91,7 +97,7 @@ def _judge(sources: list[str], context: "Context", *, as_json: bool) -> None:
     from poolproof.presentation.terminal.visible import unfiltered
     from poolproof.verdicts import counts
 
-    audit = audit_files(sources, context, stdin=sys.stdin.buffer.read)
+    audit = audit_files(sources, context, stdin=_standard_input)
     for unread in audit.unread:
         typer.echo(f"poolproof: cannot read {unread.source}: {unread.why}", err=True)
     if not audit.results:

@@ -3,6 +3,7 @@
 The trials of a run directory are judged again, using the load, outcome and evidence saved with each trial.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,10 +25,14 @@ from poolproof.rules.judge import judge
 from poolproof.rules.model import Case
 
 STDIN = "-"
-_LARGEST_TEXT_BYTES = 256 << 20
+LARGEST_TEXT_BYTES = 256 << 20
+"""The maximum size of a text that is searched for results."""
+
+_TOO_LARGE = "the text is larger than 256 MiB"
 _LARGEST_PLAIN_TEXT_BYTES = 2 << 20  # the search for results of many programs takes seconds per MiB
 _HAS_JSON = b'"jobs"'
 _BINARY_PROBE_BYTES = 4096
+_DEEPEST = 50
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _NOT_SAVED = "this is the verdict recorded in the run, which did not save the data needed to judge the trial again"
 _IMPORTED = "this is the verdict recorded at import; to judge the source again: poolproof audit {source}"
@@ -58,7 +63,7 @@ def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], by
     logs: list[Path] = []
     for name in names:
         if name == STDIN:
-            _add(audit, "stdin", lambda: audit_text("stdin", as_text(stdin()), context))
+            _add(audit, "stdin", lambda: audit_text("stdin", as_text(_of_fair_size(stdin())), context))
         else:
             _audit_path(audit, Path(name), context, logs)
     for prefix, paths in grouped(logs).items():
@@ -73,13 +78,31 @@ def as_text(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
-def files_below(path: Path) -> Iterator[Path]:
-    """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped."""
-    for entry in sorted(path.iterdir()):
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir() and not entry.is_symlink():
-            yield from files_below(entry)
+def files_below(path: Path, unread: list[Unread]) -> Iterator[Path]:
+    """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped.
+
+    A link to a file is followed only if the file is in the same tree. Other links, folders that cannot be read, and
+    folders more than 50 levels deep are added to `unread`. The tree may come from a stranger, and poolproof may be able
+    to read files that the stranger cannot read.
+    """
+    top = os.path.realpath(path)
+    waiting = [(path, 0)]
+    while waiting:
+        entry, depth = waiting.pop()
+        if depth > _DEEPEST:
+            unread.append(Unread(str(entry), f"it is more than {_DEEPEST} folders deep"))
+        elif entry.is_symlink() and depth:
+            if entry.is_file() and not Path(os.path.realpath(entry)).is_relative_to(top):
+                unread.append(Unread(str(entry), "it is a link that leads out of the folder"))
+            elif entry.is_file():
+                yield entry
+        elif entry.is_dir():
+            try:
+                inside = sorted(each for each in entry.iterdir() if not each.name.startswith("."))
+            except OSError as error:
+                unread.append(Unread(str(entry), error.strerror or str(error)))
+            else:
+                waiting += [(each, depth + 1) for each in reversed(inside)]
         elif entry.is_file():
             yield entry
 
@@ -90,19 +113,27 @@ def read_text(path: Path) -> str | None:
     Raises:
         OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no JSON of fio.
     """
-    if path.stat().st_size > _LARGEST_TEXT_BYTES:
-        raise OSError(0, "the file is larger than 256 MiB")
-    content = path.read_bytes()
-    if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content:
-        raise OSError(0, "the file is larger than 2 MiB and contains no fio JSON: split it into one file per result")
+    if path.stat().st_size > LARGEST_TEXT_BYTES:
+        raise OSError(0, _TOO_LARGE)
+    with path.open("rb") as file:
+        content = _of_fair_size(file.read(LARGEST_TEXT_BYTES + 1))  # a file in /proc is larger than it says
     is_binary = b"\0" in content[:_BINARY_PROBE_BYTES] and content[:2] not in _UTF_16_MARKS
     return None if is_binary else as_text(content)
+
+
+def _of_fair_size(content: bytes) -> bytes:
+    """Return the content. Raises an OSError if it is too large to be searched."""
+    if len(content) > LARGEST_TEXT_BYTES:
+        raise OSError(0, _TOO_LARGE)
+    if len(content) > _LARGEST_PLAIN_TEXT_BYTES and _HAS_JSON not in content:
+        raise OSError(0, "the text is larger than 2 MiB and contains no fio JSON: split it into one file per result")
+    return content
 
 
 def _audit_path(audit: Audit, path: Path, context: Context, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
-            for below in files_below(path):
+            for below in files_below(path, audit.unread):
                 _audit_path(audit, below, context, logs)
             return
     except OSError as error:

@@ -62,7 +62,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     files: list[Path] = []
     for source in sources:
         try:
-            files += files_below(source.resolve()) if source.is_dir() else [source.resolve()]
+            files += files_below(source.resolve(), unread) if source.is_dir() else [source.resolve()]
         except OSError as error:
             unread.append(Unread(str(source), error.strerror or str(error)))
     records = _records(files, context, unread) if files else []

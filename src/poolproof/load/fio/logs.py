@@ -27,14 +27,16 @@ import msgspec
 
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import PLAT_BITS, bin_value, count_bins
-from poolproof.load.merge import DEFAULT_PERCENTILES, add_bins, percentiles_of
+from poolproof.load.merge import DEFAULT_PERCENTILES, percentiles_of
 from poolproof.load.outcome import Direction, Latency
 
 RateKind = Literal["bw", "iops"]
 
-READ, WRITE = 0, 1
+READ, WRITE, _TRIM = 0, 1, 2
 _KIB = 1024
 _PIECE_BYTES = 256 << 10  # larger pieces would not fit in the CPU's cache
+_LONGEST_LINE_BYTES = 1 << 20  # a line of a histogram log has at most 1856 numbers
+_LARGEST_BYTES = 512 << 20  # the columns of such a log take 1 to 2 GB
 _FEWEST_COLUMNS = 4
 _HISTOGRAM_COLUMNS = 3
 _LONGEST_NS = 10**18  # 31 years; a longer latency means that the log is damaged
@@ -118,12 +120,16 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
     The coarseness of the log may be 0 to 5. Raises FioError if the file cannot be read or has no valid line.
     """
-    rows = list(filter(None, (_histogram_row(line) for piece in _pieces(path) for line in piece.splitlines())))
-    if not rows:
+    totals: dict[int, Counter[int]] = {}
+    for piece in _pieces(path):
+        for row in map(_histogram_row, piece.splitlines()):
+            if row is not None:
+                totals.setdefault(row[0], Counter()).update(row[1])
+    if not totals:
         raise FioError(f"{path} is not a fio histogram log", "write one with write_hist_log and log_hist_msec")
     found = {}
-    for direction in sorted({which for which, _ in rows}):
-        bins = add_bins(counts for which, counts in rows if which == direction)
+    for direction, counts in sorted(totals.items()):
+        bins = dict(sorted(counts.items()))
         percentiles = percentiles_of(bins, DEFAULT_PERCENTILES)
         found[direction] = Latency(sum(bins.values()), percentiles_ns=percentiles, bins_ns=bins)
     return found
@@ -238,17 +244,26 @@ def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) ->
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    """Yield the file in pieces of complete lines. An incomplete last line is dropped."""
+    """Yield the file in pieces of complete lines. An incomplete last line is dropped.
+
+    Raises FioError if the file cannot be read, is larger than 512 MiB, or has a line of more than 1 MiB.
+    """
     rest = b""
+    left_bytes = _LARGEST_BYTES
     try:
         with path.open("rb") as file:
             while block := file.read(_PIECE_BYTES):
+                left_bytes -= len(block)
+                if left_bytes < 0:
+                    raise FioError(f"{path} is larger than 512 MiB", "set log_avg_msec, so that fio writes fewer lines")
                 lines, newline, after = block.rpartition(b"\n")
                 if newline:
                     yield rest + lines + newline
                     rest = after
                 else:
                     rest += block
+                if len(rest) > _LONGEST_LINE_BYTES:
+                    raise FioError(f"{path} is not a fio log: a line of it is longer than 1 MiB", f"head -c 200 {path}")
     except OSError as error:
         raise FioError(f"{path} cannot be read: {error.strerror}", f"ls -l {path}") from None
 
@@ -287,7 +302,7 @@ def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
     except msgspec.DecodeError:
         return None
     counts = numbers[_HISTOGRAM_COLUMNS:]
-    if len(counts) not in _SHAPES or min(counts) < 0 or max(counts) > _MOST_COUNT:
+    if len(counts) not in _SHAPES or not READ <= numbers[1] <= _TRIM or min(counts) < 0 or max(counts) > _MOST_COUNT:
         return None
     coarseness, unit_ns = _SHAPES[len(counts)]
     width = 1 << coarseness

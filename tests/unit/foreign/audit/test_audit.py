@@ -1,7 +1,10 @@
 """Audits of fragments, tables, logs and sources. No input may cause an exception."""
 
+import contextlib
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -275,3 +278,45 @@ def test_a_text_that_is_too_large(tmp_path: Path) -> None:
         read_text(path)
     path.write_text('{"jobs": []}' + "x\n" * (1 << 20), encoding="utf-8")
     assert read_text(path)
+
+
+@pytest.mark.timeout(20)
+def test_a_folder_from_a_stranger_neither_leaks_nor_recurses_for_ever(tmp_path: Path) -> None:
+    result = "  read: IOPS=1000, BW=4000KiB/s (4096kB/s)(4000KiB/1000msec)\n"
+    secret, folder = tmp_path / "secret.txt", tmp_path / "folder"
+    secret.write_text(result)
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "a.txt").write_text(result)
+    (folder / "same").symlink_to("sub/a.txt")
+    (folder / "loop").symlink_to(".")
+    (folder / "gone").symlink_to("nowhere")
+    for name, target in (("leak", "../secret.txt"), ("kernel", "/proc/kmsg"), ("x_bw.1.log", "/proc/kmsg")):
+        (folder / name).symlink_to(target)
+    os.mkfifo(folder / "fifo")
+    deep = folder
+    with contextlib.ExitStack() as opened:
+        handle = os.open(deep, os.O_RDONLY)
+        opened.callback(os.close, handle)
+        for _ in range(1200):  # a path of this length cannot be made at once
+            os.mkdir("d", dir_fd=handle)
+            handle = os.open("d", os.O_RDONLY, dir_fd=handle)
+            opened.callback(os.close, handle)
+        found = audit_sources([str(folder)], Context(), _none)
+        assert [Path(each.source).name for each in found.results] == ["same", "a.txt"]
+        skipped = {Path(each.source).name: each.why for each in found.unread}
+        assert skipped.pop("d") == "it is more than 50 folders deep"
+        assert skipped == dict.fromkeys(("leak", "kernel", "x_bw.1.log"), "it is a link that leads out of the folder")
+        subprocess.run(["rm", "-rf", str(folder)], check=True)
+
+
+@pytest.mark.timeout(20)
+def test_a_log_without_line_ends_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x_bw.1.log"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    assert "longer than 1 MiB" in audit_sources([str(path)], Context(), _none).unread[0].why
+
+
+def test_standard_input_has_the_limits_of_a_file() -> None:
+    found = audit_sources(["-"], Context(), lambda: b"no result\n" * 300_000)
+    assert "larger than 2 MiB" in found.unread[0].why

@@ -180,3 +180,11 @@ def test_arbitrary_bytes_raise_only_fio_errors(tmp_path_factory: pytest.TempPath
             read(path)
         except FioError:
             continue
+
+
+def test_a_histogram_of_many_directions_is_damaged(tmp_path: Path) -> None:
+    """Otherwise, the time to read a log would grow with the square of its lines."""
+    path = tmp_path / "x_clat_hist.1.log"
+    lines = (f"1, {direction}, 4096{', 1' * 58}\n" for direction in (0, 3, 10**15))
+    path.write_text("".join(lines))
+    assert list(read_histogram_log(path)) == [0]
