@@ -17,7 +17,10 @@ def command(
     plain: Plain = False,
     as_json: Json = False,
 ) -> None:
-    """Continue a run that was interrupted or killed. Only the trials that have not finished are measured."""
+    """Continue a run that was interrupted or killed. Only the trials that have not finished are measured.
+
+    Layouts on real disks are built again on the disks that --wipe named when the run was started.
+    """
     from poolproof.cli.start_run import resume
 
     resume(run, as_json=as_json, plain=plain, on=on, share_host=share_host, engines=external_engine or ())
