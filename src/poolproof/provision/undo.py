@@ -35,6 +35,7 @@ set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | se
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
 _NOT_PERFORMED = "not performed"
+_NEEDED = "not removed, because another undo still needs it"
 _COMM_CHARACTERS = 15  # the kernel cuts a longer name of a program
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
@@ -115,7 +116,7 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     """Raise a BuildError that lists the failed undos. Do nothing if there are none."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
-        if all(each.reason.startswith(_NOT_PERFORMED) for each in failed):
+        if all(each.reason.startswith((_NOT_PERFORMED, _NEEDED)) for each in failed):
             hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
         else:
             hint = f"when nothing uses them anymore: poolproof clean {run}"
@@ -210,7 +211,7 @@ def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
         return None
     path = f"{change.undo.path}/"
     needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
-    return f"not removed, because another undo still needs it: {needing[0].change.title}" if needing else None
+    return f"{_NEEDED}: {needing[0].change.title}" if needing else None
 
 
 def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:

@@ -89,8 +89,10 @@ def test_a_forged_record_is_refused(run: RunDirectory, change: Callable[[dict[st
     _refused(run, "not those of a poolproof run")
 
 
-def test_refused_entries_are_not_said_to_succeed_later(run: RunDirectory, tmp_path: Path) -> None:
-    Journal(run.journal_path).record(Step("forged", ("true",), UndoTree(str(tmp_path / "precious"))))
+@pytest.mark.parametrize("place", ["precious", f"work/poolproof-{LABEL}/link/precious"])
+def test_refused_entries_are_not_said_to_succeed_later(run: RunDirectory, tmp_path: Path, place: str) -> None:
+    (Path(run.record().state_dir) / "link").symlink_to(tmp_path)
+    Journal(run.journal_path).record(Step("forged", ("true",), UndoTree(str(tmp_path.resolve() / place))))
     with pytest.raises(BuildError, match="forged: not performed: ") as caught:
         clean(run.path, print)
     assert caught.value.hint is not None
