@@ -298,7 +298,7 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
         raise CampaignError(
             f"layout {planned.layout.name} has room for about {format_size(room)}; "
             f"the workloads' test files take {format_size(needed)}",
-            "give the devices a larger `size`, or the workloads a smaller one",
+            "give the workloads a smaller `size`, or the layout larger devices or a directory with more space",
         )
     largest_room = largest_file_bytes(planned.node, sizes)
     for cell in plan.cells:
