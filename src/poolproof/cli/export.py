@@ -84,6 +84,7 @@ def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json
     from poolproof.errors import RunError
     from poolproof.presentation.export.pictures import drawn, pictures
     from poolproof.presentation.export.written import write_files
+    from poolproof.units import format_number_of
 
     with readable_run(run, as_json=as_json) as loaded:
         folder = out or Path(f"{run.resolve().name}-plots")
@@ -93,4 +94,4 @@ def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json
         if not written:
             raise RunError(f"{run} has no results to draw yet", f"poolproof show {run}")
         answer = {"written": written, "missing": list(loaded.missing)}
-        print_answer(answer, f"{folder}: {len(written)} files", as_json=as_json)
+        print_answer(answer, f"{folder}: {format_number_of(len(written), 'file')}", as_json=as_json)

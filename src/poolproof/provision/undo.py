@@ -280,7 +280,7 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
             _signal(signal, pid, host)
         if not left or _await(lambda: not _processes_of(undo, host)):
             return None
-    return f"still running after SIGKILL: process {', '.join(left)}"
+    return f"still running after SIGKILL: {'process' if len(left) == 1 else 'processes'} {', '.join(left)}"
 
 
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:

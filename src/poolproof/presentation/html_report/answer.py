@@ -301,7 +301,8 @@ def _builds(run: LoadedRun) -> Iterator[str]:
     """Yield a sentence about the number of builds that the results come from, and sentences about failed builds."""
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
-        yield f"Each result is the mean of {most} builds of its layout; intervals include how much builds differ."
+        builds = format_number_of(most, "build")
+        yield f"Each result is the mean of {builds} of its layout; intervals include how much builds differ."
     failed = [(str(cell.key), cell.left_out.message) for cell in run.cells if cell.left_out is not None]
     yield from (f"{line}." for line in in_groups(failed))
 

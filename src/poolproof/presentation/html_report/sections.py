@@ -23,7 +23,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import EFFECTS, Finding
 from poolproof.rules.rule_catalogue import rule
-from poolproof.units import format_size
+from poolproof.units import format_number_of, format_size
 
 _MOST_FIXES = 3
 _MOST_JOBS = 100
@@ -188,7 +188,8 @@ def _facts(run: LoadedRun) -> Iterator[Texts]:
     yield from ((f"{name} version", value) for name, value in record.versions.items())
     yield "seed for the trial order", str(record.seed)
     if (lab := record.lab) is not None:
-        yield "lab", f"OpenZFS {lab.zfs}, {format_size(lab.ram_bytes)} RAM, {lab.processors} processors"
+        processors = format_number_of(lab.processors, "processor")
+        yield "lab", f"OpenZFS {lab.zfs}, {format_size(lab.ram_bytes)} RAM, {processors}"
 
 
 def _source(device: Device) -> str:

@@ -17,7 +17,7 @@ from poolproof.presentation.terminal.blocks import QUIET
 from poolproof.presentation.terminal.progress import RunProgress, whole_seconds
 from poolproof.presentation.terminal.words import MARKS, STYLES, trial_text
 from poolproof.results.runs.model import TrialKey
-from poolproof.units import format_rate
+from poolproof.units import format_number_of, format_rate
 from poolproof.verdicts import WORST_FIRST
 
 _PENDING = "·"
@@ -168,7 +168,8 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
             line.append(*_mark(progress, cell))
         yield line
     if shown < len(layouts):
-        yield Text(f"… {first} more layouts above, {len(layouts) - first - shown} below", style=QUIET)
+        above = format_number_of(first, "more layout")
+        yield Text(f"… {above} above, {len(layouts) - first - shown} below", style=QUIET)
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:

@@ -87,7 +87,8 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
             "confidence"
         )
     if len(found.dropped) > _MOST_NAMED:
-        yield f"{len(found.dropped) - _MOST_NAMED} more were eliminated, see --json"
+        more = len(found.dropped) - _MOST_NAMED
+        yield f"{more} more {'was' if more == 1 else 'were'} eliminated, see --json"
     others = [name for name in found.left if name != found.leader]
     if found.leader and others:
         yield f"not significantly different from {found.leader}: {', '.join(others)}"
@@ -95,7 +96,8 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
         yield f"excluded because a trial of the goal failed or was refuted: {', '.join(found.excluded)}"
     if found.dropped:
         risk = f"each tested at {100 * found.test_risk:.2g}%"
-        tests = f"{found.pairs} pairs at up to {found.checkpoints} checkpoints, {risk}"
+        pairs = format_number_of(found.pairs, "pair")
+        tests = f"{pairs} at up to {format_number_of(found.checkpoints, 'checkpoint')}, {risk}"
         yield f"the overall risk that the best layout was eliminated is at most {per_cent_whole(found.risk)}: {tests}"
         yield "this applies to this run: differences between runs were not considered"
 
@@ -117,7 +119,8 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
     console.print()
     print_fitted(console, table)
     if len(rows) > _MOST_ROWS and not all_of_them:
-        console.print(f"… and {len(rows) - _MOST_ROWS} more rows: {hint}", markup=False, soft_wrap=True)
+        more = format_number_of(len(rows) - _MOST_ROWS, "more row")
+        console.print(f"… and {more}: {hint}", markup=False, soft_wrap=True)
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:

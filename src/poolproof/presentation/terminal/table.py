@@ -183,7 +183,8 @@ def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
-    yield Text(f"\nEach result is the mean of {most} builds of its layout. Intervals include how much builds differ.")
+    builds = format_number_of(most, "build")
+    yield Text(f"\nEach result is the mean of {builds} of its layout. Intervals include how much builds differ.")
     for cell in cells:
         if cell.builds < most or cell.left_out is not None:
             found = f"{_place(cell)}: {format_number_of(cell.builds, 'build')}"

@@ -19,6 +19,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from poolproof.errors import Interrupted, RunError, UsageError
+from poolproof.units import format_number_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -196,7 +197,7 @@ def table_lines(answer: QueryResult) -> Iterator[str]:
         yield _line(row, widths, right)
     more = len(answer.rows) - len(shown)
     if more:
-        yield f"… and {more} more rows; print all of them with --csv or --json"
+        yield f"… and {format_number_of(more, 'more row')}; print all of them with --csv or --json"
 
 
 def _line(fields: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
