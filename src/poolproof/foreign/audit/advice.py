@@ -1,4 +1,4 @@
-"""What an audit adds to a verdict: bounds on the true rate, and a corrected command to run again."""
+"""What an audit adds to a verdict: bounds on the true rate, and a corrected command to run instead."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +22,8 @@ _OUTPUT = "--output-format=json+"
 def estimate_of(case: Case, judgement: Judgement) -> Estimate | None:
     """Return bounds on a result's true rate.
 
-    They are derived from the disks' counters if these contradict the result, otherwise from the findings and the
-    highest rate of the disks. None if the result is neither suspect nor refuted, if the job both read and wrote or did
+    If the disks' counters contradict the result, the bounds come from the counters, otherwise from the findings and the
+    disks' highest rate. Return None if the result is neither suspect nor refuted, if the job both read and wrote or did
     neither, or if no bound is clearly below the reported rate.
     """
     kinds: list[Kind] = [kind for kind in ("read", "write") if bandwidth_bytes(case.outcome, kind)]
@@ -56,7 +56,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 
 
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
-    """Return a fio command line in which the findings are fixed; None if there are no fio jobs or a job has no name.
+    """Return a fio command line that fixes the findings, or None if there are no fio jobs or a job has no name.
 
     fio applies the options before the first --name to every job, so the options that all jobs share come first.
     """

@@ -1,4 +1,4 @@
-"""The target as the user describes it with options. What no option describes is unknown, and is never guessed."""
+"""The target as the user describes it with options. Whatever the options leave out is unknown, and is never guessed."""
 
 import difflib
 import re
@@ -34,7 +34,7 @@ _CEILINGS = {
     "hdd": 560e6, "smr": 560e6, "ssd": 600e6, "sata": 600e6, "sata-ssd": 600e6, "sas": 4.8e9, "sas-ssd": 4.8e9,
     "nvme": 15.754e9, "nvme3": 3.938e9, "nvme4": 7.877e9, "nvme5": 15.754e9,
 }  # fmt: skip
-"""The rate in bytes per second that no disk of the given kind exceeds.
+"""For each kind of disk, the rate in bytes per second that no such disk exceeds.
 
 `nvme4` is an NVMe disk with four PCIe 4 lanes; its rate is what the link carries after encoding. A rotational disk with
 two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.
@@ -49,9 +49,9 @@ class Devices:
     """The disks that `--devices` describes, taken together.
 
     `ceiling_bytes_per_s`: the highest rate that all the disks together can reach.
-    `rotational`: True if every disk is rotational; None if the kind of any disk is unknown.
-    `shingled`: True if at least one is an SMR disk. The kernel cannot recognize drive-managed SMR, so the user has to
-    say so.
+    `rotational`: True if every disk is rotational, or None if any disk's kind is unknown.
+    `shingled`: True if at least one of them is an SMR disk. The kernel cannot recognize drive-managed SMR, so the user
+    has to say so.
     """
 
     disks: int
@@ -103,8 +103,7 @@ def read_context(
 
 
 def target_of(context: Context, found: Target | None = None) -> Target | None:
-    """Return the target found on the host, with the user's options applied on top; None if there are no options and
-    nothing was found.
+    """Return the target found on the host, overridden by the user's options, or None if there is neither.
 
     With `--fs`, the user describes a different target, so what was found on the host is ignored.
     """

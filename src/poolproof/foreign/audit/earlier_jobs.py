@@ -1,8 +1,7 @@
-"""Tracks what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file that is still
-in RAM.
+"""Track what the jobs in a text write, to find later jobs that read unwritten parts of a file, or a file still in RAM.
 
-A job counts as the creator of a file if it writes the file and no earlier job in the text used it. Files that fio lays
-out because a job reads them are complete. Devices are left out, because their contents are unknown.
+If a job writes a file that no earlier job in the text used, the job is assumed to have created it. Files that fio lays
+out because a job reads them are complete. Devices are not tracked, because their contents are unknown.
 """
 
 import math
@@ -24,8 +23,8 @@ _COMPLETE = 0.95
 class _File:
     """What is known about a file.
 
-    `unfilled` says which part is missing, and `in_memory` says which job wrote the file through the page cache; both
-    are empty if nothing is known.
+    `unfilled` says which part was never written, and `in_memory` says which job wrote the file through the page cache.
+    Both are empty if nothing is known.
     """
 
     unfilled: str = ""
@@ -62,7 +61,7 @@ def _is_device(part: LoadPart) -> bool:
 
 
 def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
-    """Return what the text shows about the part's files when the part starts."""
+    """Return what the text tells us about the state of the part's files when the part starts."""
     known = [files[path] for path in _paths(part) if path in files]
     if not part.reads or is_new or not known:
         return UNQUOTED
@@ -71,7 +70,7 @@ def _before(part: LoadPart, files: dict[str, _File], *, is_new: bool) -> Quoted:
 
 
 def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: bool) -> _File:
-    """Return what is known about a file of the part after it ran."""
+    """Return what is known about one of the part's files after the part has run."""
     if not part.writes or part.reads:
         return known if known is not None and not is_new else _File()
     in_memory = (
@@ -88,7 +87,7 @@ def _after(part: LoadPart, known: _File | None, found: FoundResult, *, is_new: b
 
 
 def _covered(part: LoadPart, result: Outcome) -> float | None:
-    """Return the fraction of the file that the job wrote, from 0 to 1; None if unknown.
+    """Return the fraction of the file that the job wrote, from 0 to 1, or None if unknown.
 
     If fio keeps no map of the written blocks, n random writes leave a share of e^(-n/N) of the file's N blocks
     unwritten.

@@ -1,4 +1,4 @@
-"""Disk counters that come with a result and serve as evidence: quoted iostat output and fio's disk statistics.
+"""Use the disk counters that people post with a result as evidence: iostat output and fio's disk statistics.
 
 These counters are weaker evidence than poolproof's own: the rates cover an unknown part of the run, and the layout is
 unknown. They can refute a result, and they can show that reads came from the disks. They cannot show that writes
@@ -32,7 +32,7 @@ class ExternalCounters:
 
 
 def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) -> DiskRates | None:
-    """Return the iostat block that belongs to a result; None if no block fits.
+    """Return the iostat block that belongs to a result, or None if no block fits.
 
     The block is the first one that begins after the result's command, or after the start of the result if the text
     shows no command. The block must begin before the next result or command, and less than 60 lines below the result.
@@ -75,8 +75,8 @@ def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
 
 
 def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
-    """Return a whole run's counters as evidence for one group: fio's bytes are 0 in directions that the group did not
-    use.
+    """Turn a whole run's counters into evidence for one group, with fio's bytes set to 0 in directions that the group
+    did not use.
     """
     account = counters.evidence.account
     if account is None:
@@ -91,12 +91,12 @@ def for_group(counters: ExternalCounters, group: Outcome) -> ExternalCounters:
 
 
 def from_disk_use(result: Outcome) -> ExternalCounters | None:
-    """Return fio's disk statistics as evidence if they contradict fio's result; None otherwise, or if the run took
-    under 1 s.
+    """Return fio's disk statistics as evidence if they contradict fio's result and the run took at least 1 s.
 
-    They contradict the result if the disks read or wrote less than half of fio's bytes. The statistics also cover the
-    ramp and the file layout, so they are an upper bound on what the disks did during the measurement. If the statistics
-    count requests but no bytes, each request counts as 4 MiB, which is more than Linux sends in one request.
+    Otherwise, return None. They contradict the result if the disks read or wrote less than half of fio's bytes. The
+    statistics also cover the ramp and the file layout, so they are an upper bound on what the disks did during the
+    measurement. If the statistics have only requests and no bytes, each request is taken as 4 MiB, which is more than
+    Linux sends in one request.
     """
     seconds = lasted_s(result)
     read, wrote = moved_bytes(result, "read"), moved_bytes(result, "write")
@@ -118,7 +118,7 @@ def from_disk_use(result: Outcome) -> ExternalCounters | None:
 def counted_nothing(result: Outcome) -> bool:
     """True if fio's disk statistics are all 0. Such statistics prove nothing.
 
-    Either the disks were idle or their counters do not work. Two kinds of disk are known to have counters that stay at
+    Either the disks were idle, or their counters do not work. Two kinds of disk are known to have counters that stay at
     0: the paths of NVMe disks with native multipath (fio#1890) and zvols of OpenZFS 2.0 (openzfs#12066).
     """
     names = ("read_requests", "write_requests", "read_bytes", "write_bytes", "utilisation_percent")
@@ -126,7 +126,7 @@ def counted_nothing(result: Outcome) -> bool:
 
 
 def _upper_bound(counted: Sequence[tuple[int | None, int | None]]) -> int | None:
-    """Return an upper bound on the total bytes, given each disk's (bytes, requests); None if a disk has neither."""
+    """Return an upper bound on the total bytes, given each disk's (bytes, requests), or None if a disk has neither."""
     most = 0
     for counted_bytes, requests in counted:
         if counted_bytes is None and requests is None:

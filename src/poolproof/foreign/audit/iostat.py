@@ -1,7 +1,7 @@
 """Read quoted output of `iostat` and `zpool iostat`: the disks' rates in each report.
 
-Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). The units of zpool are powers of 1024. Unless `-y` was given,
-the first report of either program is the mean since boot, and is skipped.
+Sources: iostat(1) of sysstat 9 to 12, zpool-iostat(8). zpool's units are powers of 1024. Unless `-y` was given, the
+first report of either program is the mean since boot, and is skipped.
 """
 
 import re
@@ -49,7 +49,7 @@ class DiskRates:
 
     @property
     def read_bytes_per_s(self) -> float:
-        """Return the mean read rate over the busy reports: those with at least half of the highest read rate."""
+        """Return the mean read rate of the busy reports, whose read rate is at least half the highest one."""
         return _busy_mean([report.read for report in self.reports])
 
     @property

@@ -38,7 +38,7 @@ def is_log(path: Path) -> bool:
 
 
 def grouped(paths: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return the logs of each run by their common prefix: the folder, and the file name up to the kind of log."""
+    """Group logs by run. The key is the logs' common prefix: the folder, and the file name up to the kind of log."""
     groups: dict[str, list[Path]] = {}
     for path in paths:
         groups.setdefault(_prefix_of(path), []).append(path)
@@ -68,7 +68,7 @@ def result_of_logs(paths: Sequence[Path]) -> Outcome:
 
 
 def _clone(name: str, logs: Mapping[str, Path]) -> tuple[PartOutcome, bool]:
-    """Read the logs of one clone. Return its result, and True if the units of all its latencies are known."""
+    """Read one clone's logs. Return its result, and True if the units of all its latencies are known."""
     parts: dict[str, Direction] = {}
     units: dict[str, int | None] = {}
     for kind in sorted(logs, key=_ORDER.index):

@@ -13,7 +13,7 @@ _IN_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
 def number(text: str) -> float | None:
-    """Parse `1234.5`, `1,73096`, `27,416` or `74.5k`; None if it is not a number, or if the number is too large.
+    """Parse `1234.5`, `1,73096`, `27,416` or `74.5k`. Return None for anything else, or if the number is too large.
 
     Commas separate thousands in numbers such as `27,416` and `1,234.5`. Any other comma is a decimal comma, as in
     `0,123`.
@@ -32,12 +32,12 @@ def number(text: str) -> float | None:
 
 
 def decimal(text: str) -> float | None:
-    """Parse a number in which a comma is always a decimal comma, such as `1,73096`; None if it is not a number."""
+    """Parse a number in which any comma is a decimal comma, such as `1,73096`. Return None if it is not a number."""
     return number(text.replace(",", "."))
 
 
 def amount(text: str, kilo: int = 1000) -> float | None:
-    """Parse an amount of bytes such as `1.3 GB` or `93.75Mb`; None if it is not an amount.
+    """Parse an amount of bytes such as `1.3 GB` or `93.75Mb`. Return None for anything else.
 
     Units with an `i` are powers of 1024, all others are powers of `kilo`.
     """
@@ -49,7 +49,7 @@ def amount(text: str, kilo: int = 1000) -> float | None:
 
 
 def size_in_bytes(text: str) -> int | None:
-    """Parse a size such as `16G`, in powers of 1024; None if it is not a size, or if no file can be that large."""
+    """Parse a size such as `16G`, in powers of 1024. Return None for anything else, or if no file can be that big."""
     try:
         return parse_size(text)
     except ValueError:
@@ -62,6 +62,6 @@ def whole(value: float | None) -> int | None:
 
 
 def seconds(text: str) -> float | None:
-    """Parse a duration such as `11.559s`, `30m0.262s` or `850us`; None if it is not a duration."""
+    """Parse a duration such as `11.559s`, `30m0.262s` or `850us`. Return None for anything else."""
     found = _SECONDS.findall(text)
     return sum(float(value) * _IN_SECONDS[unit] for value, unit in found) if found else None

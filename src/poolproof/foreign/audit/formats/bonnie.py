@@ -1,6 +1,6 @@
 """bonnie++: its table (1.03 to 2.00, with and without -f) and its line of comma-separated values.
 
-bonnie++ prints both, so a line that repeats the values of the table above it does not count as another result. Several
+bonnie++ prints both, so a line that repeats the values of the table above it is not reported as another result. Several
 rows may follow one header, the name of the machine may be missing, and mail programs wrap both the header and the rows.
 """
 
@@ -69,7 +69,7 @@ def _row(numbered: Sequence[Line], at: int, head: re.Match[str]) -> re.Match[str
 
 
 def _table(cells: str, unit: str) -> dict[str, float | None]:
-    """Return the rates of a row by test name."""
+    """Return a row's rates by test name."""
     found = [cell["rate"] for cell in _VALUE.finditer(cells)]
     order = range(len(_NAMES)) if len(found) >= len(_NAMES) else _WITHOUT_CHARS
     units = dict.fromkeys(_NAMES, unit) | {"seeks": ""}
@@ -77,7 +77,7 @@ def _table(cells: str, unit: str) -> dict[str, float | None]:
 
 
 def _rate(text: str, unit: str) -> float | None:
-    """Return a rate per second; None for the plus signs of a test that was too short.
+    """Return a rate per second, or None for the plus signs that mark a test that was too short.
 
     A suffix, as in `123k`, replaces `unit`.
     """

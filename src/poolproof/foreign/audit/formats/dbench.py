@@ -1,6 +1,6 @@
 """dbench's summary of fio: `Random Read/Write IOPS: 27.9k/27.9k. BW: 110MiB/s / 87.2MiB/s` and the lines below it.
 
-In a comparison, people put the name of the storage before a line: `Longhorn: Random Read/Write IOPS: ...`.
+People who compare storage systems put a name before the line: `Longhorn: Random Read/Write IOPS: ...`.
 """
 
 import re

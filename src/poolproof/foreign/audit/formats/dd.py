@@ -52,10 +52,10 @@ class _DdCommand:
 
 
 class _Cached:
-    """The files that commands in the text wrote through the page cache, and that are still in it.
+    """The files that are still in the page cache because a command in the text wrote them.
 
     drop_caches frees only clean pages, so a command that uses it without a sync leaves a new file in RAM. A sentence
-    about drop_caches does not show whether there was a sync, so it counts as if there was one.
+    about drop_caches does not show whether there was a sync, so we assume that there was.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class _Cached:
             self._dirty.add(command.target)
 
     def see(self, line: str) -> None:
-        """Note what a line of the text does to the page cache."""
+        """Record what a line of the text does to the page cache."""
         if not self._why:
             return  # nothing was written yet
         if syncs(line) or (drops_caches(line) and not (drops_clean_pages(line) and _SHELL.search(line))):
@@ -78,7 +78,7 @@ class _Cached:
             self._why = {path: why.partition(";")[0] + left for path, why in self._why.items() if path in self._dirty}
 
     def why(self, path: str) -> str:
-        """Return why a file is in RAM; empty if nothing shows that it is."""
+        """Return the reason why a file is in RAM, or an empty string if nothing shows that it is."""
         return self._why.get(path, "")
 
 
@@ -112,7 +112,7 @@ def _command(line_number: int, line: str) -> _DdCommand | None:
 
 
 def _is_progress(numbered: Sequence[Line], at: int) -> bool:
-    """True if the line is a report of `status=progress`: dd's counts of records follow it."""
+    """True if the line was printed by `status=progress`: dd's record counts follow it."""
     below = [line for _, line in numbered[at + 1 : at + 1 + _PROGRESS_NEAR] if line.strip()]
     if any(_RECORDS.match(line) for _, line in numbered[max(0, at - 2) : at]):
         return False
@@ -170,7 +170,7 @@ def _part(command: _DdCommand, moved: int, *, is_read: bool) -> LoadPart:
 
 
 def _size(text: str | None) -> int | None:
-    """Parse a dd size (`1M`, `64k`, `1MB`, `4096`); None if it is an expression or a variable."""
+    """Parse a dd size (`1M`, `64k`, `1MB`, `4096`). Return None for an expression or a variable."""
     match = re.fullmatch(r"(\d{1,12})(?:([kKmMgG])(?:i?B)?)?", text or "")
     return size_in_bytes(f"{match[1]}{match[2] or ''}") if match else None
 

@@ -74,7 +74,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str, str]) -> Iterator[ForeignResult]:
-    """Yield the two values of a row of a Markdown table.
+    """Yield both values of a row in a Markdown table.
 
     A comma is read as a decimal point, because the values are MB/s.
     """
@@ -86,10 +86,7 @@ def _from_table(program: str, line: int, cells: re.Match[str], sides: tuple[str,
 
 
 def _size(numbered: Sequence[Line], at: int) -> tuple[int | None, bool]:
-    """Return the size of the test file in bytes, and whether the file is filled with zeros.
-
-    Both are printed below the values.
-    """
+    """Return the test file's size in bytes, and True if it is filled with zeros. Both are printed below the values."""
     for _, line in numbered[at : at + _LINES_BELOW]:
         match = _SIZE.match(line)
         if match is not None:

@@ -1,4 +1,4 @@
-"""DiskSpd: the `total:` rows of its tables for all I/O, for reads and for writes.
+"""DiskSpd: the `total:` rows of its three tables, which are for all I/O, for reads and for writes.
 
 Old releases call a column `MB/s` that newer ones call `MiB/s`. Its values are in MiB/s in both.
 """
@@ -100,7 +100,7 @@ def _result(tables: _Tables, command: str, command_line: int) -> Iterator[Foreig
 
 
 def _options(command: str) -> dict[str, str]:
-    """Return the last value of each option by its letter: `-b4K` is `b` with the value `4K`."""
+    """Map each option's letter to its last value: `-b4K` becomes `b` with the value `4K`."""
     return {word[1]: word[2:] for word in command.split()[1:] if len(word) > 1 and word[0] in "-/"}
 
 

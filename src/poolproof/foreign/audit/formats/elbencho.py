@@ -116,11 +116,11 @@ _SHORT = {"-w": "write", "-r": "read", "-b": "block", "-t": "threads", "-s": "si
 
 
 def _bytes_of_files(command: str, files: int | None) -> int | None:
-    """Return the size of all files of a command in bytes: files × `--size`; None if the command gives no size.
+    """Return the total size in bytes of a command's files (files × `--size`), or None if the command gives no size.
 
-    `files` is the number that the table prints if the paths are directories; None if it prints none. With `-n` and
-    `-N`, each thread has that many directories with that many files each. Otherwise every path is one file, and the
-    shell expands braces in paths.
+    `files` is the number of files that the table shows if the paths are directories, or None if it shows none. With
+    `-n` and `-N`, each thread has that many directories with that many files each. Otherwise every path is one file,
+    and the shell expands braces in paths.
     """
     options = _options(command)
     size = _size(options.get("size"))
@@ -137,7 +137,7 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
 
 
 def _expanded(path: str) -> int:
-    """Return the number of paths that the shell makes from `path{1..8}` or `path{a,b}`; 1 without braces."""
+    """Return the number of paths to which the shell expands `path{1..8}` or `path{a,b}`. Without braces, it is 1."""
     ranges = [abs(int(last) - int(first)) + 1 for first, last in _RANGE.findall(path)]
     return min(math.prod([*ranges, *(each.count(",") + 1 for each in _LIST.findall(path))]), _MOST_FILES)
 

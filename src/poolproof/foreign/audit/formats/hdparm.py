@@ -1,4 +1,4 @@
-"""hdparm -t and -T. `Timing cached reads` is by definition the speed of RAM and the bus, not of a disk.
+"""hdparm -t and -T. By definition, `Timing cached reads` is the speed of RAM and the bus, not of a disk.
 
 With --direct, -T reads the same 2 MiB from the drive, past the page cache. This shows the speed of the link and the
 drive's RAM.

@@ -1,8 +1,8 @@
 """iozone: the table of its tests, and the totals of its throughput mode (-t).
 
 Every test reads or writes the same file, so what an earlier test left in RAM serves the next one, unless -I asks for
-O_DIRECT. The lines above the table show the options. A row has no values for tests that were not run, so each value is
-assigned to the column whose header ends nearest to the end of the value.
+O_DIRECT. The lines above the table show the options. A row leaves out tests that were not run, so each value goes to
+the column whose header ends nearest to where the value ends.
 """
 
 import re

@@ -1,7 +1,7 @@
 """kbench's summary: random and sequential IOPS, bandwidth and latency of one or two targets.
 
-A row has the values of reads and writes as `read / write`. Releases of 2021 have separate rows for reads and writes,
-with the CPU time after each value.
+Each row shows the values for reads and writes as `read / write`. Releases of 2021 have separate rows for reads and
+writes, with the CPU time after each value.
 """
 
 import re

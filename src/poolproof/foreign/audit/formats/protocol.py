@@ -26,7 +26,7 @@ class ForeignResult:
     """A result of a program other than fio, or of a script around fio.
 
     `program`: the program's name as people write it. `line`, `last_line`: the lines with the values, numbered from 1.
-    `outcome`: the values. `parts`: what is known about the load; empty if unknown. The parts have the same names as the
+    `outcome`: the values. `parts`: what is known about the load, if anything. The parts have the same names as the
     parts of the outcome. `command`: the command line, if the text contains it, and `command_line` its line.
     `size_bytes`: the size of the test files, if the program prints it. `missing`: what the format does not show.
     `just_written`: a sentence about the earlier command in the text that wrote the file that this one reads.
@@ -60,8 +60,8 @@ class ForeignResult:
 class FormatReader:
     """Reads one format. `seen` are public texts that contain it, and `find` yields its results in line order.
 
-    `marks` are words in lower case. Each result contains at least one of them, in upper or lower case, so a text
-    without them is not searched. If a format has no such words, `marks` is empty and every text is searched.
+    `marks` are words in lower case. Every result contains at least one of them, in upper or lower case, so texts
+    without them are not searched. If `marks` is empty, because the format has no such words, every text is searched.
     """
 
     program: str
@@ -116,12 +116,12 @@ def values(
 
 
 def file_of(size_bytes: int | None) -> tuple[Extent, ...]:
-    """Return the test files of a program as one extent that all clones use; empty if their size is unknown."""
+    """Return a program's test files as one extent that all clones use, or nothing if their size is unknown."""
     return () if size_bytes is None else (Extent("test files", 0.0, float(size_bytes)),)
 
 
 def fio_part(name: str, **options: str) -> LoadPart:
-    """Return the load part of a fio job that a script runs with these options."""
+    """Return the load part for a fio job that a script runs with these options."""
     return part_of(Job(name, options))
 
 

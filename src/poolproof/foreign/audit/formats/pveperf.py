@@ -1,4 +1,4 @@
-"""pveperf of Proxmox VE: buffered reads, seek time and fsyncs per second of the file system at a path."""
+"""Proxmox VE's pveperf: buffered reads, seek time and fsyncs per second for the file system at a path."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""rados bench: the summary of write, seq and rand, with or without the lines for each second.
+"""rados bench: the summaries of write, seq and rand, with or without the line printed every second.
 
 `MB/sec` means MiB per second. `Average IOPS` is truncated to an integer, so the rate is computed from the requests and
 the time. The cluster acknowledges a write when all replicas have it in their logs.

@@ -141,7 +141,7 @@ def _find(numbered: Sequence[Line]) -> Iterator[ForeignResult]:
 
 
 def _given(line: str) -> dict[str, str]:
-    """Return the options of a sysbench command that runs a file test; empty if the line has no such command."""
+    """Return the options of a sysbench command that runs a file test. Empty if the line contains no such command."""
     match = _COMMAND.search(line)
     if match is None or "file" not in match["words"]:
         return {}
@@ -155,7 +155,7 @@ def _given(line: str) -> dict[str, str]:
 
 
 def _read(run: _SysbenchRun, line: str) -> bool:
-    """Store the values of a line. Return False if it has none."""
+    """Store the values on a line. Return False if there are none."""
     if match := _OLD_DONE.match(line):
         run.counts = {"read": float(match["reads"]), "write": float(match["writes"])}
     elif match := _OLD_MOVED.match(line):

@@ -1,8 +1,9 @@
 """The disk table of yabs.sh: random mixed I/O at 4k, 64k, 512k and 1m, two block sizes next to each other.
 
 yabs divides fio's KiB/s by powers of 1000 and prints MB/s or GB/s. Some versions convert to bytes first. IOPS × block
-size shows which of the two a script did. Scripts derived from yabs also print rows for random reads and writes; each
-row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all of its lines.
+size reveals which of the two calculations a script used. Scripts derived from yabs also print rows for random reads and
+writes; each row of their tables is a separate job. Forums and wikis turn the table into Markdown, or join all of its
+lines.
 """
 
 import re
@@ -80,7 +81,7 @@ def _values(cell: re.Match[str], block: int) -> Direction:
 
 
 def _resolution(text: str) -> float:
-    """Return the value of one unit in the last digit of `1.4k`: 100."""
+    """Return the value of one unit in the last digit of a number: 100 for `1.4k`."""
     digits, unit = text.rstrip("kM"), text[-1]
     return {"k": 1e3, "M": 1e6}.get(unit, 1.0) / 10.0 ** len(digits.partition(".")[2])
 
