@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from poolproof.errors import HostError
-from poolproof.facts.disk_use import DiskUse, disk_uses, diskseq, has_hidden_gpt, is_claimed
+from poolproof.facts.disk_use import DiskUse, disk_uses, diskseq, exclusive_use, has_hidden_gpt
 from poolproof.hosts.base import Host, text_of
 
 _LIMIT_S = 20.0
@@ -16,10 +16,6 @@ _SATA_BYTES_PER_S = 600e6
 _SATA = re.compile(r"/ata\d+/")
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _OCTAL = re.compile(r"\\([0-7]{3})")
-_CLAIMED = DiskUse(
-    "is in use: the kernel refuses to open it exclusively, for example because a container has mounted it",
-    "to search all mounts: grep -l DEVICE /proc/*/mountinfo",
-)
 _NAMED_BY_NUMBER = ("wwn-", "nvme-eui.", "nvme-uuid.", "nvme-nvme.", "scsi-", "lvm-", "dm-", "md-")
 
 
@@ -249,8 +245,8 @@ def _decoded(text: str) -> str:
 
 def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, ...]]) -> BlockFacts:
     found = uses.get(device.number, ())
-    if not found and is_claimed(host, device.path):
-        found = (_CLAIMED,)
+    if not found and (use := exclusive_use(host, device.path)) is not None:
+        found = (use,)
     device = replace(device, uses=found, sequence=diskseq(host, device.name))
     argv = ["wipefs", "--no-act", "--json", "--output", "TYPE", device.path]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)

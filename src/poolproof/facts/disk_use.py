@@ -31,6 +31,7 @@ except OSError as e: sys.exit(16 if e.errno == 16 else 0)' "$1"
 elif command -v perl >/dev/null; then
   exec perl -MFcntl -e 'sysopen(my $f, $ARGV[0], O_RDONLY | O_EXCL) or exit($! + 0 == 16 ? 16 : 0)' "$1"
 fi
+exit 17
 """
 _GPT = r"""
 size=$2
@@ -51,6 +52,16 @@ class DiskUse:
 
     what: str
     hint: str
+
+
+_CLAIMED = DiskUse(
+    "is in use: the kernel refuses to open it exclusively, for example because a container has mounted it",
+    "to search all mounts: grep -l DEVICE /proc/*/mountinfo",
+)
+_UNTRIED = DiskUse(
+    "may be in use: its host has neither Python nor Perl to try to open it exclusively",
+    "install python3 or perl on the host that has the disk",
+)
 
 
 def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse, ...]]:
@@ -74,13 +85,14 @@ def disk_uses(host: Host, numbers: Sequence[str]) -> Mapping[str, tuple[DiskUse,
     return {number: tuple(dict.fromkeys(uses)) for number, uses in found.items()}
 
 
-def is_claimed(host: Host, path: str) -> bool:
-    """True if the kernel refuses to open the block device exclusively.
+def exclusive_use(host: Host, path: str) -> DiskUse | None:
+    """Return that the kernel refuses to open the block device exclusively, or that this could not be tried; else None.
 
-    False if it can be opened, or if the host has neither Python nor Perl to try it. File systems (in any mount
-    namespace), swap, md and device mapper open their devices exclusively.
+    File systems (in any mount namespace), swap, md and device mapper open their devices exclusively. Raises a
+    CommandError if the host does not answer.
     """
-    return host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode == _BUSY
+    code = host.run(["sh", "-c", _EXCLUSIVE, "sh", path], timeout_s=_LIMIT_S, check=False).returncode
+    return None if code == 0 else _CLAIMED if code == _BUSY else _UNTRIED
 
 
 def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
