@@ -88,7 +88,7 @@ class Point:
 
 @dataclass(frozen=True)
 class CellHistory:
-    """The results of a cell in all runs that measured it, oldest first."""
+    """A cell's results in all runs that measured it, oldest first."""
 
     campaign: str
     machine: str
@@ -99,7 +99,7 @@ class CellHistory:
 
 
 _Key = tuple[str, str, CellKey]
-"""The key of a cell's history: campaign, machine and cell."""
+"""What identifies a cell's history: campaign, machine and cell."""
 
 
 def write_history(runs: Sequence[NamedRun], left_out: Sequence[str], out: Path) -> tuple[CellHistory, ...]:
@@ -168,7 +168,10 @@ def _changes(
     runs: Sequence[NamedRun],
     earlier: EarlierAmong,
 ) -> dict[_Key, ChangePoint]:
-    """Return the change of each cell. Cells compared with the same earlier run are tested together, as in `compare`."""
+    """For each cell, return how it changed.
+
+    Cells compared with the same earlier run are tested together, as in `compare`.
+    """
     groups: dict[int, dict[_Key, Difference]] = {}
     known: dict[int, EarlierRuns] = {}
     for key, each in now.items():
@@ -185,7 +188,7 @@ def _changes(
 
 
 def differences_before(runs: Sequence[NamedRun]) -> Iterator[tuple[str, ...]]:
-    """Yield, for each run, how it differs from the previous run of the same campaign on the same machine."""
+    """For each run, say how it differs from the previous run of the same campaign on the same machine."""
     before: dict[tuple[str, str], LoadedRun] = {}
     for named in runs:
         earlier = before.get(named.campaign)
@@ -240,7 +243,7 @@ def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
 
 
 def _point(point: Point, metric: MetricId) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS` as a tuple. As objects, thousands of points would take much more space."""
+    """Return the values of `_COLUMNS` as a tuple. Thousands of points would take much more space as objects."""
     cell, change = point.cell, point.change
     nothing = (None, None, None, cell.counts, False, False, result_text(cell, metric), cell.result().verdict)
     result = result_row(cell, metric) or nothing

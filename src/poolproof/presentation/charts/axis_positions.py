@@ -11,7 +11,7 @@ from poolproof.units import canonical_size, parse_size
 _MODES = ("read", "randread", "rw", "randrw", "write", "randwrite", "trim", "randtrim")
 _SPELLINGS = {"readwrite": "rw", "blocksize": "bs"}
 _AXES = ("bs", "iodepth", "numjobs", "size", "rwmixread")
-"""The options that can be the x axis; the first of them that varies is used."""
+"""The options that can be on the x axis. The first of them that varies is used."""
 _IN_PANEL = ("rw", "sync", "fsync", "fdatasync", "sync_file_range")
 
 
@@ -43,7 +43,7 @@ class AxisPosition:
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return the position of each workload by its name.
+    """Return each workload's position, by its name.
 
     Only workloads whose family varies one of `_AXES` have a position.
     """

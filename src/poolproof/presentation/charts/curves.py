@@ -26,7 +26,7 @@ _ORDER = 4
 
 
 def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
-    """Return the points of all curves; empty if no workload varies an option that can be on the x axis."""
+    """Return the points of all curves. There are none if no workload varies an option that can be on the x axis."""
     placed = places(run.campaign.workloads)
     rows = [
         (cell.layout_in_state, cell.workload, place.panel, place.at, place.order, place.group, *result)
@@ -85,7 +85,7 @@ def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, scale: Scale) 
 
 
 def _scale(run: LoadedRun, among: tuple[str, ...]) -> alt.Scale:
-    """Return a scale over all layouts of the campaign, so that each layout looks the same in every chart."""
+    """Return a scale that covers all layouts of the campaign, so that each layout looks the same in every chart."""
     return look.series_scale(run.layouts_in_states, among)
 
 

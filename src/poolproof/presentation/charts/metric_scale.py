@@ -1,4 +1,4 @@
-"""How charts draw and describe results of any metric: axis, value, interval and text."""
+"""How charts draw and describe the results of any metric: axis, value, interval and text."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -30,14 +30,13 @@ RESULT = (
 converge, and for a percentile with too few events (`few`).
 """
 IS_RELIABLE = "datum.counts && !datum.unsettled && !datum.few"
-"""A Vega expression, true for valid results that converged and have enough events.
-
-Only these get lines and filled points.
+"""A Vega expression that is true for valid results that converged and have enough events. Only these get lines and
+filled points.
 """
 
 
 def result_row(cell: Cell, metric: MetricId) -> Row | None:
-    """Return the cell's values for the columns in `RESULT`; None if the metric was not measured."""
+    """Return the cell's values for the columns in `RESULT`, or None if the metric was not measured."""
     result = cell.result(metric)
     if result.interval is None:
         return None

@@ -33,7 +33,7 @@ def _lines(trial: TrialData) -> list[Lines]:
 
 
 def _drain(trial: TrialData) -> Lines | None:
-    """Return the mean write rate of the disks during the drain; None if there was no noticeable drain."""
+    """Return the disks' mean write rate during the drain, or None if there was no noticeable drain."""
     account = trial.account
     rate = _megabytes_per_s(account.leaf_drained_write_bytes - account.leaf_write_bytes, account.drain_s)
     if not rate or not trial.has_drain:
@@ -73,7 +73,7 @@ def load_line(reports: Sequence[Report], start_s: float, most_points: int, gener
 
 
 def _megabytes_per_s(moved_bytes: float, seconds: float) -> float | None:
-    """Return a rate in MB/s, rounded to three significant digits; None if the duration is 0."""
+    """Return a rate in MB/s, rounded to three significant digits, or None if the duration is 0."""
     return short(max(0.0, moved_bytes) / seconds / _MEGA, _DIGITS) if seconds > 0 else None
 
 

@@ -16,7 +16,7 @@ _SHARES = ("reads", "writes", "stored", "busy")
 
 
 def _rows(cell: Cell) -> list[Row]:
-    """Return the shares of each disk, leaving out directions in which fio moved no data.
+    """Return the shares of each disk, leaving out a direction if fio moved no data in it.
 
     The last row of each disk has a note: the disk's time per request, and whether the disk is slow.
     """

@@ -16,7 +16,7 @@ SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 READ, WRITE, LOAD = "#0072b2", "#d55e00", "#7f7f7f"
-"""The colours of reads, of writes, and of what the load generator reports; the same in all charts."""
+"""The colours of reads, of writes, and of what the load generator reports. They are the same in all charts."""
 
 LIGHTER: Mapping[str, str] = {
     "#0072b2": "#4c8df6",
@@ -26,10 +26,11 @@ LIGHTER: Mapping[str, str] = {
     "#8c6bb1": "#b99be0",
     "#7f7f7f": "#a8a8a8",
 }
-"""Maps each colour that is replaced on a dark page to its replacement."""
+"""For each colour that a dark page replaces, the colour that it uses instead."""
 
 HEAT = ("#08306b", "#2171b5", "#6baed6", "#c6dbef", "#fdd49e", "#fc8d59", "#b30000")
-"""Colours for results from a workload's best down to a hundredth of it or less, in equal logarithmic steps."""
+"""The colours of results, from a workload's best result down to a hundredth of it or less, in equal logarithmic
+steps."""
 HEAT_DECADES = 2.0
 
 _INK: Mapping[Theme, Mapping[str, str]] = {

@@ -44,7 +44,7 @@ class Sample(msgspec.Struct):
 
 
 class Report(msgspec.Struct):
-    """A line of series.jsonl: the load's totals after `ran_s` seconds on the load generator's clock."""
+    """A line of series.jsonl: what the load had done after `ran_s` seconds on the load generator's clock."""
 
     at_s: float
     ran_s: float
@@ -97,12 +97,12 @@ class TrialData:
 
     @functools.cached_property
     def reports(self) -> list[Report]:
-        """The load generator's reports; empty if it reported nothing while it ran."""
+        """The load generator's reports. Empty if it reported nothing while it ran."""
         return _decoded(self.directory / "series.jsonl", Report, self.root)
 
     @functools.cached_property
     def latencies(self) -> list[LatencyLine]:
-        """The latencies in each interval; empty if the load generator reported latencies only at the end."""
+        """The latencies in each interval. Empty if the load generator reported latencies only at the end."""
         return _decoded(self.directory / "latency.jsonl", LatencyLine, self.root)
 
     @property
@@ -112,12 +112,12 @@ class TrialData:
 
     @property
     def steps(self) -> Iterator[tuple[Sample, Sample]]:
-        """Pairs of consecutive samples."""
+        """Pairs of samples that follow each other."""
         return itertools.pairwise(self.samples)
 
     @property
     def has_drain(self) -> bool:
-        """True if the disks continued to write after the load had ended, for more than 0.5 % of the window's length."""
+        """True if the disks went on writing after the load had ended, for more than 0.5 % of the window's length."""
         return self.account.drain_s > _SHORTEST_DRAIN * self.account.window_s
 
     @property
@@ -167,13 +167,13 @@ def median_first(cell: Cell) -> list[Trial]:
 
 
 def typical_data(run: Path, cell: Cell, most_points: int) -> TrialData | None:
-    """Return the data of the first trial in `median_first` that has data; None if no trial has."""
+    """Return the data of the first trial in `median_first` that has any, or None if no trial has."""
     found = (trial_data(run, trial, most_points, cell.generator) for trial in median_first(cell))
     return next((each for each in found if each is not None), None)
 
 
 def which_trial(cell: Cell, trial: Trial) -> str:
-    """Return which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
+    """Return a text that says which trial of its cell this is: `trial 2 of 3, the median by IOPS`."""
     if len(cell.trials) == 1:
         return "its only trial"
     is_median = median_first(cell)[0] == trial and trial.value(cell.metric) is not None
@@ -192,7 +192,10 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
-    """Return the decoded lines of a file, up to the first damaged line; empty if the file cannot be read."""
+    """Return the decoded lines of a file, stopping at the first damaged line.
+
+    If the file cannot be read, return nothing.
+    """
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     try:

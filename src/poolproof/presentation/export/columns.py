@@ -29,7 +29,7 @@ _TYPES = {"counts": "BOOLEAN", "settled": "BOOLEAN", "trials": "INTEGER"}
 
 
 def columns_of(table: ExportTable) -> dict[str, Column]:
-    """Return a function for each column name. Each function takes a row and returns text, a number, a bool or None."""
+    """For each column name, return a function that takes a row and returns text, a number, a bool or None."""
     labels = ("run", "campaign", "layout", "workload", *table.settings)
     columns: dict[str, Column] = {name: _label(table, name) for name in labels}
     columns |= {
@@ -79,7 +79,7 @@ def _account(name: str) -> Column:
 
 
 def csv_text(table: ExportTable) -> str:
-    """Return the complete CSV file. Values that were not measured are empty."""
+    """Return the complete CSV file. Values that were not measured are left empty."""
     columns = columns_of(table)
     return csv_lines(tuple(columns), ([value(row) for value in columns.values()] for row in table.rows))
 

@@ -25,7 +25,7 @@ _FIGURES = [
     for way in _DIRECTIONS
 ]
 _POINTS = (7, 5, 9, 13, 11, 15)
-"""The gnuplot point types of distinct filled shapes. The hollow version of each shape has the preceding number."""
+"""The gnuplot point types of distinct filled shapes. The number before each is the hollow version of the same shape."""
 _PLOTS = (("iops", "IOPS", 0), ("bandwidth-mebibytes", "MiB/s", 2))
 _FIRST_FIGURE, _FIRST_BOUND = 3, 7
 _BYTES_COLUMN = _FIRST_BOUND + 2 * len(_FIGURES)
@@ -100,7 +100,7 @@ def _family(row: ExportRow) -> str:
 
 
 def _shown(row: ExportRow) -> tuple[object, ...]:
-    """Return what a plot shows about a row: workload family, layout, sync or async, mode, and block size."""
+    """Return what a plot already shows about a row: workload family, layout, sync or async, mode, and block size."""
     return _family(row), row.cell.layout_in_state, sync_of(row.part), mode_of(row.part), _block_size(row)
 
 
@@ -111,7 +111,7 @@ def _block_size(row: ExportRow) -> str:
 
 
 def dat_files(table: ExportTable) -> dict[PurePosixPath, str]:
-    """Return the text of each file by its path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
+    """Return the text of every file by its path: data files such as `sync/randread/randread-sync.dat`, and scripts."""
     files = {}
     for panel in panels_of(table.rows):
         path = PurePosixPath(panel.sync) / panel.mode / panel.name
@@ -161,7 +161,10 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Return the interval's bounds as text. A result without an interval is its own lower and upper bound."""
+    """Return the interval's bounds as text.
+
+    Without an interval, the result itself is both the lower and the upper bound.
+    """
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low
@@ -209,7 +212,7 @@ def _title(panel: Panel, kind: str, way: str) -> str:
 
 
 def _parts(panel: Panel, at: int) -> Iterator[str]:
-    """Yield a line for each layout with valid results, and hollow points for results that did not converge."""
+    """Yield a line for each layout with valid results, and hollow points for the results that did not converge."""
     column = _FIGURES[at][1]
     low = _FIRST_BOUND + 2 * at
     plain = f"{_FIRST_FIGURE + at}"
@@ -232,7 +235,7 @@ def _is_hollow(row: ExportRow) -> bool:
 
 
 def _style(index: int, *, hollow: bool = False) -> str:
-    """Return the line style of a layout. When the report's colours repeat, the dash pattern changes."""
+    """Return a layout's line style. When the report's colours repeat, the dash pattern changes."""
     repeats, colour = divmod(index, len(SERIES))
     dash = "" if hollow else f" dashtype {repeats + 1}"
     return f"linecolor rgb '{SERIES[colour]}'{dash} pointtype {_POINTS[index % len(_POINTS)] - hollow}"

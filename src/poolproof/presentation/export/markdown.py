@@ -53,7 +53,7 @@ class _Notes:
         self._rows: dict[int, list[ExportRow]] = {}
 
     def mark(self, row: ExportRow) -> str:
-        """Return the footnote number to print after a result; empty if the result needs no footnote."""
+        """Return the number of the footnote to print after a result, or "" if the result needs no footnote."""
         if not row.reasons:
             return ""
         first = row.reasons[0]
@@ -135,8 +135,9 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the percentiles with too few events and says how many they need; empty if
-    there are none.
+    """Return a sentence that lists the percentiles with too few events and says how many they need.
+
+    Empty if there are none.
     """
     found = [(_place(row), row) for row in rows if row.counts]
     few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]

@@ -60,7 +60,7 @@ def _exposition(table: ExportTable) -> Iterator[str]:
 
 
 def _family(table: ExportTable, name: str, unit: str, meaning: str, samples: Iterable[_Sample]) -> Iterator[str]:
-    """Yield the lines of a metric family; nothing if the family has no samples."""
+    """Yield the lines of a metric family, or nothing if the family has no samples."""
     name = f"poolproof_{name}{'_' if unit else ''}{unit}"
     lines = [f"{name}{_sample_text(table, *sample)}" for sample in samples]
     if lines:
@@ -85,7 +85,7 @@ def _samples(
 
 
 def _labels(metric: Metric) -> Mapping[str, str]:
-    """Return the labels of a metric. A percentile of reads and writes together, or of syncs, has no direction."""
+    """Return a metric's labels. A percentile of reads and writes together, or of syncs, has no direction."""
     direction = {"direction": metric.of} if metric.is_rate or metric.of in ("read", "write") else {}
     return direction if metric.percent is None else direction | {"percentile": f"{metric.percent:g}"}
 

@@ -77,7 +77,7 @@ def drawn(picture: Picture, kind: str) -> bytes:
 
 
 def _without_controls(value: Any) -> Any:
-    """Return a specification whose texts have escapes instead of control characters, which XML does not allow."""
+    """Return a specification with escapes for control characters in texts, because XML does not allow them."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):

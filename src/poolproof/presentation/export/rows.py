@@ -50,7 +50,7 @@ class ExportRow:
 
     @cached_property
     def own(self) -> CellResult:
-        """Return the result of the metric that the workload is compared by, with its verdict."""
+        """Return the result and the verdict for the metric by which the workload is compared."""
         return self.cell.result()
 
     @cached_property
@@ -63,18 +63,18 @@ class ExportRow:
 
     @property
     def counts(self) -> bool:
-        """True if the result of the workload's metric is valid, that is, neither refuted nor failed."""
+        """True if the result for the workload's metric is valid, that is, neither refuted nor failed."""
         return self.own.counts
 
     @property
     def figure(self) -> Interval | None:
-        """Return the result of the workload's metric, even if rejected; None if there is no result."""
+        """Return the result for the workload's metric, even if it was rejected, or None if there is no result."""
         column = metric_of(self.cell.metric).column
         return self.figures.get(column) or self.rejected.get(column)
 
     @property
     def limit_share(self) -> float | None:
-        """Return the result as a fraction of its limit; None if the result was rejected or has no limit."""
+        """Return the result as a fraction of its limit, or None if the result was rejected or has no limit."""
         return self.limit.share if self.limit and self.counts else None
 
     @property
@@ -92,17 +92,20 @@ class ExportRow:
 
     @property
     def settled(self) -> bool | None:
-        """True if the result of the workload's metric is as precise as `until` requires; None without `until`."""
+        """True if the result for the workload's metric is as precise as `until` requires; None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return why the result is not as precise as `until` requires; empty if it is, or without `until`."""
+        """Return why the result is less precise than `until` requires.
+
+        Empty if it is precise enough, or without `until`.
+        """
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
     def part(self) -> LoadPart:
-        """Return the load of the workload's first job."""
+        """Return the load that the workload's first job runs."""
         return described(self.cell.workload, self.options)
 
     @property
@@ -154,7 +157,7 @@ class ExportTable:
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:
-        """Return the names and matrix settings that identify a row, and its state unless it is `healthy`."""
+        """Return the names and matrix settings that identify a row. The state is included unless it is `healthy`."""
         names = {"run": self.run, "campaign": self.campaign.name}
         state = {} if row.cell.state == HEALTHY else {"state": row.cell.state}
         return {**names, "layout": row.cell.layout, "workload": row.cell.workload, **row.settings, **state}
@@ -162,7 +165,7 @@ class ExportTable:
     def measured_at(self, row: ExportRow) -> datetime | None:
         """Return when the row's last trial began or, if unknown, when the run began.
 
-        The result is None if the recorded time is not a valid date.
+        Return None if the recorded time is not a valid date.
         """
         try:
             return datetime.fromisoformat(row.measured_at or self.record.begun_at)
@@ -197,14 +200,14 @@ def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
 
 
 def _in_name(name: str) -> Iterable[tuple[str, str]]:
-    """Return the options chosen by a matrix, parsed from a name such as `grid[rw=read,bs=4k]`."""
+    """Return the options that a matrix has chosen, parsed from a name such as `grid[rw=read,bs=4k]`."""
     match = _MATRIX.fullmatch(name)
     parts = [part.partition("=") for part in match[1].split(",")] if match else []
     return tuple((key if equals else "", value if equals else key) for key, equals, value in parts)
 
 
 def plain_name(text: str) -> str:
-    """Return the text as a column, label or tag name, which has only ASCII letters, digits and `_`."""
+    """Turn the text into the name of a column, label or tag, which may contain only ASCII letters, digits and `_`."""
     return re.sub(r"\W", "_", text, flags=re.ASCII) or "choice"
 
 

@@ -44,7 +44,7 @@ def default_place(name: str, table: ExportTable) -> Path:
 
 
 def export_files(name: str, table: ExportTable, out: Path) -> Mapping[Path, bytes]:
-    """Return the content of each file of an export, by path."""
+    """Return the content of each file in an export, by path."""
     if name == "parquet":
         return {out: parquet_bytes(table)}
     if name == "dat":
@@ -80,6 +80,6 @@ def write_files(files: Iterable[tuple[Path, bytes]], *, named: Path | None, priv
 
 
 def _is_stream(path: Path) -> bool:
-    """True if the path is that of a device or FIFO, or of an open file of this process, such as /dev/stdout."""
+    """True if the path names a device, a FIFO, or an open file of this process, such as /dev/stdout."""
     is_open_file = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return is_open_file or path.is_fifo() or path.is_char_device()

@@ -40,7 +40,7 @@ class Headline:
 
 
 def answer(run: LoadedRun) -> Headline:
-    """Return the answer to the campaign's question, as far as the trials allow one."""
+    """Return the answer to the campaign's question, as far as the trials can answer it."""
     if not run.cells:
         return _no_layout(run)
     found = _answer(run)
@@ -57,7 +57,7 @@ def answer(run: LoadedRun) -> Headline:
 
 
 def _no_layout(run: LoadedRun) -> Headline:
-    """Return the headline of a run that has not measured any layout yet."""
+    """Return the headline for a run that has not measured any layout yet."""
     if run.unplaced:
         return Headline("No measured cell belongs to the campaign.", tone="nothing")
     if run.trials:
@@ -90,7 +90,7 @@ def _answer(run: LoadedRun) -> Headline:
 
 
 def _nothing_valid(run: LoadedRun) -> Headline:
-    """Return the headline of a run without a valid result, with the most frequent cause and its fix."""
+    """Return the headline for a run without a valid result. It gives the most frequent cause and how to fix it."""
     decisive = (next(iter(cell.reasons()), None) for cell in run.cells)
     findings = [each for each in decisive if each and each.effect in ("refutes", "fails")]
     counts = Counter(finding.rule for finding in findings)
@@ -105,7 +105,7 @@ def _nothing_valid(run: LoadedRun) -> Headline:
 
 
 def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
-    """Return the ranking, or the reason why there is none."""
+    """Return the ranking, or the reason why the layouts cannot be ranked."""
     try:
         return rank(run, goal, metric=None, effect=LEAST_EFFECT)
     except NothingRanked as error:
@@ -115,7 +115,7 @@ def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
 
 
 def _by_workload(run: LoadedRun) -> Headline:
-    """Return the headline of a campaign without a goal, which has a separate answer for each workload."""
+    """Return the headline for a campaign without a goal, which gives each workload an answer of its own."""
     found = {workload.name: _ranked(run, Goal({workload.name: 1.0})) for workload in run.campaign.workloads}
     texts = {name: each if isinstance(each, str) else _winner(run, each, name) for name, each in found.items()}
     valid = {name: each for name, each in found.items() if not isinstance(each, str)}
@@ -145,7 +145,10 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """Return the number of compared layouts as text if some were left out because of too few events; else empty."""
+    """If layouts were left out because of too few events, return the number of compared layouts as text.
+
+    Otherwise, return an empty text.
+    """
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -153,7 +156,7 @@ def _among(ranking: Ranking) -> str:
 
 
 def _incomplete(run: LoadedRun, goal: Goal, why: str) -> Headline:
-    """Return the headline if no layout has a valid result for every workload of the goal."""
+    """Return the headline for the case that no layout has a valid result for every workload in the goal."""
     if goal.only is not None:
         return Headline(f"No layout can be ranked for {goal.only}: {why}.", tone="nothing")
     rankings = [_ranked(run, Goal({name: 1.0})) for name in goal.weights]
@@ -204,7 +207,7 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return, in parentheses, why the tied layouts can't be tested; empty if they can.
+    """Return, in parentheses, why the tied layouts can't be tested, or an empty text if they can.
 
     Either a result is not precise enough, or there is only a single trial or build.
     """
@@ -226,7 +229,7 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about what a repeat would show for the two best layouts."""
+    """Yield a sentence about what the two best layouts would probably show if they were measured again."""
     tested = [each for each in ranking.ranked[1:2] if each.to_leader is not None and each.to_leader.error is not None]
     for each in tested:
         if each.to_leader is not None and not each.entry.untested:
@@ -259,7 +262,7 @@ def _holds_for(run: LoadedRun) -> Iterator[str]:
 
 
 def _safer(ranking: Ranking) -> Iterator[str]:
-    """Yield a sentence about the cost in speed of surviving more disk failures, with the fastest layout that does."""
+    """Yield a sentence that says how much speed it costs to survive more disk failures, and with which layout."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
             disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
@@ -269,7 +272,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
     """Yield a sentence about the layouts that are not ranked, with the reasons.
 
-    For a large mix, it counts a layout's unusable results instead.
+    For a large mix, it gives the number of a layout's unusable results instead.
     """
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]

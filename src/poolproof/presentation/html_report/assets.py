@@ -65,7 +65,7 @@ def asset(name: str) -> str:
 
 
 def script_json(value: Any) -> str:
-    """Return compact JSON that is safe inside a script element: no name in a run can end the element."""
+    """Return compact JSON that is safe inside a script element: no name in a run can close the element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
 
 

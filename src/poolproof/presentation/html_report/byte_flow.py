@@ -57,7 +57,7 @@ class ByteFlow:
 
 
 def flows(cell: Cell) -> tuple[ByteFlow, ...]:
-    """Return a cell's flows, summed over the trials that did not fail; empty if no bytes were counted."""
+    """Return a cell's flows, summed over the trials that did not fail. Empty if no bytes were counted."""
     trials = [trial for trial in cell.trials if has_values(trial.verdict) and trial.account and trial.leaves]
     rules = [finding.rule for finding in cell.findings]
     found = (_flow(trials, direction, rules, cell.generator) for direction in ("read", "write"))

@@ -32,13 +32,13 @@ MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
 """The maximum number of values in all charts of trials together: about 1 MB of the page."""
 _OVER = 1.3
-"""Charts may exceed their declared number of values by up to this factor before further trials are left out."""
+"""All charts together may exceed their declared number of values by up to this factor before trials are left out."""
 _ALL_TRIALS_UP_TO = 150
 _INK_WITHOUT_COLOUR = "#8b949e"
 
 
 def metrics_measured(cells: Sequence[Cell]) -> tuple[MetricId, ...]:
-    """Return `distinct_metrics`, starting with those that the workloads are compared by."""
+    """Return `distinct_metrics`, but with the metrics by which workloads are compared at the start."""
     own = {cell.metric for cell in cells}
     return tuple(sorted(distinct_metrics(cells), key=lambda metric: metric not in own))
 
@@ -125,14 +125,14 @@ def _why_not_converged(cell: Cell) -> dict[str, list[list[str]]]:
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:
-    """Yield the findings on the workload's metric, then those on other metrics whose verdict differs."""
+    """Yield the findings on the workload's metric, then the findings on other metrics whose verdict differs."""
     yield from cell.findings_on()
     for other in cell.other_verdicts:
         yield from other.reasons
 
 
 def finding_key(finding: Finding) -> tuple[str, ...]:
-    """Return a key that is the same for findings with the same text."""
+    """Return a key. Findings with the same text have the same key."""
     return finding.rule, finding.effect, finding.message, finding.fix
 
 
@@ -256,7 +256,7 @@ def _tile(cell: Cell, best: float | None, *, among_settled: bool) -> Tile:
 
 
 def _speed(cell: Cell) -> float | None:
-    """Return the result, inverted if lower is better; None if it was rejected, is 0 or has too few events."""
+    """Return the result, inverted if lower is better, or None if it was rejected, is 0 or has too few events."""
     if not cell.usability().can_be_ranked or cell.figure is None or cell.figure.mean <= 0:
         return None
     return 1 / cell.figure.mean if cell.metric in LOWER_IS_BETTER else cell.figure.mean
@@ -300,7 +300,7 @@ def shown_trials(
 
 
 def _values_per_point(disks: int) -> int:
-    """Return how many values the charts of a trial have for each point in time, including the time itself."""
+    """Return how many values a trial's charts have for each point in time, including the time itself."""
     return 1 + sum(chart.values + chart.values_per_disk * disks for chart in charts_of(TrialChart))
 
 

@@ -101,7 +101,7 @@ def page(loaded: LoadedRun) -> str:
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
     """Return the data that the report's script needs to draw a chart and its table.
 
-    None if the report leaves the chart out.
+    Return None if the report leaves the chart out.
     """
     made = {
         "name": chart.name,

@@ -31,13 +31,13 @@ Texts = tuple[str, ...]
 
 
 def claim_rows(run: LoadedRun) -> list[tuple[ClaimResult, str, str]]:
-    """Return each claim of the campaign with its result, the mark of the result, and the measured value as text."""
+    """For each of the campaign's claims, return its result, the mark of the result, and the measured value as text."""
     claims = evaluate(run.campaign.expect, run.cells, AcrossRuns(run).widened)
     return [(claim, CLAIM_MARKS[claim.result], measured_text(claim)) for claim in claims]
 
 
 def claims_scope(run: LoadedRun) -> str:
-    """Return a sentence that says what the claims apply to; empty without claims."""
+    """Return a sentence that says what the claims apply to, or an empty text if there are no claims."""
     return scope_text(AcrossRuns(run).count, "claims") if run.campaign.expect else ""
 
 
@@ -210,7 +210,7 @@ def _load_file(run: LoadedRun, workload: str) -> str:
 
 
 def _job(run: LoadedRun, workload: str, trials: Sequence[Trial]) -> str | None:
-    """Return the job file of the first trial that has one; None if none has."""
+    """Return the job file of the first trial that has one, or None if no trial has."""
     name = _load_file(run, workload)
     for trial in trials:
         with contextlib.suppress(OSError):

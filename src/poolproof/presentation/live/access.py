@@ -60,7 +60,10 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return the access rules for an address: no token for loopback, otherwise a new token and this machine's names."""
+    """Return the access rules for an address.
+
+    Loopback needs no token. Any other address gets a new token, and its hosts are this machine's names.
+    """
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}
@@ -103,5 +106,5 @@ class Guarded:
 
 
 def _equal(given: str, secret: str) -> bool:
-    """True if both strings are equal. The time that the comparison takes does not depend on where they differ."""
+    """True if both strings are equal. The comparison takes equally long no matter where they differ."""
     return hmac.compare_digest(given.encode(), secret.encode())

@@ -89,7 +89,7 @@ class Follower:
             return 0.0
 
     def why_idle(self, done: int, total: int) -> str:
-        """Return why a run with `done` of `total` trials finished makes no progress."""
+        """Say why a run that has finished `done` of `total` trials makes no progress."""
         if self.record.imported:
             return "This run was imported, so it is not in progress."
         if done >= total:
@@ -133,7 +133,7 @@ class Follower:
                 listener.live(rates)
 
     def _begin(self, key: TrialKey, build: int, listener: Listener) -> None:
-        """Report that a trial begins. If the layout or its build has changed, first report the new layout."""
+        """Report that a trial has begun. If the layout or its build has changed, report the new layout first."""
         layout, number = key.layout, key.number
         if key == self._running and build == self._build:
             return
@@ -148,7 +148,7 @@ class Follower:
         listener.trial_begins(key)
 
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
-        """Return the number of the build to which the running trial belongs, as far as the files show it.
+        """Return the number of the build that the running trial belongs to, as far as the files show it.
 
         `has_built`: a step of building or removing a layout has ended since the last trial ended.
         """
@@ -189,7 +189,7 @@ class Follower:
             listener.step(title)
 
     def _newest_directory(self, since_s: float) -> tuple[float, TrialKey | None]:
-        """Return when the running trial began, and its key; (0, None) if none is running.
+        """Return when the running trial began and its key, or (0, None) if no trial is running.
 
         The running trial has a directory, but no line in trials.jsonl yet. After a crash there may be several such
         directories; the newest one is the running trial's.
@@ -221,7 +221,7 @@ def _last_step(journal: Path) -> str:
 
 
 def rates_of(trial: TrialData | None) -> list[LiveRates]:
-    """Return the rates that a listener would have received during the trial; empty without data."""
+    """Return the rates that a listener would have received during the trial. Empty if there is no data."""
     if trial is None:
         return []
     disks, fio = (

@@ -78,7 +78,7 @@ def listen(bind: str, port: int) -> ListeningSocket:
 
 
 def serve(watched: WatchedRun, server_socket: ListeningSocket, on_end: Callable[[], None]) -> None:
-    """Serve the run until Ctrl-C or SIGTERM; call `on_end` when the run has ended."""
+    """Serve the run until Ctrl-C or SIGTERM. Call `on_end` once the run has ended."""
     os.nice(_NICE)  # low priority, because a measurement may be running on this machine
     app = _application(watched, server_socket.access, lambda: server.should_exit, on_end)
     config = uvicorn.Config(

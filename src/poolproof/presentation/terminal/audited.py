@@ -70,7 +70,7 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
 def summary_line(results: Sequence[Audited]) -> str:
     """Return `19 results: 7 refuted, 8 suspect, 4 unproven`.
 
-    If verdicts have changed since the measurement, their number is added.
+    If verdicts have changed since the measurement, the text says how many.
     """
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
@@ -80,7 +80,7 @@ def summary_line(results: Sequence[Audited]) -> str:
 
 
 def figures_text(figures: AuditedMetrics) -> str:
-    """Return the known values as text: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
+    """Return the known figures as text: `read 25.6 GB/s, 24.4k IOPS, 800 GiB in 33.5 s`."""
     parts = [f"{'' if name == 'mixed' else name + ' '}{_direction(part)}" for name, part in figures.directions.items()]
     sync = percentile(figures.sync, 99.0) if figures.sync else None
     parts += [f"sync p99 {format_duration(sync / 1e9)}"] if sync is not None else []

@@ -29,7 +29,7 @@ def named_table(names: str | Text = "", *, right: Iterable[str] = (), left: Iter
 
 
 def indented(content: RenderableType, style: str = "", *, by: int = 2) -> Padding:
-    """Return a block indented by `by` columns. A string is printed without interpreting markup."""
+    """Return a block indented by `by` columns. Markup in a string is printed as it is."""
     return Padding(Text(content, style=style) if isinstance(content, str) else content, (0, 0, 0, by), expand=False)
 
 

@@ -89,19 +89,19 @@ def figure_text(each: Measured) -> str:
 
 
 def marks_text(cells: Iterable[Measured]) -> str | None:
-    """Return a legend of the marks next to values; None if there are no marks."""
+    """Return a legend for the marks next to values, or None if there are no marks."""
     verdicts = dict.fromkeys(each.verdict for each in cells if each.verdict != "sound")
     return ", ".join(f"{MARKS[verdict]} {verdict}" for verdict in verdicts) or None
 
 
 def changing_lines(changing: Mapping[str, Iterable[str]]) -> Iterator[Text]:
-    """Yield the cells or layouts whose rate changes during trials, grouped by how it changes."""
+    """Yield the cells or layouts whose rate changes during trials, grouped by the kind of change."""
     for line in in_groups((name, ", ".join(how)) for name, how in changing.items() if how):
         yield Text(f"the rate changes during trials, so the test uses the slowest and fastest tenth of each: {line}")
 
 
 def remark_lines(remarks: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Text]:
-    """Yield the remarks on each cell: trials without a usable value, trials that agree to the last digit."""
+    """Yield the remarks on each cell: trials without a usable value, and trials that agree to the last digit."""
     yield from map(Text, in_groups((name, remark) for name, found in remarks for remark in found))
 
 
@@ -148,7 +148,7 @@ def _row(cell: ComparedCell, effect: float) -> tuple[Text, ...]:
 
 
 def _untested(cell: ComparedCell) -> str:
-    """Return the reasons in A or B why the cell is not tested; empty if the cell is tested."""
+    """Return what keeps the cell from being tested, in A or in B. Empty if the cell is tested."""
     whys = [(side, each.untested) for side, each in (("A", cell.a), ("B", cell.b)) if each.untested]
     if len({why for _, why in whys}) == 1:
         return whys[0][1]
@@ -183,7 +183,7 @@ def _below(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[Text]:
-    """Yield a sentence about what a repeat would show, and one that says what the answer applies to."""
+    """Yield a sentence about what a repeat would show, and a sentence about what the answer applies to."""
     tested = [cell for cell in cells if cell.difference.error is not None]
     shown = [f"{cell.key} {range_text(cell.difference.repeated)}" for cell in tested[:_MOST_PLACES]]
     more = f"; and {len(tested) - _MOST_PLACES} more, see --json" if len(tested) > _MOST_PLACES else ""

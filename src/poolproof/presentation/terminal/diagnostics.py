@@ -14,7 +14,7 @@ _WIDTH = 110
 
 
 def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield each finding with its fix, then a line with the number of findings per severity."""
+    """Yield each finding with its fix, then a line that counts the findings of each severity."""
     for each in found:
         yield f"{_place(each)}: {each.severity}: {each.rule}: {each.message}"
         yield from textwrap.wrap(each.fix, _WIDTH, initial_indent="  fix: ", subsequent_indent="       ")
@@ -23,7 +23,7 @@ def lines_of(found: Sequence[Diagnostic]) -> Iterator[str]:
 
 
 def fixed_lines_of(fixed: Sequence[Diagnostic], removed: Sequence[Diagnostic]) -> Iterator[str]:
-    """Yield one line for each finding that was fixed, or that the fix of another finding removed."""
+    """Yield one line for each finding that was fixed, or that disappeared with the fix of another finding."""
     for what, found in (("fixed", fixed), ("removed by another fix", removed)):
         yield from (f"{_place(each)}: {what}: {each.rule}" for each in found)
 

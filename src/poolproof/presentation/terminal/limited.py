@@ -17,7 +17,7 @@ from poolproof.results.runs.limit import LeafLimit, Limit
 from poolproof.results.runs.summary import Cell
 
 Limited = Sequence[tuple[Cell, Limit | str | None]]
-"""Cells with their limits, or with the reason why they have none."""
+"""Cells, each with its limit or with the reason why it has no limit."""
 
 
 def print_limits(
@@ -46,7 +46,10 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return why the result of a bare disk is not sound: the rule, its message and the fix; empty if it is sound."""
+    """Return why the result of a bare disk is not sound: the rule, its message and the fix.
+
+    Empty if the result is sound.
+    """
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
@@ -63,12 +66,12 @@ def _lines(cells: Limited) -> Iterator[RenderableType]:
 
 
 def share_text(limit: Limit) -> str:
-    """Return the share in per cent, with a leading `~` if the share is based on a value that has not converged."""
+    """Return the share in per cent, with a leading `~` if it is based on a value that has not converged."""
     return f"{'' if limit.converged else '~'}{per_cent(limit.share)}"
 
 
 def how_text(limit: Limit, metric: MetricId) -> str:
-    """Return how the limit is computed.
+    """Spell out how the limit is computed.
 
     For example: `hdd 181 IOPS ÷ 0.03 = 6.03k IOPS; ssd 1.17k IOPS ÷ 0.97 = 1.21k IOPS: ssd limits it`.
     """
@@ -94,7 +97,10 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason. A layout is named once if all its cells share the reason."""
+    """Return the cells without a limit, grouped by reason.
+
+    A layout is named just once if all its cells share the reason.
+    """
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
         reasons.setdefault(cell.layout_in_state, []).append(limit)

@@ -111,7 +111,7 @@ def _activity(progress: RunProgress, width: int) -> Text:
 
 
 def _rates(progress: RunProgress, width: int) -> Iterator[Text]:
-    """Yield the rates of the generator and of the disks on the same scale, so that a difference is visible."""
+    """Yield the generator's rates and the disks' rates on the same scale, so that a difference is visible."""
     rates = list(progress.rates)
     fio, disks = [each.fio_bytes_per_s for each in rates], [each.leaf_bytes_per_s for each in rates]
     top = max((value for value in (*fio, *disks) if value is not None), default=0.0)
@@ -173,7 +173,7 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
-    """Return a cell's mark and style: `running`, otherwise the worst verdict so far, otherwise `pending`.
+    """Return a cell's mark and style: `running`, or else the worst verdict so far, or `pending` if there is none yet.
 
     A cell that is not measured has a blank instead of a mark.
     """
@@ -186,7 +186,7 @@ def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
 
 
 def _counts(progress: RunProgress) -> Text:
-    """Return the number of cells with each verdict. The line also serves as a legend of the marks."""
+    """Return how many cells have each verdict. The line also explains the marks."""
     cells = [cell for row in progress.rows.values() for cell in row]
     worst = [progress.worst(cell) for cell in cells if progress.expected(cell)]
     line = Text()
@@ -199,7 +199,7 @@ def _counts(progress: RunProgress) -> Text:
 
 
 def _trial_name(trial: TrialKey, width: int) -> str:
-    """Return a trial's name, shortened to about half the line's width."""
+    """Return a trial's name, shortened to about half of the line."""
     each = max(_SHORTEST_NAME, width // 4)
     return f"{_short(trial.layout_in_state, each)} · {_short(trial.workload, each)} #{trial.number}"
 

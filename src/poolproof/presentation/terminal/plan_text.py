@@ -14,7 +14,7 @@ _LONGEST_INPUT = 1000
 
 @dataclass(frozen=True)
 class PlannedJobs:
-    """A workload's load as text, the load that writes its test files (empty if there are none), and their generator."""
+    """A workload's load as text, the load that writes its test files (empty if none is needed), and their generator."""
 
     workload: str
     fill: str
@@ -89,7 +89,7 @@ def _step_object(step: Step) -> dict[str, Any]:
 
 
 def _steps(steps: Iterable[Step]) -> Iterator[str]:
-    """Yield a comment and the command of each step."""
+    """Yield each step's command, preceded by a comment."""
     for step in steps:
         unless = f"; skipped if {step.unless} exists" if step.unless else ""
         patience = f"; retried for up to {step.patience_s:g} s" if step.patience_s else ""

@@ -27,7 +27,7 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class News:
-    """A finding and its trial, or a warning without a trial."""
+    """A finding together with its trial, or a warning, which has no trial."""
 
     text: str
     trial: Trial | None = None
@@ -113,15 +113,15 @@ class RunProgress(Listener):
         self.news.append(News(message))
 
     def set_start(self, at_s: float) -> None:
-        """Record when the current trial or build began, in seconds since 1970."""
+        """Record when the current trial or build began, as seconds since 1970."""
         self._since_s = self._step_since_s = at_s
 
     def worst(self, cell: CellKey) -> Verdict | None:
-        """Return the worst verdict among a cell's finished trials; None if no trial has finished."""
+        """Return the worst verdict among a cell's finished trials, or None if no trial has finished."""
         return min(self._verdicts[cell], key=WORST_FIRST.index, default=None)
 
     def expected(self, cell: CellKey) -> int:
-        """Return the number of trials that the cell will have, as far as known; 0 if it is not measured."""
+        """Return how many trials the cell will have in the end, as far as known, or 0 if it is not measured."""
         return max(self._planned.get(cell, 0) + self._added[cell], len(self._verdicts[cell]))
 
     @property
@@ -131,7 +131,7 @@ class RunProgress(Listener):
 
     @property
     def total(self) -> int:
-        """Return the number of trials that the run will have, as far as known."""
+        """Return how many trials the run will have in the end, as far as known."""
         return sum(self.expected(cell) for row in self.rows.values() for cell in row)
 
     @property
@@ -140,7 +140,7 @@ class RunProgress(Listener):
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:
-        """Return the time left as text, such as `, about 7 s left`; empty if it is unknown or no trial is left."""
+        """Return the time left as text, such as `, about 7 s left`. Empty if it is unknown or no trial is left."""
         left_s = self.left_s()
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 

@@ -37,9 +37,9 @@ _MOST_TIES = 6
 _UNKNOWN = "–"
 _WIDEST = 9.0
 _LAYOUT_WIDTH = 16
-"""A narrow terminal folds the names of layouts only if they are longer than this."""
+"""In a narrow terminal, layout names are folded only if they are longer than this."""
 _SPEED_WIDTH = len("(4.55 … 12.5)")
-"""The minimum width of the column of speeds: a narrow terminal wraps a speed only before its interval."""
+"""The minimum width of the speed column. A narrow terminal breaks a speed only before its interval."""
 _COLUMNS = (
     "speed: relative to the first line. survives: number of disks that may fail. room: data that fits. "
     "written: bytes written to the disks per byte of data."
@@ -47,7 +47,7 @@ _COLUMNS = (
 
 
 def print_ranking(console: Console, ranking: Ranking) -> None:
-    """Print the ranked layouts, then the best one, the cost of redundancy, the ties, and what was left out."""
+    """Print the ranked layouts, followed by the best one, the cost of redundancy, the ties, and what was left out."""
     titles = {name: metric_of(metric).title for name, metric in ranking.metrics.items()}
     only = ranking.goal.only
     if only is not None:
@@ -63,7 +63,7 @@ def print_ranking(console: Console, ranking: Ranking) -> None:
 
 
 def print_rankings(console: Console, rankings: Mapping[str, Ranking | str]) -> None:
-    """Print the ranking of each workload of a campaign without a goal. Each has its own 95 % confidence."""
+    """Print each workload's own ranking for a campaign without a goal. Each ranking has its own 95 % confidence."""
     for name, each in rankings.items():
         if isinstance(each, str):
             console.print(f"{name}: {each}\n", markup=False)
@@ -162,7 +162,7 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
-    """Yield a sentence with the results that a repeat would show for the layouts, relative to the leader."""
+    """Yield a sentence about the results, relative to the leader, that a repeat would show for the layouts."""
     leader = ranking.ranked[0].entry.layout
     tested = [(each.entry.layout, each.to_leader) for each in ranking.ranked if not each.entry.untested]
     known = [(name, apart.repeated) for name, apart in tested if apart is not None and apart.error is not None]

@@ -103,7 +103,7 @@ def elimination_lines(found: Elimination) -> Iterator[str]:
 
 
 def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, hint: str) -> None:
-    """Print each disk's share of the bytes, for layouts on several disks or, with `all_of_them`, for all layouts.
+    """Print each disk's share of the bytes. Without `all_of_them`, only layouts on several disks are included.
 
     A long list is cut off unless `all_of_them` is set. `hint` is the command that prints the complete list.
     """
@@ -124,7 +124,7 @@ def print_shares(console: Console, cells: Sequence[Cell], *, all_of_them: bool, 
 
 
 def _share_rows(cell: Cell) -> Iterator[list[str]]:
-    """Yield a row per disk. The share of a direction in which fio moved no data is a dash."""
+    """Yield a row per disk. A share is a dash if fio moved no data in that direction."""
     account = cell.account
     for number, leaf in enumerate(cell.leaves):
         read = leaf.read_share if account and account.fio_read_bytes else None

@@ -41,7 +41,7 @@ _COUNT_GROUPS = (
 
 _MOST_NAMED = 3
 _EXPLAINS = 65
-"""Notes of at least this weight explain a result, so their messages are printed."""
+"""The messages of notes are printed if they have at least this weight, because they then explain a result."""
 
 
 def print_table(
@@ -179,7 +179,7 @@ def _reasons(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _builds(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """If there are several builds, yield how many the results come from, then the cells with fewer builds, and why."""
+    """If there are several builds, say how many the results come from, then which cells have fewer builds, and why."""
     if not any(cell.by_build for cell in cells):
         return
     most = max(cell.builds for cell in cells)
@@ -209,7 +209,7 @@ def _not_converged(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _few_events(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a block for each cell whose percentile has too few events, with the trial length that would be enough."""
+    """For each cell whose percentile has too few events, yield a block with the trial length that would be enough."""
     for cell in cells:
         few = cell.few_events()
         if few is not None and has_values(cell.verdict):
@@ -255,7 +255,7 @@ def _disagreements(cells: Sequence[Cell]) -> Iterator[RenderableType]:
 
 
 def _notes(cells: Sequence[Cell]) -> Iterator[RenderableType]:
-    """Yield a line for each rule that has notes, with the first cell that the rule applies to.
+    """Yield a line for each rule that has notes, naming the first cell that the rule applies to.
 
     If that cell's note is important, the line also has its message.
     """

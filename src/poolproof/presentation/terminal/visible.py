@@ -21,12 +21,12 @@ _HIDDEN = re.compile(rf"[{_C0_AND_C1}{_DIRECTIONS}\u2028\u2029\ud800-\udfff]|\r(
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters as escapes. Tabs and line ends are kept, including those of CSV."""
+    """Return the text with control characters turned into escapes. Tabs and line ends stay, including those of CSV."""
     return _HIDDEN.sub(_escape, text)
 
 
 def visible_line(text: str) -> str:
-    """Like `visible`, but return a single line: line ends become escapes too."""
+    """Do the same as `visible`, but return a single line: line ends become escapes too."""
     return visible(text.replace("\n", "\\n"))
 
 

@@ -41,7 +41,7 @@ class Side:
     def grid(self) -> tuple[CellKey, ...]:
         """Return the keys of all cells in campaign order.
 
-        The layout name in the keys is empty if two layouts are compared.
+        When two layouts are compared, the keys have an empty layout name.
         """
         states = self.run.states if self.layout is None else {"": self.run.states[self.layout]}
         return tuple(
@@ -52,11 +52,11 @@ class Side:
         )
 
     def metric(self, key: CellKey) -> MetricId:
-        """Return the metric that the cell's workload is compared by."""
+        """Return the metric by which the cell's workload is compared."""
         return next(each.metric for each in self.run.campaign.workloads if each.name == key.workload)
 
     def measured(self, key: CellKey, metric: MetricId) -> Measured | str:
-        """Return the value of a cell, or a short reason why it has none."""
+        """Return the cell's value, or a short reason why it cannot be used."""
         return measured(self.run, key if self.layout is None else key._replace(layout=self.layout), metric)
 
 
@@ -71,7 +71,7 @@ class SkippedCell:
 
 @dataclass(frozen=True)
 class ComparedCell:
-    """A cell that A and B have in common. `difference` compares B with A and is positive if B is better.
+    """A cell that both A and B contain. `difference` compares B with A and is positive if B is better.
 
     `decision` is corrected for the number of compared cells.
     """
@@ -98,7 +98,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """True if no cell is slower by significantly more than `limit`, and no cell has lost its value in B."""
+        """True if no cell is significantly slower than `limit` allows, and no cell has lost its value in B."""
         return not self.slower and not self.lost
 
 

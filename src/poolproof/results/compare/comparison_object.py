@@ -61,7 +61,7 @@ def ranking_object(ranking: Ranking) -> dict[str, Any]:
 
 
 def rankings_object(run: LoadedRun, rankings: Mapping[str, Ranking | str]) -> dict[str, Any]:
-    """Return the rankings of all workloads of a campaign without a goal as a JSON object."""
+    """Return the rankings of all workloads as a JSON object, for a campaign without a goal."""
     return {
         "schema": SCHEMA,
         "run": str(run.path),

@@ -26,7 +26,7 @@ MOST_RUNS = 20
 """The maximum number of earlier runs that are used. If there are more, the newest are used."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
-"""The maximum total size of the trials.jsonl files that are read. Reading 10 MB takes about a second."""
+"""The maximum total size of the trials.jsonl files to read. Reading 10 MB takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class EarlierRuns:
     _percentiles: BetweenRuns[CellKey] | None = None
 
     def widened(self, found: Measured) -> Measured:
-        """Return a cell's value with the variance between runs added; unchanged if that variance is unknown."""
+        """Return a cell's value with the variance between runs added, or unchanged if that variance is unknown."""
         return replace(found, log=self.widened_mean(found.cell.key, found.metric, found.log))
 
     def widened_mean(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -89,7 +89,7 @@ class AcrossRuns:
 
     @property
     def count(self) -> int:
-        """Return the number of earlier runs from which the variance was estimated; 0 if the variance is unknown."""
+        """Return the number of earlier runs that the variance was estimated from, or 0 if the variance is unknown."""
         return earlier_runs(self.run, {}).count
 
     def widened(self, key: CellKey, metric: MetricId, mean: LogMean) -> LogMean:
@@ -106,13 +106,13 @@ class EarlierAmong:
     """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:
-        """Keep the runs that are complete and that no other user could have written."""
+        """Keep only complete runs that no other user could have written."""
         whole = ((run.path.resolve(), run) for run in runs if run.has_record and not run.left_out)
         self._runs = {path: run for path, run in whole if distrust(path) is None}
         self._logs: dict[Path, Mapping[CellKey, LogMean]] = {}
 
     def of(self, run: LoadedRun) -> EarlierRuns:
-        """Return what `earlier_runs` returns for one of the given runs, but search only among the given runs."""
+        """Do the same as `earlier_runs` for one of the given runs, but search only among the given runs."""
         path, machine = run.path.resolve(), run.record.facts.get("machine")
         if path not in self._runs or not machine or run.record.imported:
             return EarlierRuns()
@@ -128,7 +128,7 @@ class EarlierAmong:
 
 
 class _RunIdentity:
-    """A run as a cache key. It is compared by identity, because comparing its values would take too long."""
+    """A run as a cache key, compared by identity because comparing all its values would take too long."""
 
     def __init__(self, run: LoadedRun) -> None:
         self.run = run
@@ -142,7 +142,7 @@ class _RunIdentity:
 
 @functools.lru_cache(maxsize=16)  # the workloads' own metrics, and those that claims can name
 def _found(of: _RunIdentity, others: frozenset[tuple[str, MetricId]], left_out: tuple[str, int] | None) -> EarlierRuns:
-    """Return the result of `earlier_runs`. It is cached, because the ranking of each workload needs it."""
+    """Return the result of `earlier_runs`, cached because the ranking of each workload needs it."""
     run = of.run
     metrics = {**_own_metrics(run), **dict(others)}
     earlier = _earlier(run.path.resolve(), run.record.begun_at, run.record.seed, run.record.facts["machine"])
@@ -194,7 +194,10 @@ def _tested(run: LoadedRun, key: CellKey, metric: MetricId) -> LogMean | None:
 
 
 def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
-    """Return the layouts and workloads that differ; None if anything else differs, so no cell is comparable."""
+    """Return the layouts and workloads that differ.
+
+    Return None if anything else differs, because no cell is then comparable.
+    """
     names = set()
     for each in run_differences(run, other):
         kind, _, rest = each.what.partition(" ")
@@ -205,7 +208,7 @@ def _differing_names(run: LoadedRun, other: LoadedRun) -> frozenset[str] | None:
 
 
 def _identity(record: RunRecord) -> tuple[str, int]:
-    """Return the start time and the seed, which identify a run. A copy of the run has the same values."""
+    """Return the start time and the seed. Together they identify a run, and a copy of the run has the same ones."""
     return record.begun_at, record.seed
 
 
@@ -250,7 +253,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 
 def _record(folder: Path) -> RunRecord | None:
-    """Return the record of a run; None if it cannot be read, or if another user could have written it."""
+    """Return a run's record, or None if it cannot be read or if another user could have written it."""
     try:
         return RunDirectory.open(folder).record() if distrust(folder) is None else None
     except PoolproofError:
@@ -258,7 +261,7 @@ def _record(folder: Path) -> RunRecord | None:
 
 
 def _loaded(folder: Path) -> LoadedRun | None:
-    """Return a run; None if it is damaged."""
+    """Return the run, or None if it is damaged."""
     try:
         return load_run(folder)
     except (OSError, PoolproofError):

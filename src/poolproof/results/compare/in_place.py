@@ -45,6 +45,6 @@ def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
 
 
 def widened(apart: Difference) -> Difference:
-    """Return the difference with its interval widened by the margin for layouts of the same family."""
+    """Return the difference. For layouts of the same family, its interval is widened by the margin."""
     margin = math.log1p(MARGIN)
     return replace(apart, below=apart.below + margin, above=apart.above + margin)

@@ -1,4 +1,4 @@
-"""The value of a cell for comparisons, or why the cell has no usable value."""
+"""The value that comparisons use for a cell, or the reason why the cell has no usable value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Measured:
 
     @property
     def untested(self) -> str:
-        """Return why the cell is not tested; empty if it is tested, or if all it lacks is a second trial."""
+        """Return why the cell is not tested. Empty if it is tested, or if it lacks nothing but a second trial."""
         if self.unsteady:
             return f"the rate changes ({', '.join(self.unsteady)})"
         return "" if self.few is None else self.few.sentence
@@ -60,7 +60,7 @@ class Measured:
 
 
 def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
-    """Return the value of a cell, or a short reason why it has no usable value."""
+    """Return the cell's value, or a short reason why it has no usable value."""
     cell = run.by_key.get(key)
     if cell is None:
         return "not measured"

@@ -41,7 +41,7 @@ class Goal:
 
     @property
     def only(self) -> str | None:
-        """Return the workload's name if there is only one; None for a mix of workloads."""
+        """Return the workload's name, or None for a mix of workloads."""
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
 
@@ -101,7 +101,7 @@ def _normalised(campaign: Campaign, given: Mapping[str, float]) -> Goal:
 
 
 def _members(campaign: Campaign, name: str) -> list[str]:
-    """Return the workload with this name, or all workloads of the matrix with this name."""
+    """Return the workload with this name, or all workloads of the matrix if the name is that of a matrix."""
     exact = [workload.name for workload in campaign.workloads if workload.name == name]
     members = exact or [workload.name for workload in campaign.workloads if workload.family == name]
     if not members:
@@ -131,7 +131,7 @@ class Safety:
 
 
 def safety(layout: Layout, campaign: Campaign) -> Safety:
-    """Return a layout's redundancy, number of devices, capacity and write amplification.
+    """Return a layout's redundancy, its number of devices, its capacity and its write amplification.
 
     Raises a CampaignError if this version can't read the layout expression.
     """
@@ -160,9 +160,9 @@ class Entry:
 
     @property
     def untested(self) -> tuple[str, ...]:
-        """Return the workloads whose result is not tested because the rate changes.
+        """Return the workloads whose result is not tested because their rate changes.
 
-        A layout with such a workload is not tested either.
+        If there is such a workload, the whole layout is not tested.
         """
         return tuple(name for name, each in self.cells.items() if each.untested)
 
@@ -235,7 +235,7 @@ class Ranking:
 
     @property
     def too_few(self) -> tuple[str, ...]:
-        """Return the layouts that have no place because a percentile has too few events.
+        """Return the layouts that could not be placed because a percentile has too few events.
 
         Any of them may be the best.
         """
@@ -269,7 +269,7 @@ class Ranking:
 
 
 class NothingRanked(RunError):
-    """No layout of the run has a value for every workload of the goal."""
+    """The error if no layout of the run has a value for every workload in the goal."""
 
     def __init__(self, run: LoadedRun, excluded: Sequence[Excluded]) -> None:
         reasons = "; ".join(in_groups((each.layout, each.why) for each in excluded))
@@ -325,7 +325,7 @@ def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:
-    """Return each workload's own ranking, or the reason why it has none, by workload name.
+    """For each workload, return its own ranking or the reason why it has none.
 
     Raises a RunError if no workload has a ranking, and a UsageError if no trial measured `metric`.
     """
@@ -344,7 +344,7 @@ def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapp
 def _entries(
     run: LoadedRun, goal: Goal, metrics: Mapping[str, MetricId], earlier: EarlierRuns
 ) -> tuple[list[Entry], list[Excluded]]:
-    """Return the layouts with a value for each workload of the goal, and the layouts without one.
+    """Return the layouts that have a value for every workload in the goal, and the layouts that do not.
 
     The former are ordered by score, best first, with unsteady layouts at the end.
     """

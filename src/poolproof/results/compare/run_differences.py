@@ -18,7 +18,7 @@ _ALWAYS_RECORDED = ("kernel", "distribution", "processors", "ram_bytes", "machin
 
 @dataclass(frozen=True)
 class RunDifference:
-    """A difference between two runs: what differs, and the value in each run. A dash means that a run has no value."""
+    """A difference between two runs: what differs, and each run's value, or a dash if the run has no value."""
 
     what: str
     a: str
@@ -51,7 +51,7 @@ def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) 
 
 
 def _programs() -> tuple[str, ...]:
-    """Return the programs whose versions are compared even if only one of the runs recorded a version."""
+    """Return the programs whose versions are compared even if only one of the runs recorded the version."""
     return ("poolproof", *all_generators())
 
 
@@ -109,7 +109,7 @@ def _options(workload: Workload) -> _Facts:
 
 
 def _differing(a: _Facts, b: _Facts, *, in_both: bool = False, prefix: str = "") -> Iterator[RunDifference]:
-    """Yield the facts that differ. With `in_both`, leave out facts that only one of the runs has."""
+    """Yield the facts that differ. With `in_both`, leave out facts that only one of the runs recorded."""
     for key in dict.fromkeys([*a, *b]):
         one, other = a.get(key, ABSENT), b.get(key, ABSENT)
         if one != other and not (in_both and (key not in a or key not in b)):

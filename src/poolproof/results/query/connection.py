@@ -50,7 +50,10 @@ from cells left join built using (run) group by run, verdict
 
 
 class QuerySession:
-    """The runs in or below a folder, open for queries. Damaged lines that a query finds are added to `left_out`."""
+    """The runs in or below a folder, open for queries.
+
+    Damaged lines that queries come across are added to `left_out`.
+    """
 
     def __init__(self, root: Path, scratch: Path) -> None:
         self.runs, left_out = find_runs(root)
@@ -88,7 +91,7 @@ class QuerySession:
         return copies.worth_keeping(run.trials_path for run in self._direct)
 
     def keep_copies(self) -> None:
-        """Make columnar copies of the files that were parsed as text, if they are large enough."""
+        """Make columnar copies of the files that are parsed as text, provided they are large enough."""
         copies.keep([run.trials_path for run in self._direct])
 
     def close(self) -> None:
@@ -130,8 +133,8 @@ class QuerySession:
     def _uses_known(self, sql: str) -> bool:
         """True if the query may read a column of `KNOWN_CELLS`.
 
-        The text of the query is searched first, then its plan, which also contains the columns that `*` selects. The
-        plan alone can be misleading: for `where settled is null`, it reads nothing while all values are null. A query
+        The text of the query is searched first, and then its plan, which also lists the columns that `*` selects. The
+        plan alone is not enough: for `where settled is null`, it reads nothing as long as all values are null. A query
         without a plan may read every column.
         """
         import duckdb
@@ -219,7 +222,7 @@ def _run_row(run: FoundRun, file: Path) -> list[object]:
 
 
 def _known_rows(run: FoundRun) -> Iterator[tuple[object, ...]]:
-    """Yield a run's rows of `KNOWN_CELLS`, one per cell; none if the run can't be loaded."""
+    """Yield a run's rows of `KNOWN_CELLS`, one per cell. If the run can't be loaded, yield nothing."""
     try:
         loaded = load_run(run.path, lenient=True)
     except PoolproofError:
@@ -284,7 +287,7 @@ def _listed(run: FoundRun, found: Mapping[Verdict, tuple[int, int, int, int]], d
 
 
 def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) -> bool:
-    """True if none of the run's cells with a given verdict lacks builds or trials.
+    """True if every cell that has this verdict also has all its builds and trials.
 
     The builds of disks that were measured alone are not checked: there is always one.
     """
@@ -294,9 +297,9 @@ def _is_whole(found: tuple[int, int, int, int], wanted: tuple[int, int, int]) ->
 
 @functools.lru_cache(maxsize=256)
 def _wanted(campaign: str) -> tuple[int, int, int] | None:
-    """Return the number of cells of a campaign, of trials per cell and build, and of builds per layout.
+    """Return the number of a campaign's cells, of trials per cell and build, and of builds per layout.
 
-    None if the campaign can't be read.
+    Return None if the campaign can't be read.
     """
     try:
         read = parse_campaign(campaign, "run.json", recorded=True)

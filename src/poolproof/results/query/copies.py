@@ -76,7 +76,7 @@ def _make(group: Sequence[Path]) -> None:
 
 
 def _groups(files: Iterable[Path]) -> Iterator[tuple[Path, ...]]:
-    """Yield the complete groups, oldest files first, so that a new run does not change existing groups."""
+    """Yield the complete groups, starting with the oldest files, so that a new run does not change existing groups."""
     stats = sorted((path.stat().st_mtime_ns, path, path.stat().st_size) for path in files)
     if sum(size for _, _, size in stats) < WORTH_IT_BYTES:
         return

@@ -30,14 +30,14 @@ class FoundRun:
 
     @property
     def trials_path(self) -> Path:
-        """Return the path of trials.jsonl, which does not exist before the first trial has finished."""
+        """Return the path of trials.jsonl. The file does not exist until the first trial has finished."""
         return self.path / "trials.jsonl"
 
     @property
     def campaign(self) -> str:
-        """Return the campaign's name; empty if it is missing.
+        """Return the campaign's name, or an empty string if it is missing.
 
-        A regular expression finds the name faster than a YAML parser.
+        A regular expression finds the name faster than a YAML parser would.
         """
         match = _CAMPAIGN_NAME.search(self.record.campaign)
         return match[1] if match else ""
@@ -45,7 +45,7 @@ class FoundRun:
 
 @dataclass(frozen=True)
 class SkippedRun:
-    """A run, folder or line that could not be read: its name, the reason, and how to fix the problem."""
+    """A run, folder or line that could not be read: its name, the reason, and a hint for fixing the problem."""
 
     what: str
     why: str

@@ -107,7 +107,7 @@ def _are_finite() -> str:
 
 
 def no_lines() -> str:
-    """Return SQL for an empty table with the columns of `read_lines`."""
+    """Return SQL for an empty table that has the same columns as `read_lines`."""
     nulls = ", ".join(f"null::{kind} as {name}" for name, kind in RAW.items())
     return f"select {nulls}, null::VARCHAR as filename where false"
 
@@ -142,7 +142,7 @@ def known_of_no_cell() -> list[list[object]]:
 
 
 def known_values(run: str, cell: Cell) -> tuple[object, ...]:
-    """Return a cell's row of `KNOWN_CELLS`. A rejected result has no interval."""
+    """Return a cell's row of `KNOWN_CELLS`. If the result is rejected, its interval is left out."""
     settled = None if cell.settling is None else cell.settling.converged
     intervals = [cell.interval(metric.id) if cell.result(metric.id).counts else None for metric in METRICS]
     ends = [end for each in intervals for end in ((None, None) if each is None else (each.low, each.high))]
@@ -176,7 +176,7 @@ def placed_trials(lines: str) -> str:
 
 
 def fill_known() -> str:
-    """Return SQL that inserts rows into `KNOWN_CELLS` from a list for each column."""
+    """Return SQL that inserts rows into `KNOWN_CELLS`, given one list for each column."""
     return f"insert into {KNOWN_CELLS} select {', '.join('unnest(?)' for _ in known_columns())}"
 
 
@@ -275,7 +275,7 @@ def _cells() -> str:
 
 
 def _kept() -> str:
-    """Return SQL for the trials that count.
+    """Return SQL for the trials that are used.
 
     A build with a failed trial is left out if another build of the cell has none.
     """

@@ -1,4 +1,4 @@
-"""The builds of a cell: which of them count, and which samples intervals and comparisons use.
+"""The builds of a cell: which of them are used, and what the samples for intervals and comparisons are.
 
 If any cell of a run has values from at least two builds, the mean of each build is one sample
 (`statistics/build_samples.py`). A build with a failed trial is left out of a cell if another build of the cell has
@@ -18,7 +18,7 @@ from poolproof.verdicts import has_values
 
 
 def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
-    """Return the trials of each build of a cell, in the order of the builds."""
+    """Return the trials of each of a cell's builds, in build order."""
     builds: dict[int, list[Trial]] = {}
     for trial in trials:
         builds.setdefault(trial.build, []).append(trial)
@@ -26,7 +26,10 @@ def split_builds(trials: Iterable[Trial]) -> list[list[Trial]]:
 
 
 def counting(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Return a cell's trials without the builds that have a failed trial; all trials if every build has one."""
+    """Return a cell's trials, leaving out builds that have a failed trial.
+
+    If every build has one, return all trials.
+    """
     failed = {trial.build for trial in trials if not has_values(trial.verdict)}
     left = tuple(trial for trial in trials if trial.build not in failed)
     return left or tuple(trials)
@@ -53,9 +56,9 @@ def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Sampl
 
 
 def left_out_note(trials: Sequence[Trial], builds: int) -> Finding | None:
-    """Return a note that says which builds of a cell failed and are left out; None if no build is left out.
+    """Return a note that names the failed builds that are left out of a cell, or None if no build is left out.
 
-    `builds`: the number of builds that the campaign asks for.
+    `builds` is the number of builds that the campaign asks for.
     """
     used = {trial.build for trial in counting(trials)}
     failed = [trial for trial in trials if trial.build not in used and not has_values(trial.verdict)]

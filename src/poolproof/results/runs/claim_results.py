@@ -60,7 +60,7 @@ class ClaimResult:
 
 
 class _NoValue(Exception):
-    """A value that the claim needs is missing or unusable."""
+    """Raised if a value that the claim needs is missing or unusable."""
 
 
 class _Cells:
@@ -78,13 +78,16 @@ class _Cells:
         return cell
 
     def prior(self, term: CellValue) -> VariancePrior | None:
-        """Return the typical variance of a metric between trials; None for byte counts, or if cells are too few."""
+        """Return how much a metric typically varies between trials.
+
+        Return None for byte counts, or if there are too few cells.
+        """
         if term.name in COMPARABLE and term.name not in self._priors:
             self._priors[term.name] = metric_prior(self._cells, term.name)
         return self._priors.get(term.name)
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
-        """Return the mean logarithm with the variance between runs added; None if a sample is 0 or less."""
+        """Return the mean logarithm with the variance between runs added, or None if a sample is 0 or less."""
         found = log_mean(samples.values, self.prior(term), resolution=samples.error)
         if found is None or term.name not in COMPARABLE:
             return found
@@ -216,7 +219,7 @@ def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
 
 
 def _samples(term: CellValue, cells: _Cells) -> Samples:
-    """Return one value for each trial that did not fail or, with several builds, the mean of each build."""
+    """Return one value for each trial that did not fail or, if there are several builds, the mean of each build."""
     cell = cells.at(term.layout, term.workload)
     usability = cell.usability(term.name) if term.name in COMPARABLE else None
     if usability is not None and not usability.can_be_ranked:

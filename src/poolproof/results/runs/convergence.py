@@ -28,7 +28,7 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 BuildKey = tuple[CellKey, int]
-"""A cell and the number of a build of its layout."""
+"""A cell and the number of one of its layout's builds."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def stopping_rule(measure: Measure) -> StoppingRule:
 
 
 def priors_among(cells: Iterable[Sequence[Trial]], *, by_build: bool = False) -> VariancePriors:
-    """Return the typical variance between trials, or between builds, computed from these cells of a run."""
+    """Return the typical variance between trials, or between builds, as computed from these cells of a run."""
     means: dict[bool, list[list[float]]] = {True: [], False: []}
     measured = [trials for trials in cells if trials]
     for trials in measured:
@@ -118,7 +118,7 @@ def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
 
 
 def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey, list[Trial]]:
-    """Return the trials of each of these builds, in their original order. Trials of other builds are left out."""
+    """Sort the trials by build, keeping their order. Trials of builds that are not in `keys` are left out."""
     builds: dict[BuildKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         builds.get((trial.cell_key, trial.build), []).append(trial)
@@ -126,7 +126,7 @@ def by_build(trials: Iterable[Trial], keys: Iterable[BuildKey]) -> dict[BuildKey
 
 
 def by_cell(trials: Iterable[Trial], keys: Iterable[CellKey]) -> dict[CellKey, list[Trial]]:
-    """Return the trials of each of these cells, in their original order. Trials of other cells are left out."""
+    """Sort the trials by cell, keeping their order. Trials of cells that are not in `keys` are left out."""
     cells: dict[CellKey, list[Trial]] = {key: [] for key in keys}
     for trial in trials:
         cells.get(trial.cell_key, []).append(trial)
@@ -195,7 +195,7 @@ def _means_of(trials: Iterable[Trial]) -> list[TrialMean]:
 
 
 def _means_of_builds(trials: Iterable[Trial]) -> list[TrialMean]:
-    """Return the mean of each build that has values. Its error comes from the build's trials if there are several."""
+    """Return the mean of each build that has values. If a build has several trials, they determine the mean's error."""
     builds = (_means_of(own) for own in split_builds(trials))
     return [_mean_of_build(own) for own in builds if own]
 
@@ -246,7 +246,7 @@ def _reasons_within(trials: Sequence[Trial]) -> tuple[NotConverged, ...]:
 def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float] | None:
     """Return the lowest and highest value of a metric in any tenth of a cell's trials, in the metric's unit.
 
-    A steady trial without extremes counts with its value. Trials have extremes only for the metric that their workload
+    For a steady trial without extremes, its value is used. Trials have extremes only for the metric that their workload
     is compared by. None if no trial has a value, if the lowest value is 0, or if the rate changed in a trial without
     extremes.
     """
@@ -266,7 +266,7 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
-    """Return the mean logarithm of a cell's samples; None if there are no samples or one of them is 0."""
+    """Return the mean logarithm of a cell's samples, or None if there are no samples or one of them is 0."""
     return log_mean(samples.values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=samples.error)
 
 

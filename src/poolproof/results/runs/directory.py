@@ -102,7 +102,7 @@ class RunDirectory:
             yield
 
     def is_going(self) -> bool:
-        """True if a poolproof process is using the run. Takes a shared lock for a moment to find out."""
+        """True if a poolproof process is using the run. To find out, this takes a shared lock for a moment."""
         try:
             handle = self.root.open_file(".lock", os.O_RDONLY)
             with os.fdopen(handle, "rb") as file:
@@ -151,7 +151,7 @@ class RunDirectory:
     def judged_by(self, trial: Trial) -> tuple[Load, Outcome | None, TrialEvidence] | None:
         """Return the load, the last outcome and the evidence on which a trial's verdict is based.
 
-        None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
+        Return None if the job or the evidence was not saved. Raises a RunError if the evidence is damaged.
         """
         path = self.trial_path(trial.key)
         evidence = path / "evidence.json"
@@ -170,13 +170,13 @@ class RunDirectory:
             raise RunError(f"{evidence} is damaged: {error}", "delete the file; the trial keeps its verdict") from None
 
     def trial_directory(self, key: TrialKey) -> Path:
-        """Return the directory of one trial, and create it if it does not exist."""
+        """Return a trial's directory, creating it if it does not exist."""
         path = self.trial_path(key)
         make_folder(path, root=self.root)
         return path
 
     def trial_path(self, key: TrialKey) -> Path:
-        """Return the directory of one trial, whether it exists or not.
+        """Return the path of a trial's directory, which need not exist.
 
         It is cells/<layout>/<workload>/<n>, or cells/<layout>/<workload>/state=<state>/<n> unless the state is
         `healthy`.
@@ -217,7 +217,7 @@ class RunDirectory:
 
 
 def _refused(path: Path, done: str, error: OSError) -> RunError:
-    """Return the error for a file that this user cannot use, for example because root measured the run."""
+    """Return the error to raise for a file that this user cannot use, for example because root measured the run."""
     whose = "run poolproof as the user who owns the run, or as root: sudo poolproof …"
     return RunError(
         f"{path} cannot be {done}: {error.strerror}",
@@ -249,7 +249,7 @@ def _pretty(value: object) -> bytes:
 
 
 def file_name(name: str) -> str:
-    """Return a name as a path component.
+    """Return a name encoded as a path component.
 
     Brackets, commas and `=` are not changed; `/` and many other characters are percent-encoded.
     """

@@ -66,7 +66,7 @@ class Elimination:
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """Return the layouts that may be the best and that further trials can distinguish."""
+        """Return the layouts that may be the best, leaving out any that further trials cannot distinguish."""
         return tuple(name for name in self.left if name not in self.unsteady)
 
 
@@ -122,7 +122,7 @@ def eliminate(goal_cells: GoalCells, goal: Sequence[str], measure: Measure, prio
 
 
 def _score(cells: Sequence[Sequence[Trial]], priors: VariancePriors, by_build: bool) -> LogMean | None:
-    """Return the mean over the goal's workloads, which have equal weights; None if one of the workloads has no mean."""
+    """Return the mean over the goal's workloads, with equal weights, or None if one of them has no mean."""
     means = [mean for cell in cells if (mean := _log_mean(cell, priors, by_build)) is not None]
     return mixture((1 / len(means), mean) for mean in means) if means and len(means) == len(cells) else None
 

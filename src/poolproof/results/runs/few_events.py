@@ -13,7 +13,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.units import format_duration, format_number_of
 
 TOO_FEW = "too few events"
-"""The words that outputs use as the reason why a percentile is not ranked, compared or used in a claim."""
+"""The words in which outputs say why a percentile is not ranked, compared or used in a claim."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class FewEvents:
 
     @property
     def trial_s(self) -> int | None:
-        """Return the seconds that a trial must last to have enough events, rounded up; None if the rate is unknown."""
+        """Return how many seconds a trial needs for enough events, rounded up, or None if the rate is unknown."""
         return None if self.needed_s is None else math.ceil(self.needed_s)
 
     @property
@@ -45,7 +45,7 @@ class FewEvents:
 
 
 def few_events(trials: Iterable[Trial], metric: MetricId) -> FewEvents | None:
-    """Return the event count of the trial with the fewest events if a percentile needs more; otherwise None.
+    """If a percentile needs more events, return the event count of the trial with the fewest. Otherwise, return None.
 
     Also None for a rate. Trials without event counts, as in older runs, are not checked.
     """

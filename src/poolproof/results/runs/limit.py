@@ -31,7 +31,7 @@ from poolproof.statistics.intervals import mean_interval
 from poolproof.verdicts import has_values
 
 OVER = 1.05
-"""The largest share that can be explained by the usual difference between trials."""
+"""The largest share that the usual differences between trials can explain."""
 
 _LEAST_LOAD = 0.01
 _MISSING = 0.1
@@ -149,9 +149,9 @@ def _of_leaves(value: float, metric: MetricId, leaves: tuple[LeafLimit, ...]) ->
 
 
 def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
-    """Return how a share above `OVER` is possible, or that the share is not significantly above 1.
+    """Explain how a share above `OVER` is possible, or say that the share is not significantly above 1.
 
-    Empty for shares up to `OVER`.
+    Return an empty string for shares up to `OVER`.
     """
     if limit.share <= OVER:
         return ""
@@ -202,7 +202,7 @@ def _missing(cell: Cell) -> float:
 
 
 def _request_bytes(trials: Iterable[Trial]) -> float | None:
-    """Return the mean size in bytes of the disks' requests, not counting flushes; None if there were none."""
+    """Return the mean size in bytes of the disks' requests, not counting flushes, or None if there were no requests."""
     leaves = [leaf for trial in trials if has_values(trial.verdict) for leaf in trial.leaves]
     moved = sum(leaf.read_bytes + leaf.write_bytes for leaf in leaves)
     requests = sum(leaf.read_ios + leaf.write_ios - (leaf.flush_ios or 0) for leaf in leaves)

@@ -35,7 +35,7 @@ class LiveLine:
 
     @property
     def key(self) -> TrialKey:
-        """Return the key of the trial within its run."""
+        """Return the trial's key within its run."""
         return TrialKey(self.layout, self.workload, self.number, self.state)
 
 

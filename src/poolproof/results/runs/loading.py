@@ -49,7 +49,7 @@ class LoadedRun:
 
     @cached_property
     def priors(self) -> Mapping[MetricId, VariancePrior | None]:
-        """Return the typical variance between the trials of a cell, for each metric that was measured."""
+        """Return, for each measured metric, how much the trials of a cell typically vary."""
         return {metric: metric_prior(self.cells, metric) for metric in metrics_of(self.cells)}
 
     @cached_property
@@ -59,7 +59,7 @@ class LoadedRun:
 
     @cached_property
     def states(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the states of each layout of the campaign: those of the campaign, then others that have results."""
+        """Return each layout's states: first the campaign's states, then any others that have results."""
         found = {layout.name: dict.fromkeys(self.campaign.states) for layout in self.campaign.layouts}
         for cell in self.cells:
             if cell.layout in found:
@@ -68,7 +68,7 @@ class LoadedRun:
 
     @cached_property
     def layouts_in_states(self) -> list[str]:
-        """Return the names of the layouts in campaign order, each once for every state, as `CellKey` writes them."""
+        """Return the layouts' names in campaign order, once for each state, as `CellKey` writes them."""
         return [CellKey(layout, "", state).layout_in_state for layout, own in self.states.items() for state in own]
 
     @property
@@ -80,11 +80,11 @@ class LoadedRun:
         return any(cell.by_build for cell in self.cells)
 
     def cell(self, layout: str, workload: str, state: str = HEALTHY) -> Cell:
-        """Return the cell of a layout, a workload and a state. Raises a KeyError if the cell has no trial."""
+        """Return the cell for a layout, a workload and a state. Raises a KeyError if the cell has no trial."""
         return self.by_key[CellKey(layout, workload, state)]
 
     def workload(self, name: str) -> Workload | None:
-        """Return the campaign's workload with this name; None if there is none."""
+        """Return the campaign's workload with this name, or None."""
         return next((workload for workload in self.campaign.workloads if workload.name == name), None)
 
     @property
@@ -100,7 +100,7 @@ class LoadedRun:
 
     @cached_property
     def _wanted_builds(self) -> tuple[BuildKey, ...]:
-        """Return the keys of all builds of cells that the campaign requires."""
+        """Return the keys of all builds of cells that the campaign calls for."""
         return tuple(
             (key, build)
             for key in campaign_cells(self.campaign)
@@ -118,7 +118,10 @@ class LoadedRun:
         return self.record is not _NO_RECORD
 
     def trial_file(self, trial: Trial, name: str) -> bytes:
-        """Return the content of one of the trial's files. Raises an OSError if it does not exist or cannot be read."""
+        """Return the content of one of the trial's files.
+
+        Raises an OSError if the file does not exist or cannot be read.
+        """
         if not self._has_trial_files:
             raise FileNotFoundError(errno.ENOENT, f"{self.path} has no trial files")
         directory = RunDirectory(self.path)
@@ -180,7 +183,7 @@ def _trial_lines(path: Path) -> list[bytes]:
 
 
 def metrics_of(cells: Iterable[Cell]) -> frozenset[MetricId]:
-    """Return the metrics that at least one trial of the cells measured."""
+    """Return every metric that was measured in at least one trial of the cells."""
     all_cells = tuple(cells)
     return frozenset(metric for metric in COMPARABLE if any(cell.values(metric) for cell in all_cells))
 
@@ -226,7 +229,7 @@ class TrialFollower:
         self._offset = 0
 
     def new_trials(self) -> tuple[tuple[Trial, ...], int]:
-        """Return the trials added since the last call, and the number of new lines that could not be read."""
+        """Return the trials that were added since the last call, and the number of new lines that could not be read."""
         try:
             text = read_end(self.path, self._offset)
         except OSError:
@@ -240,7 +243,7 @@ class TrialFollower:
 def read_lines(lines: Iterable[bytes]) -> tuple[tuple[Trial, ...], Mapping[tuple[str, str], list[int]]]:
     """Decode lines of trials.jsonl.
 
-    Returns the trials, and the numbers of unreadable lines by error message and hint.
+    Return the trials and, for each error message with its hint, the number of lines that could not be read.
     """
     found: list[Trial] = []
     refused: dict[tuple[str, str], list[int]] = {}

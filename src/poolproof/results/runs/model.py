@@ -22,7 +22,7 @@ Value = TypeVar("Value")
 
 
 def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
-    """Add a field for each metric without one, so that a new metric needs only a row in `METRICS`."""
+    """Add a field for every metric that lacks one, so that a new metric needs only a row in `METRICS`."""
     for metric in METRICS:
         if metric.field not in kind.__annotations__:
             kind.__annotations__[metric.field] = float | None
@@ -59,7 +59,7 @@ class TrialMetrics:
     writes: int | None = None
 
     def events(self, metric: MetricId) -> int | None:
-        """Return the number of latencies behind a percentile, or of the I/Os behind a rate; None if it is unknown."""
+        """Return how many latencies a percentile is based on, or how many I/Os a rate is based on. None if unknown."""
         field = metric_of(metric).events_field
         counted: int | None = None if field is None else getattr(self, field)
         return counted
@@ -71,7 +71,7 @@ class TrialMetrics:
 
 
 class TrialKey(NamedTuple):
-    """The key of a trial within its run. `number` counts from 1 within the cell."""
+    """A trial's key within its run. `number` counts from 1 within the cell."""
 
     layout: str
     workload: str
@@ -80,7 +80,7 @@ class TrialKey(NamedTuple):
 
     @property
     def cell(self) -> CellKey:
-        """Return the key of the trial's cell."""
+        """Return the key of the cell that the trial belongs to."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property
@@ -175,12 +175,12 @@ class Trial:
 
     @property
     def key(self) -> TrialKey:
-        """Return the key of the trial within its run."""
+        """Return the trial's key within its run."""
         return TrialKey(self.layout, self.workload, self.number, self.state)
 
     @property
     def cell_key(self) -> CellKey:
-        """Return the key of the trial's cell."""
+        """Return the key of the cell that the trial belongs to."""
         return CellKey(self.layout, self.workload, self.state)
 
     def result(self, metric: MetricId | None = None) -> MetricResult:
@@ -203,7 +203,7 @@ class Trial:
 
     @property
     def counted_s(self) -> float:
-        """Return for how many seconds the trial's I/Os were counted; 0 if unknown."""
+        """Return how many seconds of the trial's I/O were counted, or 0 if unknown."""
         if self.settling is not None:
             return max(0.0, self.settling.ran_s - self.settling.warmup_s)
         return self.seconds.get("fio", 0.0)
@@ -245,14 +245,14 @@ class TrialEvidence(Evidence):
 
 
 def trial_evidence(case: Case) -> TrialEvidence:
-    """Return the content of evidence.json for a case."""
+    """Return the content of evidence.json for this case."""
     evidence = case.evidence or Evidence(None)
     return TrialEvidence(**vars(evidence), target=case.target, cold=case.cold, asked_s=case.asked_s)
 
 
 @dataclass(frozen=True)
 class RunLab:
-    """The lab that a run starts. `zfs` is the OpenZFS series; `acceleration` is `auto`, `kvm` or `tcg`."""
+    """The lab that a run starts. `zfs` is its OpenZFS series, and `acceleration` is `auto`, `kvm` or `tcg`."""
 
     zfs: str
     ram_bytes: int

@@ -39,8 +39,8 @@ def resolution_of(trials: Iterable[Trial], metric: MetricId) -> Resolution:
     """Return the coarsest resolution among these trials.
 
     A rate can be off by one I/O, or by 1 ms of the trial's length. Trials of older runs and of some imports lack the
-    number of I/Os or the length. A latency is known to the width of its histogram bin. No value is assumed to be more
-    precise than 1 part in 10,000.
+    number of I/Os or the length. A latency is known only to the width of its histogram bin. No value is assumed to be
+    more precise than 1 part in 10,000.
     """
     if not metric_of(metric).is_rate:
         share = coarsest_bin(trials)

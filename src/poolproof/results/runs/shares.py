@@ -1,4 +1,4 @@
-"""The bytes of a cell: the byte accounting summed over its trials, and the share of each disk."""
+"""A cell's bytes: the byte accounting summed over its trials, and the share of each disk."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,10 @@ def with_values(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
-    """Return the byte accounting of a cell with these trials; None if all trials failed or none has byte accounting."""
+    """Return the byte accounting of a cell with these trials.
+
+    Return None if all trials failed or none has byte accounting.
+    """
     accounts = [trial.account for trial in with_values(trials) if trial.account is not None]
     if not accounts:
         return None
@@ -59,7 +62,7 @@ def account_sum(trials: Sequence[Trial]) -> AccountSum | None:
 
 
 def leaf_shares(trials: Sequence[Trial]) -> tuple[LeafShare, ...]:
-    """Return the shares of each disk in a cell with these trials. Failed trials count only for the stored bytes."""
+    """Return each disk's shares in a cell with these trials. Of failed trials, only the stored bytes are counted."""
     uses: dict[str, list[LeafUse]] = {}
     for leaf in (leaf for trial in with_values(trials) for leaf in trial.leaves):
         uses.setdefault(leaf.device, []).append(leaf)

@@ -34,7 +34,7 @@ from poolproof.statistics.two_groups import ValueGroup, groups_of
 from poolproof.verdicts import Verdict, counts, worst
 
 Widening = Callable[[CellKey, MetricId, LogMean], LogMean]
-"""Adds the variance between runs to the mean of a cell's metric if that variance is known from earlier runs."""
+"""Adds the variance between runs to the mean of a cell's metric, if earlier runs have revealed that variance."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Cell:
 
     @property
     def key(self) -> CellKey:
-        """Return the key of the cell within its run."""
+        """Return the cell's key within its run."""
         return CellKey(self.layout, self.workload, self.state)
 
     @property
@@ -111,7 +111,7 @@ class Cell:
 
     @property
     def disagrees(self) -> bool:
-        """True if the trials differ by more than the variation within each can explain.
+        """True if the trials differ by more than the variation within each of them explains.
 
         The mean may still be precise.
         """
@@ -134,7 +134,7 @@ class Cell:
 
     @property
     def warmup_s(self) -> float | None:
-        """Return the longest warm-up of the trials in seconds; None if the trials ran for a fixed time."""
+        """Return the longest warm-up of any trial in seconds, or None if the trials ran for a fixed time."""
         return max((trial.settling.warmup_s for trial in self.trials if trial.settling is not None), default=None)
 
     @property
@@ -177,18 +177,21 @@ class Cell:
         return self.figure if result.values == self.values() else result.interval
 
     def usability(self, metric: MetricId | None = None) -> Usability:
-        """Return what the result for a metric may be used for, by default for the workload's own metric."""
+        """Return what a metric's result may be used for. By default, the metric is the workload's own."""
         result = self.result(metric)
         causes = () if result.counts else self.reasons(metric)
         return Usability(result.verdict, causes, self.few_events(metric), not self.did_not_converge, self.unsteady)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return why a percentile has too few events to be compared; None for a rate, or if it has enough."""
+        """Return how a percentile's events fall short of what a comparison needs.
+
+        None for a rate, or if there are enough events.
+        """
         return few_events(self.trials, metric or self.metric)
 
     @property
     def too_few(self) -> Mapping[MetricId, FewEvents]:
-        """Return the measured percentiles that have too few events to be precise, with what is missing."""
+        """Return the measured percentiles that have too few events to be precise, and for each what is missing."""
         found = {metric.id: self.few_events(metric.id) for metric in METRICS if not metric.is_rate}
         return {metric: few for metric, few in found.items() if few is not None}
 
@@ -197,7 +200,7 @@ class Cell:
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings of all trials on a metric, each rule once, strongest first."""
+        """Return what all trials found about a metric: each rule once, strongest first."""
         found = [finding for trial in self.trials for finding in trial.findings_on(metric)]
         return _strongest([*found, *([self.left_out] if self.left_out else [])])
 
@@ -217,12 +220,15 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` of the metrics that claims name. The campaign does not ask about the others."""
+        """Return the part of `other_verdicts` that is about metrics in claims.
+
+        The campaign does not ask about the others.
+        """
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
     def distinct_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return `other_verdicts` without the metrics of one direction that repeat those of both directions."""
+        """Return `other_verdicts` without metrics of one direction that only repeat those of both directions."""
         return self._other_verdicts_of(lambda metric: not self.is_repeated(metric))
 
     def _other_verdicts_of(self, is_wanted: Callable[[MetricId], bool]) -> tuple[OtherVerdict, ...]:
@@ -230,11 +236,11 @@ class Cell:
         return tuple(each for each in wanted if each.metrics)
 
     def values(self, metric: MetricId | None = None) -> tuple[float, ...]:
-        """Return a metric's values in the trials that did not fail, by default for the workload's own metric."""
+        """Return a metric's value in each trial that did not fail. By default, the metric is the workload's own."""
         return self.result(metric).values
 
     def is_repeated(self, metric: MetricId) -> bool:
-        """True if this is a metric of reads or writes alone with the same values and verdict as the metric of both."""
+        """True if this metric covers only one direction, and has the same values and verdict as the metric of both."""
         if (both := metric_of(metric).of_both) is None:
             return False
         one, all_ios = self.result(metric), self.result(both)
@@ -254,7 +260,7 @@ class Cell:
 
     @property
     def builds(self) -> int:
-        """Return the number of builds whose trials count."""
+        """Return the number of builds whose trials are used."""
         return len(split_builds(self.trials))
 
     def groups(self) -> tuple[ValueGroup, ...]:
@@ -309,7 +315,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 
 
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
-    """Return the mean without adding the variance between runs. The result then applies to this run only."""
+    """Return the mean without adding the variance between runs, so the result applies to this run only."""
     return mean
 
 
@@ -391,7 +397,7 @@ def _figure(
 
 
 def _strongest(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the strongest finding of each rule, strongest first."""
+    """Return each rule's strongest finding, strongest first."""
     by_rule: dict[str, Finding] = {}
     for finding in sorted(findings, key=lambda finding: finding.rank):
         by_rule.setdefault(finding.rule, finding)

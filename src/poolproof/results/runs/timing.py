@@ -32,7 +32,7 @@ def took(trials: Sequence[Trial], begun_s: float) -> Took:
     `begun_s`, in seconds since 1970, is when the first build began; if it is between two trials, it is when the run was
     resumed. The gap between two trials of the same build is the time for saving the result. The gap between trials of
     two builds is the time for the second build, unless it is so long that the run was probably stopped and resumed. If
-    a layout could not be built, its build lasts until its trials fail.
+    a layout could not be built, its build is taken to last until its trials fail.
     """
     known = [trial for trial in trials if trial.begun_at]
     if not any(trial.seconds for trial in known):
@@ -65,7 +65,7 @@ def paid_s(past: Took, trials: Iterable[Trial]) -> float:
 
 
 def _gap_s(a: Trial, b: Trial, begun_s: float) -> float:
-    """Return the seconds between two trials: from the end of `a`, or from a resume after it, to the start of `b`."""
+    """Return the seconds between two trials: from the end of `a` (or from a later resume) to the start of `b`."""
     ended_s, next_s = end_s(a), begin_s(b)
     return next_s - (begun_s if ended_s < begun_s <= next_s else ended_s)
 

@@ -29,7 +29,10 @@ def check_trusted(path: Path) -> None:
 
 
 def distrust(real: Path) -> str | None:
-    """Return why a run directory is not trusted; None if it is. `real` is a path without symbolic links."""
+    """Return the reason not to trust a run directory, or None if it is trusted.
+
+    `real` is a path without symbolic links.
+    """
     try:
         for parent in reversed(real.parents):
             if (reason := _parent_fault(parent)) is not None:
@@ -64,7 +67,7 @@ def _fault(path: Path, *, is_folder: bool) -> str | None:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """True if the group or others can write. Root's group and a group with the same ID as the owner do not count.
+    """True if the group or others can write. Root's group and a group with the same ID as the owner are ignored.
 
     A group with the owner's ID is assumed to be private.
     """
@@ -73,7 +76,7 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _trusted() -> frozenset[int]:
-    """Return the user IDs that are trusted: root, the user of this process and, under sudo, the user who called it."""
+    """Return the IDs of the trusted users: root, the user of this process and, under sudo, the user who called it."""
     caller = os.environ.get("SUDO_UID", "")
     called_by = {int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set()
     return frozenset({0, os.geteuid()} | called_by)

@@ -29,7 +29,7 @@ class Usability:
 
     @property
     def can_be_ranked(self) -> bool:
-        """True if the result is valid and has enough events to be ranked, compared or claimed."""
+        """True if the result is valid and has enough events to be ranked, compared or used in a claim."""
         return self.counts and self.few is None
 
     @property
@@ -51,5 +51,5 @@ class Usability:
 
     @property
     def too_few(self) -> str:
-        """Return text that says that a percentile has too few events and how many it needs; empty if it has enough."""
+        """Say that a percentile has too few events, and how many it needs. Empty if it has enough."""
         return "" if self.few is None else f"{TOO_FEW}: {self.few.sentence}"
