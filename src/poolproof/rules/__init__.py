@@ -1,1 +1,1 @@
-"""The rules, one file per pitfall, and the judge, which derives a verdict from their findings."""
+"""The rules, one file for each pitfall, and the judge, which turns their findings into a verdict."""

@@ -1,4 +1,4 @@
-"""The disks move more data than fio does."""
+"""The disks move more data than fio asked for."""
 
 from poolproof.rules.flow import Flow, reads, writes
 from poolproof.rules.model import Case, Finding, Findings, Rule, linux_source, notes, zfs_issue

@@ -46,8 +46,9 @@ def _in_job(case: Case) -> Findings:
 
 
 def _only_fills_the_cache(jobs: list[LoadPart]) -> bool:
-    """True if the jobs only do buffered writes. The kernel writes the data to the disk later, at a depth that it
-    chooses.
+    """True if the jobs only do buffered writes.
+
+    The kernel writes the data to the disk later, at a depth of its own choice.
     """
     return all(job.writes and not job.reads and not job.direct for job in jobs)
 
@@ -68,7 +69,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Return direct=1, which libaio needs, or iodepth=1 on ZFS and for block sizes that rule out direct I/O."""
+    """Return direct=1, which libaio needs. On ZFS, or if the block size rules out direct I/O, return iodepth=1."""
     takes_direct = not is_zfs(case.target) and job.block_bytes % _SECTOR == 0
     return {"buffered": None, "direct": "1"} if takes_direct else {"iodepth": "1"}
 

@@ -29,7 +29,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _background(case: Case, flow: Flow | None, verb: str, rate: float, size: float) -> Findings:
-    """Yield a finding if background I/O of `size` bytes in the window is more than 5 % of the counted bytes."""
+    """Yield a finding if background I/O (`size` bytes in the window) makes up more than 5 % of the counted bytes."""
     if flow is None or size <= _SHARE * flow.counted_bytes or not flow.in_order:
         return
     rest = (flow.counted_bytes - size) / flow.expected_bytes

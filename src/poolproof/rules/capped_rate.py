@@ -1,4 +1,4 @@
-"""A rate that is limited by the job itself."""
+"""A rate that the job itself limits."""
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import METRICS
@@ -38,9 +38,9 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
-    """Return the share of the run time, at most 1, during which thinktime paused each clone.
+    """Return the share of the run time, at most 1, that each clone spent paused by thinktime.
 
-    fio pauses after every `thinktime_blocks` I/Os, counting both directions. If only `thinktime_iotime` is set, it
+    fio pauses after every `thinktime_blocks` I/Os and counts both directions. If only `thinktime_iotime` is set, fio
     pauses after doing I/O for that time instead (handle_thinktime).
     """
     fio = fio_job(job)
@@ -55,9 +55,9 @@ def _paused_share(job: LoadPart, part: ReportedDirection) -> float:
 
 
 def _most(job: LoadPart, option: str, part: ReportedDirection) -> float | None:
-    """Return the limit of one direction, summed over the clones that the result covers; None without a limit.
+    """Return the limit of one direction, summed over the clones that the result covers, or None if there is no limit.
 
-    A list gives the limits for reads, writes and trims. A value that is missing is the same as the one before it.
+    A list gives the limits for reads, writes and trims. A missing value repeats the one before it.
     """
     fio = fio_job(job)
     values = [value for value in (fio.text(option) or "").split(",") if value.strip()]

@@ -1,4 +1,4 @@
-"""A comparison of the disks' flushes with the syncs that fio counted."""
+"""Compares the flushes that the disks got with the syncs that fio counted."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from poolproof.rules.reported import each_sync_has_data
 class Commits:
     """The syncs that had data to write, and the requests that made data durable.
 
-    `needed` is the smallest number of such requests that the syncs need. It is lower than `syncs` with several clones,
-    because one flush can serve a sync of each of them. `durable` is the number that was counted; None if the kernel
+    `needed` is the smallest number of such requests that can serve the syncs. It is lower than `syncs` with several
+    clones, because one flush can serve a sync of each of them. `durable` is the counted number, or None if the kernel
     does not count the flushes of a disk.
     """
 
@@ -23,15 +23,18 @@ class Commits:
 
     @property
     def ratio(self) -> float | None:
-        """The durable requests that were counted, divided by those needed; None if unknown or if nothing was synced."""
+        """The counted durable requests divided by the needed ones.
+
+        None if either is unknown or if nothing was synced.
+        """
         return None if self.durable is None or not self.needed else self.durable / self.needed
 
 
 def commits(case: Case) -> Commits | None:
-    """Compare syncs with flushes; None if nothing was counted, or if the disks' write caches are unknown.
+    """Compare syncs with flushes.
 
-    A disk without a volatile write cache gets no flushes. Its writes count instead, because each is durable when it
-    completes.
+    Return None if nothing was counted, or if the disks' write caches are unknown. A disk without a volatile write cache
+    gets no flushes. Its writes are counted instead, because each is durable when it completes.
     """
     if case.outcome is None or case.target is None or case.target.write_through is None:
         return None
@@ -47,11 +50,11 @@ def commits(case: Case) -> Commits | None:
 
 
 def _syncs(case: Case, reported: PartOutcome) -> int:
-    """Return the number of syncs that had data to write; 0 if the job requests no syncs.
+    """Return how many syncs had data to write, or 0 if the job requests no syncs.
 
-    fio 3.x can report 0 syncs for psync, so the number of sync latency samples is used if it is higher. If some syncs
-    may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes, and none if each write
-    is itself synchronous.
+    fio 3.x can report 0 syncs for psync, so if there are more sync latency samples than that, their number is used
+    instead. If some syncs may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes,
+    and none if each write is itself synchronous.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

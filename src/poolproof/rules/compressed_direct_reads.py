@@ -23,7 +23,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _shrinks(case: Case, part: LoadPart) -> bool:
-    """True if btrfs stored compressed extents: the data compresses, and its writes were buffered."""
+    """True if btrfs compressed the extents: the data is compressible, and its writes were buffered."""
     kernel = case.target.kernel if case.target else None
     if part.direct and (kernel is None or kernel < _BUFFERS_DIRECT_WRITES):
         return False  # btrfs_new_extent_direct never compresses

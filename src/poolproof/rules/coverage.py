@@ -35,7 +35,7 @@ _MAY_BE_SPLIT = 64 * 1024  # smaller I/Os are not split: the smallest usual max_
 
 @dataclass(frozen=True)
 class Coverage:
-    """One way to count the disks' work: fio's I/Os, the work that they need, and the work that was counted.
+    """One way to count the disks' work: how many I/Os fio did, how much work they need, and how much was counted.
 
     `counted_text` describes the counted work in messages: "94 requests".
     """
@@ -55,7 +55,7 @@ class Coverage:
 
     @property
     def is_proof(self) -> bool:
-        """True if enough I/Os had their own work at the disks to prove IOPS and latencies."""
+        """True if enough I/Os caused their own work at the disks to prove IOPS and latencies."""
         return self.ratio >= REQUESTS_OF_EACH
 
     @property
@@ -67,8 +67,8 @@ class Coverage:
 def random_reads(case: Case) -> Coverage | None:
     """Compare the random reads that should be cold with the disks' work.
 
-    If the work is counted in several ways, the way with the lowest ratio is returned. None if there are no such reads,
-    or if nothing was counted.
+    If the work was counted in several ways, return the comparison with the lowest ratio. Return None if there are no
+    such reads, or if nothing was counted.
     """
     found = account(case)
     random = [part for part, job in _of(case, "read") if job is not None and job.is_random]
@@ -101,7 +101,7 @@ def _counts(case: Case, found: Account, random: list[ReportedDirection], ios: in
 
 
 def _record_bytes(case: Case) -> int | None:
-    """Return how many bytes ZFS reads as a unit; None on other file systems.
+    """Return how many bytes ZFS reads at a time, or None on other file systems.
 
     A file that is smaller than a record is a single block.
     """
@@ -120,7 +120,7 @@ def _of(case: Case, kind: Kind) -> Iterator[tuple[ReportedDirection, LoadPart | 
 def counted_requests(case: Case, kind: Kind) -> int | None:
     """Return the leaf devices' requests in one direction, including merged requests but not flushes.
 
-    None if they were not counted: the leaf devices moved bytes, but the counters show no request.
+    None if the counters show no request although the leaf devices moved bytes.
     """
     found, reads = account(case), kind == "read"
     requests = sum(leaf.read_ios if reads else leaf.write_ios for leaf in case.leaves)
@@ -162,7 +162,7 @@ def reads_reach_disks(case: Case) -> bool:
 
 
 def writes_reach_disks(case: Case) -> bool:
-    """True if the disks did separate work for each copy of each write before fio ended.
+    """True if, before fio ended, the disks did separate work for each copy of each write.
 
     A committed write may share its request with the writes of other clones that commit at the same time: the journal of
     a file system and the intent log of ZFS write them together. Writes of whole ZFS records need no separate requests,
@@ -179,11 +179,11 @@ def writes_reach_disks(case: Case) -> bool:
 
 
 def data_write_requests(case: Case) -> int | None:
-    """Return the write requests, without those that btrfs needs for its metadata; None if they were not counted.
+    """Return the number of write requests, excluding btrfs's metadata, or None if they were not counted.
 
     btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
-    writes change many tree blocks, and the requests for these would make up for data that was combined or overwritten
-    in RAM. The bytes beyond the data show the minimum number of tree blocks. If writes leave RAM one by one, nothing is
+    writes change many tree blocks, and their requests would hide that data was combined or overwritten in RAM. The
+    bytes beyond the data show how many tree blocks there were at least. If writes leave RAM one by one, nothing is
     subtracted.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
@@ -198,13 +198,13 @@ def data_write_requests(case: Case) -> int | None:
 
 
 def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of btrfs's metadata blocks (16 KiB if the run did not record it); None without btrfs."""
+    """Return the size of btrfs's metadata blocks: 16 KiB if the run did not record it, None without btrfs."""
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 
 
 def write_requests_needed(case: Case) -> float | None:
-    """Return how many requests the writes need on all disks together; None if the job of a result is unknown."""
+    """Return how many requests the writes need on all disks together, or None if the job of a result is unknown."""
     needed, record = 0.0, _record_bytes(case)
     for part, job in _of(case, "write"):
         if job is None:
@@ -217,7 +217,7 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return the smallest number of requests that one write needs on all disks together: the write amplification.
+    """Return how many requests one write needs at least, on all disks together: the write amplification.
 
     A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
     two separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes to a
@@ -230,7 +230,7 @@ def _copies(case: Case, *, of_commits: bool) -> float:
 
 
 def writes_wait_for_disks(case: Case) -> bool:
-    """True if each write returned only after its data had left RAM, so that its latency is that of the disks."""
+    """True if each write returned only after its data had left RAM, so its latency is the disks' latency."""
     jobs = [job for _, job in _of(case, "write")]
     return all(
         job is not None and (job.writes_are_synchronous or writes_go_past_ram(case, job) is True) for job in jobs
@@ -240,7 +240,7 @@ def writes_wait_for_disks(case: Case) -> bool:
 def random_reads_in_order(case: Case) -> bool:
     """True if the disks' work covers the random reads that should be cold, or if there are none.
 
-    If the work was not counted: true only if the reads bypass RAM, or if RAM is part of what is measured.
+    If the work was not counted, this is true only if the reads bypass RAM, or if RAM is part of what is measured.
     """
     found = random_reads(case)
     if found is not None:
@@ -252,6 +252,6 @@ def random_reads_in_order(case: Case) -> bool:
 def proves(case: Case) -> bool:
     """True if the byte accounting and the requests of random reads prove where the data went.
 
-    Findings on the job that are about caches are then dropped.
+    If so, findings about caches that come from the job alone are dropped.
     """
     return bytes_prove(case) and (cold_reads(case) is None or random_reads_in_order(case))

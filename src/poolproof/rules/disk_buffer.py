@@ -1,4 +1,4 @@
-"""Random I/O on data that fits in the buffer of a rotational disk."""
+"""Random I/O on data that fits in a hard disk's buffer."""
 
 from functools import partial
 
@@ -28,7 +28,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if the rate is higher than seeks allow. At a lower rate, the buffer served few I/Os."""
+    """Yield a finding if the rate is higher than seeks allow.
+
+    At lower rates, the buffer cannot have served many I/Os.
+    """
     for kind in _KINDS:
         size, disks = _covered(case, kind), case.target.disks if case.target else None
         if size is None or not disks or case.outcome is None:
@@ -47,7 +50,7 @@ def _in_result(case: Case) -> Findings:
 def _covered(case: Case, kind: Kind) -> float | None:
     """Return how many bytes of each rotational disk the random reads or writes cover.
 
-    None if that is unknown, or if the buffer of a disk cannot hold the bytes or cannot serve the jobs.
+    None if that is unknown, or if some disk's buffer is too small for the bytes or cannot serve the jobs.
     """
     target, size = case.target, case.load.unique_bytes
     if target is None or not target.rotational or not target.disks or size is None or size > _MAYBE * target.disks:
@@ -56,10 +59,10 @@ def _covered(case: Case, kind: Kind) -> float | None:
 
 
 def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
-    """True if the buffer of a disk can serve random I/Os of the job.
+    """True if a disk's buffer can serve the job's random I/Os.
 
-    Reads count only if they should be cold. Writes count only if they bypass RAM and are acknowledged before they are
-    on the medium, which is not the case with frequent syncs or on disks without a write cache.
+    Reads are included only if they should be cold. Writes are included only if they bypass RAM and are acknowledged
+    before they reach the medium. With frequent syncs, or on a disk without a write cache, they are not.
     """
     if not job.is_random:
         return False

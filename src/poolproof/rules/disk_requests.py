@@ -13,7 +13,7 @@ _UPDATE_S = 0.5  # fio reads the statistics four times per second, so the end of
 
 @dataclass(frozen=True)
 class Requests:
-    """The number of fio's I/Os in one direction, and the maximum number of them that can have reached the disks.
+    """How many I/Os fio did in one direction, and how many of them can have reached the disks at most.
 
     `reached` is an upper bound: it includes merged requests, the file layout, the ramp, and the I/Os of all groups of
     jobs.
@@ -33,9 +33,9 @@ class Requests:
 
 
 def disk_requests(outcome: Outcome | None, kind: Kind) -> Requests | None:
-    """Return the I/Os and requests of one direction; None if fio did not report them or ran for less than 2 s.
+    """Return the I/Os and requests of one direction, or None if fio did not report them or ran for less than 2 s.
 
-    Also None if all statistics are 0, because the counters of some devices do not work.
+    Also None if every statistic is 0, because some devices' counters do not work.
     """
     seconds = lasted_s(outcome)
     if outcome is None or not outcome.disks or seconds is None or seconds < _SHORTEST_S:

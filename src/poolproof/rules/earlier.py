@@ -1,4 +1,4 @@
-"""What earlier jobs did to the files of a job: earlier jobs of the same run, and earlier runs in the same text."""
+"""How earlier jobs left a job's files: earlier jobs of the same run, and of earlier runs in the same text."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,11 +7,11 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case
 
 MANY_PASSES = 3
-"""After this many passes of random writes without a map of the blocks, 1/e³ = 5 % of the blocks are still unwritten."""
+"""With no map of the blocks, 1/e³ = 5 % of them are still unwritten after this many passes of random writes."""
 
 
 def before(case: Case, job: LoadPart) -> tuple[LoadPart, ...]:
-    """Return the jobs that ended before this one started: those of earlier runs, and of earlier phases of this run."""
+    """Return the jobs that ended before this one started: jobs of earlier runs, and of earlier phases of this run."""
     found = [part for load in case.earlier for part in load.parts]
     for phase in case.load.phases:
         if any(part is job for part in phase):
@@ -29,7 +29,7 @@ def writers_of(case: Case, job: LoadPart) -> Iterator[LoadPart]:
 
 
 def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
-    """Return the program that prepared one of the job's files; None if there is none.
+    """Return the program that prepared one of the job's files, or None.
 
     `paths` maps each prepared file to its program.
     """
@@ -39,7 +39,7 @@ def prepared_by(job: LoadPart, paths: Mapping[str, str]) -> str | None:
 
 
 def was_filled(case: Case, job: LoadPart) -> bool:
-    """True if an earlier job wrote, or laid out, every byte that this job covers in its files."""
+    """True if an earlier job wrote, or laid out, every byte that this job uses in its files."""
     return any(_fills(part) and _covers(part, job) for part in _touching(case, job))
 
 
@@ -56,14 +56,14 @@ def _fills(part: LoadPart) -> bool:
 
 
 def is_cut_short(part: LoadPart) -> bool:
-    """True if a time limit or io_size may end the job before it has written its whole file."""
+    """True if a time limit or io_size may end the job before it has written the whole file."""
     if part.io_size_bytes and part.size_bytes and part.io_size_bytes < part.size_bytes:
         return True
     return part.runtime_s is not None
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if random writes of the job's size leave out some blocks.
+    """True if the job's random writes, up to its size, leave some blocks unwritten.
 
     This happens if the offsets are not uniform, or if fio keeps no map of the blocks written and makes fewer than 3
     passes.
@@ -77,14 +77,14 @@ def skips_blocks(part: LoadPart) -> bool:
 
 
 def writes_again(part: LoadPart) -> bool:
-    """True if the random writes are uniform and start over until the time is up: they then reach most blocks."""
+    """True if the random writes are uniform and start over until the time is up, so they reach most blocks."""
     return part.time_based and (fio_job(part).text("random_distribution") or "random").strip() == "random"
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:
     """True if the earlier job `part` covers every extent of `job`.
 
-    If two extents have different scales, only their starts are compared.
+    If two extents have different scales, only their starting points are compared.
     """
     return all(
         any(

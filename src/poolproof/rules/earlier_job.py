@@ -31,7 +31,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _may_be_memory(case: Case) -> bool:
-    """True if the reads were faster than those of a disk, and the file is not larger than the RAM of most servers."""
+    """True if the reads were faster than any disk, and the file is no larger than the RAM of most servers."""
     if (case.load.unique_bytes or 0) >= _LARGE_BYTES:
         return False
     if (bandwidth_bytes(case.outcome, "read") or 0.0) >= _DISK_RATE:

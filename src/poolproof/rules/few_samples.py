@@ -1,4 +1,4 @@
-"""Percentiles of too few I/Os."""
+"""Percentiles from too few I/Os."""
 
 from poolproof.load.model import LoadPart
 from poolproof.load.outcome import Latency, PartOutcome
@@ -24,7 +24,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _ios(job: LoadPart) -> int | None:
-    """Return how many I/Os each clone will issue; None if that is unknown or if the job measures no latency."""
+    """Return how many I/Os each clone will issue. None if that is unknown or if the job measures no latency."""
     if job.time_based or not (job.reads or job.writes) or not job.measures_latency:
         return None
     size = job.io_size_bytes or job.size_bytes
@@ -32,7 +32,7 @@ def _ios(job: LoadPart) -> int | None:
 
 
 def _highest_percentile(job: LoadPart) -> float | None:
-    """Return the highest value of `percentile_list` below 100; None if there is none."""
+    """Return the highest value below 100 in `percentile_list`, or None if there is none."""
     try:
         asked = [float(part) for part in (fio_job(job).text("percentile_list") or "").split(":") if part.strip()]
     except ValueError:
@@ -54,7 +54,7 @@ def _syncs_timed(case: Case, result: PartOutcome) -> Finding | None:
 def _timed(latency: Latency | None, noun: str, fewest: int) -> Finding | None:
     """Return a finding if the p99 has too few samples.
 
-    Fewer than `fewest` samples are ignored, because end_fsync alone causes one sync.
+    If there are fewer than `fewest`, return nothing, because end_fsync alone causes one sync.
     """
     samples = latency.samples if latency and latency.percentiles_ns else None
     if samples is None or not fewest <= samples < _FOR_P99:

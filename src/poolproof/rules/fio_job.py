@@ -1,4 +1,4 @@
-"""Access to the fio job of a load part, for rules about fio itself.
+"""Gives rules about fio the fio job behind a load part.
 
 If another load generator runs the part, the returned job has no options.
 """
@@ -11,5 +11,5 @@ __all__ = ["fio_job", "is_fio_job"]
 
 
 def is_fio_job(part: LoadPart) -> bool:
-    """True if fio runs the part. If so, fio's defaults apply to options that are not set."""
+    """True if fio runs the part, so fio's defaults apply to options that are not set."""
     return isinstance(part.source, Job)

@@ -1,7 +1,7 @@
-"""Byte accounting for the rules: the bytes that fio moved, and those that the disks should have moved and did move.
+"""Byte accounting for the rules: how many bytes fio moved, how many the disks should have moved, and how many they did.
 
-`tolerances.py` has the lowest ratios of counted to expected bytes that are within bounds, and the ratio below which a
-result is refuted.
+`tolerances.py` has the lowest acceptable ratios of counted to expected bytes, and the ratio below which a result is
+refuted.
 """
 
 import math
@@ -23,9 +23,8 @@ _PAGE, _SECTOR = 4096, 512
 class Flow:
     """One direction of the byte accounting: bytes moved by fio, expected at the disks, and counted at the disks.
 
-    `least` is the lowest ratio of counted to expected bytes that is within bounds. With `of_all_work`, the expected
-    bytes are all that the disks wrote until the final flush, and the counted bytes are those written when the load
-    ended.
+    `least` is the lowest acceptable ratio of counted to expected bytes. With `of_all_work`, the expected bytes are all
+    that the disks wrote until the final flush, and the counted bytes are those written when the load ended.
     """
 
     moved_bytes: int
@@ -59,7 +58,7 @@ class Flow:
     def expected(self) -> str:
         """The expected bytes as text.
 
-        It contains the factor if fio moved a different number of bytes: `4.00 GiB (2 × 2.00 GiB)`.
+        If fio moved a different number of bytes, the factor is added: `4.00 GiB (2 × 2.00 GiB)`.
         """
         if self.of_all_work:
             return f"the {format_size(self.expected_bytes)} that they had written by the end of the final flush"
@@ -81,9 +80,9 @@ class Flow:
 
 
 def account(case: Case) -> Account | None:
-    """Return the byte accounting; None without evidence, or if the I/O of a leaf device was not counted.
+    """Return the byte accounting, or None if there is no evidence or a leaf device's I/O was not counted.
 
-    Writes to ZFS's cache devices are left out: they are copies of data that is in the pool.
+    Writes to ZFS's cache devices are left out, because they only copy data that is in the pool.
     """
     found = case.evidence.account if case.evidence and case.leaves and not uncounted(case) else None
     devices = case.zfs.cache_devices if case.zfs else ()
@@ -108,7 +107,7 @@ def uncounted(case: Case) -> tuple[str, ...]:
 def reads(case: Case) -> Flow | None:
     """Compare what fio read with what the leaf devices read.
 
-    None if fio read nothing or a leaf device was not counted.
+    Return None if fio read nothing or a leaf device was not counted.
     """
     found = account(case)
     if found is None or not found.fio_read_bytes:
@@ -118,7 +117,7 @@ def reads(case: Case) -> Flow | None:
 
 
 def cold_reads(case: Case) -> Flow | None:
-    """Return `reads`; None if RAM is part of what is measured."""
+    """Return `reads`, or None if RAM is part of what is measured."""
     return reads(case) if case.cold else None
 
 
@@ -131,9 +130,9 @@ def lost_reads(case: Case) -> Flow | None:
 def writes(case: Case) -> Flow | None:
     """Compare the writes expected at the leaf devices with what the leaf devices had written after the flush.
 
-    The expected bytes are fio's writes × the expected write amplification. Log records do not count as data of a pool:
-    the bytes of log vdevs are left out, and so are those of the intent log on the pool's own disks if all data was
-    synced when fio ended. None if fio wrote nothing or a leaf device was not counted.
+    The expected bytes are fio's writes × the expected write amplification. Log records are not pool data, so bytes on
+    log vdevs are left out. So are the bytes of the intent log on the pool's own disks, if all data was synced when fio
+    ended. Returns None if fio wrote nothing or a leaf device was not counted.
     """
     found = account(case)
     return _writes(case, found, found.leaf_drained_write_bytes - _log_bytes(case, found)) if found else None
@@ -148,9 +147,9 @@ def lost_writes(case: Case) -> Flow | None:
 def writes_at_end(case: Case) -> Flow | None:
     """Like `writes`, but with what the leaf devices had written when fio ended.
 
-    On a pool with log vdevs, committed writes count as soon as all copies of the log have them. They are durable there
-    until their transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a final
-    sync commits.
+    On a pool with log vdevs, a committed write is included as soon as all copies of the log have it. The log keeps it
+    durable until its transaction group is written (zil_commit() in OpenZFS 2.1). The same applies to data that only a
+    final sync commits.
     """
     found = account(case)
     if found is None:
@@ -166,8 +165,9 @@ def deferred_writes(case: Case) -> Flow | None:
 
     Background writes are subtracted.
 
-    With write amplification, the bytes at the end can cover fio's bytes although most of the work was still to be done.
-    Data that ZFS has committed to its intent log is not deferred, although its transaction group writes it again.
+    With write amplification, the disks may have written as many bytes as fio by the end, and still have most of the
+    work ahead of them. Data that ZFS has committed to its intent log is not deferred, although its transaction group
+    writes it again.
 
     None if fio wrote nothing, if a leaf device was not counted, or if each write had left RAM when it returned. Also
     None if all data was synced when fio ended, because only the file system's own metadata is written after that. ZFS
@@ -190,10 +190,10 @@ def deferred_writes(case: Case) -> Flow | None:
 
 
 def late_writes(case: Case) -> Flow | None:
-    """Return `writes_at_end` or `deferred_writes`, the first whose ratio is too low; None if neither is too low.
+    """Return `writes_at_end` if its ratio is too low, otherwise `deferred_writes` if its ratio is too low, or None.
 
-    `writes_at_end` counts only if more than 5 % of the bytes were written after fio ended. Such data is late, not lost:
-    the final flush writes it.
+    `writes_at_end` is considered only if more than 5 % of the bytes were written after fio ended. Such data is late,
+    not lost: the final flush writes it.
     """
     at_end, drained, deferred = writes_at_end(case), writes(case), deferred_writes(case)
     if at_end is None or drained is None:
@@ -204,13 +204,13 @@ def late_writes(case: Case) -> Flow | None:
 
 
 def commits_each_write(case: Case) -> bool:
-    """True if every write is durable before its clone starts the next one; False without writes."""
+    """True if every write is durable before its clone starts the next one. False if the load does not write."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(job.commits_each_write for job in writers)
 
 
 def _ends_durable(case: Case) -> bool:
-    """True if all data was synced when fio ended, or nearly all: after every few writes, or by a final sync."""
+    """True if all or nearly all data was synced when fio ended: after every few writes, or by a final sync."""
     writers = [job for job in case.jobs if job.writes]
     return bool(writers) and all(
         job.commits_each_write or job.syncs_at_end or _leaves_few_unsynced(case, job) for job in writers
@@ -218,17 +218,17 @@ def _ends_durable(case: Case) -> bool:
 
 
 def _leaves_few_unsynced(case: Case, job: LoadPart) -> bool:
-    """True if the writes after the last sync of each clone are at most 5 % of the job's writes."""
+    """True if at most 5 % of the job's writes come after the last sync of their clone."""
     written = [part for part in parts(case.outcome) if part.kind == "write" and part.job.name == job.name]
     ios = sum(part.figures.ios or 0 for part in written)
     return bool(job.sync_every) and (job.sync_every or 0) * job.clones <= _LAST_UNSYNCED * ios
 
 
 def _durable_at_end(case: Case, found: Account) -> float:
-    """Return the bytes that the leaf devices had written when fio ended.
+    """Return how many bytes the leaf devices had written when fio ended.
 
-    If everything was synced by then, each byte on a log vdev counts as the bytes that are written for it later, with
-    its transaction group.
+    If everything was synced by then, each byte on a log vdev represents the bytes that its transaction group will write
+    for it later.
     """
     if not _has_log(case) or not _ends_durable(case):
         return found.leaf_write_bytes
@@ -247,7 +247,7 @@ def _has_log(case: Case) -> bool:
 
 
 def _log_bytes(case: Case, found: Account) -> float:
-    """Return the bytes that the leaf devices wrote for log records until the final flush; 0 if unknown."""
+    """Return how many bytes of log records the leaf devices wrote until the final flush, or 0 if unknown."""
     use = case.evidence.zfs if case.evidence else None
     devices = case.zfs.log_devices if case.zfs else ()
     logged = float(sum(leaf.drained_write_bytes for leaf in case.leaves if leaf.device in devices))
@@ -266,10 +266,10 @@ def _writes(case: Case, found: Account, counted_bytes: float) -> Flow | None:
 
 
 def stored_share(case: Case) -> float:
-    """Return the stored size of the data that fio read, as a fraction of its size. It is below 1 only with compression.
+    """Return the stored size of the data that fio read, as a fraction of the original size.
 
-    The fraction is measured when the file is filled. If it was not measured, it follows from the data that the jobs
-    write (buffer_compress_percentage). It is then 1 for jobs that only read.
+    The fraction is below 1 only with compression. It is measured when the file is filled. Without that measurement, it
+    is derived from the data that the jobs write (buffer_compress_percentage), and is 1 for jobs that only read.
     """
     found = account(case)
     if not compresses(case):
@@ -278,9 +278,9 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return the fraction of fio's written bytes that remains after compression, from buffer_compress_percentage.
+    """Return which fraction of fio's written bytes remains after compression, going by buffer_compress_percentage.
 
-    With several jobs, the lowest percentage counts. The result is at least 0.01. What remains of a unit takes whole
+    With several jobs, the lowest percentage is used. The result is at least 0.01. What remains of a unit takes whole
     sectors, so a record of 4 KiB on 4 KiB sectors does not become smaller.
     """
     writers = [job for job in case.load.parts if job.writes]
@@ -301,7 +301,7 @@ def compresses(case: Case) -> bool:
 
 
 def bytes_prove(case: Case, kind: Kind | None = None, *, of_commits: bool = False) -> bool:
-    """True if the byte accounting covers the data of one direction, or of both.
+    """True if the byte accounting covers one direction's data, or both directions' data.
 
     Data must have been moved, and the ratios of all writes and of the reads that should be cold must be within bounds.
     If `of_commits` is true, writes that are committed one by one need to be durable only at the end: a later write may

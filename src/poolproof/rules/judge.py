@@ -1,4 +1,4 @@
-"""Derives a verdict for each metric from the findings of all rules. docs/verdicts.md explains how."""
+"""Turns the findings of all rules into a verdict for each metric. docs/verdicts.md explains how."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from poolproof.verdicts import Verdict
 class Judgement:
     """The verdict on a result and its reasons: the findings, strongest first.
 
-    `verdict` is about one metric. `verdicts` has the other metrics with a different verdict, by id.
+    `verdict` is about one metric. `verdicts` lists, by id, the metrics that got a different one.
     """
 
     verdict: Verdict
@@ -24,7 +24,10 @@ class Judgement:
 
 
 def judge(case: Case, metric: MetricId | None = None) -> Judgement:
-    """Apply every rule to one result and return the verdict on a metric, by default the one that people quote."""
+    """Apply every rule to one result and return the verdict on a metric.
+
+    The default metric is the one that people quote.
+    """
     proven = proves(case)
     findings = _sorted(finding for rule in all_rules() for finding in _findings(rule, case, proven))
     metric = metric or default_metric(case)
@@ -35,7 +38,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 
 
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
-    """Yield the findings, without those that explain why a metric is unproven if it has another verdict.
+    """Yield the findings, but drop explanations of why a metric is unproven if that metric has another verdict.
 
     A finding that explains why several metrics are unproven is limited to those that are.
     """
@@ -54,12 +57,12 @@ def _verdict(case: Case, metric: MetricId, findings: Iterable[Finding]) -> Verdi
 
 
 def lint(case: Case) -> tuple[Finding, ...]:
-    """Return the findings on a job and its target before a run, strongest first."""
+    """Return what the rules find in a job and its target before a run, strongest first."""
     return _sorted(finding for rule in all_rules() for finding in rule.check_job(case))
 
 
 def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
-    """Return what one rule finds in the result or, if it finds nothing there, in the job.
+    """Return what one rule finds in the result or, failing that, in the job.
 
     If the byte accounting proves the result, findings on the job are dropped or become notes.
     """

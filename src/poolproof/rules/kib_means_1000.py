@@ -42,17 +42,20 @@ def _text(job: LoadPart, name: str) -> str:
 
 
 def _read_as_1024(job: LoadPart, form: re.Pattern[str]) -> list[str]:
-    """Return the options whose values match `form`, if fio reads them with k = 1024."""
+    """Return the options whose values match `form`, if fio takes k to mean 1024 in them."""
     return [name for name in _SIZES if form.match(_text(job, name)) and fio_job(job).kb_base(name) == 1024]
 
 
 def _before_kb_base(job: LoadPart) -> list[str]:
-    """Return the options that come before kb_base=1000. fio reads their sizes with k = 1024."""
+    """Return the options that come before kb_base=1000. In their sizes, fio takes k to mean 1024."""
     return _read_as_1024(job, _SUFFIXED) if kb_base_of(fio_job(job).options) == 1000 else []
 
 
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
-    """Return the intended sizes, ending in k, m or g (1024). Sizes that come before kb_base=1000 are given in bytes."""
+    """Return the sizes that the author meant, ending in k, m or g (1024).
+
+    Sizes that come before kb_base=1000 are given in bytes.
+    """
     if late := _before_kb_base(job):
         return {name: str(parse_bytes(_text(job, name), 1000)) for name in late}
     return {name: _text(job, name)[:-2].lower() for name in _read_as_1024(job, _IEC)}

@@ -29,7 +29,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _fill_rate(zfs: ZfsFacts) -> int:
-    """Return l2arc_write_max in bytes per second: the current value or, if unknown, the release's default."""
+    """Return l2arc_write_max in bytes per second: its current value or, if that is unknown, the release's default."""
     if zfs.l2arc_write_bytes_per_s:
         return zfs.l2arc_write_bytes_per_s
     release = release_of(zfs)
@@ -37,7 +37,10 @@ def _fill_rate(zfs: ZfsFacts) -> int:
 
 
 def _fastest(zfs: ZfsFacts) -> float:
-    """Return a cache device's highest fill rate, in bytes per second: the rate until the ARC first evicts data."""
+    """Return how fast a cache device can fill, in bytes per second.
+
+    This is the rate until the ARC first evicts data.
+    """
     write = _fill_rate(zfs)
     boost = write if zfs.l2arc_boost_bytes_per_s is None else zfs.l2arc_boost_bytes_per_s
     return (write + boost) / (zfs.l2arc_shortest_s or _SHORTEST_S)

@@ -46,8 +46,8 @@ def _completion(case: Case, part: ReportedDirection) -> Finding | None:
 def _effect(case: Case, part: ReportedDirection) -> Effect:
     """Return the effect of a finding that a latency is too low for a disk.
 
-    Buffered sequential reads and buffered writes end in RAM by design, so their low latency is only a note. A low
-    latency is also only a note if the ratio of counted to expected bytes is within bounds.
+    Buffered sequential reads and buffered writes are meant to end in RAM, so their low latency is only a note. It is
+    also only a note if the ratio of counted to expected bytes is within bounds.
     """
     flow = cold_reads(case) if part.kind == "read" else writes_at_end(case)
     job = case.job_named(part.job.name)

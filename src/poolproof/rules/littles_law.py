@@ -37,8 +37,9 @@ def _in_reported_job(case: Case, reported: PartOutcome) -> Finding | None:
 
 
 def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
-    """Return the mean number of I/Os in flight: IOPS × mean latency, summed over all directions. None if a value is
-    missing, or if a direction ran for less than 0.5 s.
+    """Return the mean number of I/Os in flight: IOPS × mean latency, summed over all directions.
+
+    Return None if a value is missing, or if a direction ran for less than 0.5 s.
     """
     total = 0.0
     for part in directions:
@@ -51,7 +52,7 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
-    """Return the maximum number of I/Os in flight for a reported result.
+    """Return how many I/Os can be in flight at most for a reported result.
 
     The result covers one job, or all clones of a group.
     """

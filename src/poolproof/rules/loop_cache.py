@@ -8,12 +8,12 @@ from poolproof.rules.tolerances import READ, WRITTEN, percent
 
 
 def _flows_below(case: Case) -> Iterator[tuple[str, str, Flow]]:
-    """Yield two texts and a `Flow` for each disk below loop devices, and for each direction.
+    """For each disk below loop devices and each direction, yield two texts and a `Flow`.
 
-    The flow compares what the loop devices moved with what the disk moved. The texts are the beginnings of sentences
-    about the two, for example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are summed,
-    because the disk's counters cover all of them. A direction in which they moved at most 5 % of fio's bytes is left
-    out, and so are reads if RAM is part of what is measured.
+    The flow compares what the loop devices moved with what the disk moved. The texts start sentences about the two, for
+    example "loop0 read" and "sda, the disk below, read". Loop devices on the same disk are summed, because the disk's
+    counters cover all of them. A direction in which they moved at most 5 % of fio's bytes is left out, and so are reads
+    if RAM is part of what is measured.
     """
     found = account(case)
     for disk in sorted({leaf.below_device for leaf in case.leaves if leaf.below_device}) if found else ():
@@ -54,7 +54,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _hidden(case: Case, cached: str) -> Findings:
-    """Yield findings if the counters of the disk below cannot show what the page cache of the backing file served.
+    """Yield findings if the counters of the disk below cannot show what the backing file's page cache served.
 
     The byte accounting of the leaf devices proves nothing here, because that cache is below them.
     """

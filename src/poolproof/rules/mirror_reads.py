@@ -1,4 +1,4 @@
-"""ZFS mirrors of rotational and non-rotational disks: which share of the reads each member served."""
+"""ZFS mirrors of rotational and non-rotational disks, and the share of the reads that each member served."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class Mirror:
     """A mirror that served reads and has both rotational and non-rotational members.
 
     `rotational` and `others` name the disks of the members. `shares`: each member's share of the reads, as text.
-    `rotational_are_files`: True if the rotational members are files. ZFS then cannot distinguish them from the other
+    `rotational_are_files`: True if the rotational members are files, which ZFS cannot tell apart from the other
     members.
     """
 
@@ -26,7 +26,7 @@ class Mirror:
 def mirrors_read(case: Case) -> Iterator[Mirror]:
     """Yield the mirrors that served reads and have both rotational and non-rotational members.
 
-    A mirror is left out if it is unknown whether one of its members is rotational.
+    Mirrors that have a member of unknown kind are left out.
     """
     if (
         case.zfs is None

@@ -1,4 +1,4 @@
-"""The input and output types of a rule. Each pitfall is one file in this folder that defines `RULE`."""
+"""What goes into a rule and what comes out. Each pitfall is one file in this folder that defines `RULE`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ VERDICTS: Mapping[Effect, Verdict | None] = {
     "leaves-unproven": "unproven",
     "notes": None,
 }
-"""The verdict that a finding of each effect causes, strongest effect first; None for a note."""
+"""The verdict that each effect of a finding leads to, strongest effect first. A note leads to None."""
 EFFECTS = tuple(VERDICTS)
 """The effects, strongest first."""
 
@@ -43,8 +43,8 @@ class Finding:
 
     `message` gives the values and the consequence. `fix` starts with a verb in lower case and says what to type or
     change. `weight` orders findings of equal effect, largest first: a rule that names the cause has a larger weight
-    than a rule that sees only that the bytes do not match. `metrics` are the metrics whose verdict the finding changes;
-    empty if it changes the verdict of every metric.
+    than a rule that sees only that the bytes do not match. `metrics` are the metrics whose verdict the finding changes.
+    If empty, the finding changes every metric's verdict.
     """
 
     rule: str
@@ -70,7 +70,7 @@ Findings = Iterable[Finding]
 def finding(
     effect: Effect, message: str, weight: int = 50, fix: str = "", metrics: tuple[MetricId, ...] = ()
 ) -> Finding:
-    """Return a finding for a check to yield. `Rule` adds the rule's id and, if `fix` is empty, the rule's fix."""
+    """Return a finding that a check can yield. `Rule` adds the rule's id and, if `fix` is empty, the rule's fix."""
     return Finding("", effect, message, fix, weight, metrics)
 
 
@@ -114,7 +114,7 @@ class Case:
 
     @property
     def generator(self) -> str:
-        """The name of the load generator, for messages."""
+        """The load generator's name, for messages."""
         return self.load.generator
 
     @property
@@ -130,17 +130,20 @@ class Case:
         return self.target.zfs if self.target else None
 
     def job_named(self, name: str) -> LoadPart | None:
-        """Return the job with this name. If there is only one job, its name does not matter. None if no job fits."""
+        """Return the job with this name, or None if no job fits. If there is only one job, its name does not matter."""
         named = [job for job in self.jobs if job.name == name]
         only = self.jobs if len(self.jobs) == 1 else ()
         return next(iter((*named, *only)), None)
 
     def counters(self, source: str) -> Mapping[str, float]:
-        """Return how much each counter of a counter source grew, by counter name; empty if the source was not read."""
+        """For a counter source, return how much each counter grew, by name.
+
+        The result is empty if nobody read the source.
+        """
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 
     def who(self, jobs: Sequence[LoadPart]) -> str:
-        """Return the jobs as the singular subject of a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
+        """Return the jobs as a singular subject for a sentence: `the job`, "job `a`", "each of the jobs `a`, `b`"."""
         if len(self.jobs) == 1:
             return "the job"
         names = ", ".join(f"`{job.name}`" for job in jobs[:_MOST_NAMES])
@@ -153,7 +156,7 @@ Check = Callable[[Case], Findings]
 
 
 def rule_id(module: str) -> str:
-    """Return the id of the rule in a module: the name of the file, with dashes instead of underscores."""
+    """Return the id of the rule in a module: the file's name, with dashes instead of underscores."""
     return module.rpartition(".")[2].replace("_", "-")
 
 
@@ -223,7 +226,7 @@ class Rule:
         )
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
-        """Return the changes that fix a job of the case."""
+        """Return the changes to the case's job that avoid the pitfall."""
         return self.fixed_options(case, job) if callable(self.fixed_options) else self.fixed_options
 
     @property

@@ -1,4 +1,4 @@
-"""The text says that memory is the target, or that memory served the I/O."""
+"""The text says that the target is memory, or that memory served the I/O."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.model import Case, Findings, Rule, suspects

@@ -1,4 +1,4 @@
-"""A PCIe link that is narrower or slower than the disk."""
+"""A disk whose PCIe link is narrower or slower than the disk supports."""
 
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""The server's cache behind a network file system."""
+"""A network file system, whose server has a cache."""
 
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_doc, linux_source, notes
 from poolproof.rules.path import is_network

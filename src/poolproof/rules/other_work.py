@@ -28,9 +28,9 @@ def _in_result(case: Case) -> Findings:
 
 
 def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
-    """Yield a finding if other processes used processors and tasks had to wait for one.
+    """Yield a finding if other processes used processors while tasks had to wait for one.
 
-    The threads of the load may also wait for each other, so their delay counts only if other processes used enough
+    The load's threads may also wait for each other, so their delay is evidence only if other processes used enough
     processor time to explain it.
     """
     used, delayed = others.cpu_s / others.seconds, others.delay_share
@@ -55,9 +55,9 @@ def _processors(case: Case, others: OtherWork, cpus: int) -> Findings:
 
 
 def _disks(case: Case, others: OtherWork) -> Findings:
-    """Yield a finding if other processes moved many bytes, compared with the disks of the layout.
+    """Yield a finding if other processes moved many bytes in comparison with the layout's disks.
 
-    Nothing else uses the data of an emulated disk, so the I/O of other processes does not reach it.
+    Nothing else uses an emulated disk's data, so no other process's I/O reaches that disk.
     """
     found, target = account(case), case.target
     if found is None or (target is not None and target.emulated and len(target.emulated) == len(case.leaves)):

@@ -1,4 +1,4 @@
-"""Functions that determine whether the bytes of a job bypass RAM or go through it."""
+"""Tells whether a job's bytes bypass RAM or go through it."""
 
 import re
 
@@ -25,7 +25,7 @@ def is_zfs(target: Target | None) -> bool:
 
 
 def release_of(zfs: ZfsFacts | None) -> tuple[int, int, int] | None:
-    """Return the release of OpenZFS, such as (2, 3, 1); None if unknown. A missing third number counts as 0."""
+    """Return the release of OpenZFS, such as (2, 3, 1), or None if unknown. If the third number is missing, it is 0."""
     found = _RELEASE.search(zfs.version or "") if zfs else None
     return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
 
@@ -59,7 +59,7 @@ def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
 
 
 def may_end_in_ram(job: LoadPart, target: Target | None) -> bool:
-    """True if the engine can use the page cache, and the job's I/O is neither known nor expected to bypass it."""
+    """True if the engine can use the page cache, and the job's I/O probably goes through it."""
     is_expected = is_direct_on_unknown(job, target) or is_direct_on_zfs(job, target)
     return job.may_use_page_cache and not goes_past_ram(job, target) and not is_expected
 
@@ -82,7 +82,7 @@ def is_direct_on_zfs(job: LoadPart, target: Target | None) -> bool:
 
 
 def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
-    """Like `goes_past_ram` for the writes of a job, but True if ZFS counted nearly all writes of the load as direct.
+    """Like `goes_past_ram` for a job's writes, but also True if ZFS counted nearly all of the load's writes as direct.
 
     dmu_write_abd() in OpenZFS 2.3 counts direct writes in the pool's iostats, and waits until they are on the disks.
     """
@@ -96,14 +96,14 @@ def writes_go_past_ram(case: Case, job: LoadPart) -> bool | None:
 
 
 def is_direct_on_unknown(job: LoadPart, target: Target | None) -> bool:
-    """True if the job sets direct=1 on an unknown target, which is likely to honour it: only ZFS is known not to."""
+    """True if the job sets direct=1 on an unknown target, which probably honours it: only ZFS is known not to."""
     return job.direct and (target is None or target.file_system in ("", "unknown"))
 
 
 def is_persistent_memory(job: LoadPart, target: Target | None) -> bool:
     """True if the job's data is on persistent memory, which is faster than any disk.
 
-    Without facts about the target, the engine or the name of the device or directory shows it.
+    Without facts about the target, this goes by the engine or the name of the device or directory.
     """
     if target is not None and (target.persistent_memory or _DAX & set(target.mount_options)):
         return True

@@ -1,4 +1,4 @@
-"""Results faster than the disks allow."""
+"""Results that are faster than the disks can be."""
 
 from poolproof.evidence.model import Target
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, refutes
@@ -29,7 +29,7 @@ def _bandwidth(case: Case, kind: Kind, ceiling: float | None) -> Findings:
 
 
 def _seeks(case: Case, target: Target) -> Findings:
-    """Yield a finding if the random reads need more seeks than rotational disks can do.
+    """Yield a finding if the random reads would need more seeks than rotational disks can do.
 
     A disk does about 250 seeks/s, 400/s with a deep queue, and more on a small span. Only I/Os at a new random offset
     need a seek: one in eight for `rw=randread:8`.

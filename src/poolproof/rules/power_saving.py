@@ -1,4 +1,4 @@
-"""Power saving of the processors in a test with one I/O at a time."""
+"""Processors that save power during a test with one I/O at a time."""
 
 from poolproof.rules.model import Case, Findings, Rule, fio_issue, linux_source, notes
 

@@ -1,4 +1,4 @@
-"""A test file from an earlier run."""
+"""A test file left over from an earlier run."""
 
 from poolproof.rules.model import Case, Findings, Rule, fio_source, notes
 from poolproof.units import format_size

@@ -1,4 +1,4 @@
-"""What proves which metric: bytes prove a bandwidth, requests prove IOPS and latencies, flushes prove syncs."""
+"""What it takes to prove each metric: bytes for bandwidth, requests for IOPS and latencies, flushes for syncs."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ SYNCS: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.of
 """The latency percentiles of fsync and fdatasync calls."""
 
 OF_COMMITS: tuple[MetricId, ...] = (*rates_of("all", "write"), *SYNCS)
-"""The metrics of a job that syncs after each write."""
+"""The metrics of jobs that sync after each write."""
 
 OF_READS: tuple[MetricId, ...] = (*rates_of("all", "read"), *LATENCIES_WITH_READS)
 """The metrics that include reads."""
@@ -81,7 +81,7 @@ def _syncs(case: Case) -> bool:
 
 
 def _each_sync_is_stored(case: Case) -> bool:
-    """True if the disks got at least the blocks that each sync had to store, even if others were overwritten in RAM.
+    """True if the disks got at least the blocks that each sync had to store, even if RAM absorbed other writes.
 
     With fsync=4 on a file of one block, three out of four writes never leave RAM, but each sync stores the block.
     """
@@ -94,9 +94,9 @@ def _each_sync_is_stored(case: Case) -> bool:
 
 
 def _stored_bytes(case: Case, part: ReportedDirection) -> float:
-    """Return the bytes that the syncs of a job had to store: the distinct blocks written between two syncs.
+    """Return how many bytes a job's syncs had to store: the distinct blocks written between two syncs.
 
-    Infinite if that is unknown.
+    Infinite if unknown.
     """
     job, ios, moved = case.job_named(part.job.name), part.figures.ios, part.figures.io_bytes
     if job is None or not job.sync_every or not ios or not moved or not job.size_bytes:
@@ -132,7 +132,7 @@ def proves_metric(case: Case, metric: MetricId) -> bool:
 
 
 def measured_metrics(case: Case) -> tuple[MetricId, ...]:
-    """Return the metrics that the load can have results for."""
+    """Return the metrics for which the load can have results."""
     load = case.load
     reads = (*rates_of("read"), *READ_LATENCIES) if load.reads else ()
     writes = (*rates_of("write"), *WRITE_LATENCIES) if load.writes else ()
@@ -142,5 +142,5 @@ def measured_metrics(case: Case) -> tuple[MetricId, ...]:
 
 
 def default_metric(case: Case) -> MetricId:
-    """Return the metric that people quote for such a load: IOPS if a job is random, otherwise the bandwidth."""
+    """Return the metric that people quote for such a load: IOPS if any job is random, otherwise the bandwidth."""
     return "iops" if any(job.is_random for job in case.jobs) else "bandwidth"

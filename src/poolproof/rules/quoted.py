@@ -12,11 +12,11 @@ class Quoted:
     `assumed`: the options of the job that the source does not show and the audit assumed.
     `memory`: a sentence that names RAM as the target or the cache, with its line.
     `has_fast_media`: True if the text names media that answer in 10 µs or less, such as Optane or persistent memory.
-    `unfilled`: which earlier job in the text created the file and wrote only a part of it.
-    `just_written`: which earlier job in the text wrote the file through the page cache.
+    `unfilled`: the earlier job in the text that created the file and wrote only a part of it.
+    `just_written`: the earlier job in the text that wrote the file through the page cache.
     `is_macos`: True if the text names macOS, where fio's direct=1 sets F_NOCACHE, which still uses pages that are
     already in the cache.
-    `measures_memory`: why the value is the speed of memory by definition.
+    `measures_memory`: the reason why the value is, by definition, the speed of memory.
     `stopped_by`: what ended a run that is too short; empty if it ran for as long as it should.
     `depths`: the queue depths that the author claims near the result, each with the sentence and its line.
     `hard_disks`: the line that names hard disks as the target; `hard_disk_count`: the number of disks, 0 if unknown.
@@ -37,4 +37,4 @@ class Quoted:
 
 
 UNQUOTED = Quoted()
-"""There is no text around the result, or it contains no facts."""
+"""For results without any text around them, or with a text that contains no facts."""

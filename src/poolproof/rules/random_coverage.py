@@ -1,4 +1,4 @@
-"""Random writes that leave part of the file untouched."""
+"""Random writes that leave parts of the file untouched."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import skips_blocks, was_filled, writes_again

@@ -1,4 +1,4 @@
-"""A requested rate that was not reached."""
+"""A requested rate that the run did not reach."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -33,7 +33,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 def _asked_iops(job: LoadPart, part: ReportedDirection) -> int | None:
     """Return the direction's rate_iops times the number of clones that the result covers; None if rate_iops is not set.
 
-    Also None if rate_iops has several values, because the directions that they apply to depend on the job.
+    Also None if rate_iops has several values, because it depends on the job which directions they apply to.
     """
     each = fio_job(job).number("rate_iops")
     if each is None or "," in (fio_job(job).text("rate_iops") or ""):

@@ -27,7 +27,8 @@ def _in_job(case: Case) -> Findings:
 def _remains(case: Case, writer: LoadPart, reader: LoadPart) -> bool:
     """True if the page cache still has the written data.
 
-    The data must be smaller than twice the RAM. It must also be dirty, or the reader must not drop it (invalidate=0).
+    For that, the data must be smaller than twice the RAM. The data must also be dirty, or the reader must not drop it
+    (invalidate=0).
     """
     ram, size = case.target.ram_bytes if case.target else None, case.load.unique_bytes
     if ram and size and size >= 2 * ram:

@@ -1,4 +1,4 @@
-"""Reads that did not reach the disks."""
+"""Reads that never reached the disks."""
 
 from poolproof.rules.flow import cold_reads
 from poolproof.rules.model import Case, Findings, Rule, fill, finding, linux_source, zfs_issue

@@ -12,12 +12,12 @@ _FIX = "set recordsize or volblocksize to the value of bs to measure the disks; 
 
 
 def _unit(case: Case) -> int:
-    """Return the bytes that the file system reads and writes as a unit: a record on ZFS, a page elsewhere."""
+    """Return how many bytes the file system reads and writes at a time: a record on ZFS, a page elsewhere."""
     return (case.target.record_bytes if case.target and is_zfs(case.target) else None) or _PAGE
 
 
 def _is_partial(job: LoadPart, unit: int) -> bool:
-    """True if each I/O leaves some unit incomplete, and no neighbouring I/O soon completes that unit in RAM."""
+    """True if each I/O leaves a unit incomplete, and no neighbouring I/O completes it in RAM soon afterwards."""
     return job.block_bytes % unit != 0 and job.is_random
 
 

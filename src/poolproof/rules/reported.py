@@ -1,4 +1,4 @@
-"""What fio reported for a whole run and for each direction of each job."""
+"""What fio reported about a whole run, and about each direction of each job."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -30,17 +30,20 @@ class ReportedDirection:
 
     @property
     def completion(self) -> Latency | None:
-        """The completion latency (clat), or lat if clat is missing."""
+        """The completion latency (clat). If clat is missing, lat is used."""
         return self.figures.clat or self.figures.lat
 
     @property
     def total(self) -> Latency | None:
-        """The total latency of an I/O (lat), or clat if lat is missing."""
+        """The total latency of an I/O (lat). If lat is missing, clat is used."""
         return self.figures.lat or self.figures.clat
 
     @property
     def median_ns(self) -> float | None:
-        """The p50 of clat in nanoseconds, or the p50 of lat if clat has no percentiles; None if neither has any."""
+        """The p50 of clat in nanoseconds.
+
+        If clat has no percentiles, this is the p50 of lat, or None if lat has none either.
+        """
         medians = (each.percentiles_ns.get(50.0) for each in (self.figures.clat, self.figures.lat) if each)
         return next((median for median in medians if median is not None), None)
 
@@ -57,7 +60,7 @@ def parts(result: Outcome | None) -> Iterator[ReportedDirection]:
 def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Check:
     """Return a check that calls `look` for each direction of each job.
 
-    The check yields only the first finding for each job name and direction, because clones share their name.
+    Clones share their job's name, so the check yields only the first finding for each job name and direction.
     """
     return lambda case: _first_of_each((part.job.name + part.kind, look(case, part)) for part in parts(case.outcome))
 
@@ -65,7 +68,7 @@ def each_part(look: Callable[[Case, ReportedDirection], Finding | None]) -> Chec
 def each_job(look: Callable[[Case, PartOutcome], Finding | None]) -> Check:
     """Return a check that calls `look` for each job.
 
-    The check yields only the first finding for each job name, because clones share their name.
+    Clones share their job's name, so the check yields only the first finding for each job name.
     """
     return lambda case: _first_of_each(
         (job.name, look(case, job)) for job in (case.outcome.parts if case.outcome else ())
@@ -85,13 +88,13 @@ def _moved(figures: Direction) -> bool:
 
 
 def moved_bytes(result: Outcome | None, kind: Kind) -> int | None:
-    """Return the bytes that fio moved in one direction; None if a job does not report its bytes."""
+    """Return the bytes that fio moved in one direction, or None if a job does not report its bytes."""
     sizes = [part.figures.io_bytes for part in parts(result) if part.kind == kind]
     return sum(size for size in sizes if size is not None) if all(size is not None for size in sizes) else None
 
 
 def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
-    """Return the bytes per second of the fastest group of jobs in one direction; None if any group reports no rate."""
+    """Return the bytes per second of the fastest job group in one direction, or None if any group reports no rate."""
     groups = [each for each in group_directions(result, kind) if each is not None] if result else []
     rates = [each.bandwidth_bytes for each in groups if _moved(each)]
     if any(rate is None for rate in rates):
@@ -100,13 +103,13 @@ def bandwidth_bytes(result: Outcome | None, kind: Kind) -> float | None:
 
 
 def fio_release(result: Outcome | None) -> tuple[int, int] | None:
-    """Return the release of fio, such as (3, 38); None if it is unknown or if another generator ran the load."""
+    """Return fio's release, such as (3, 38), or None if it is unknown or if another generator ran the load."""
     found = _RELEASE.match(result.version) if result else None
     return (int(found[1]), int(found[2])) if found else None
 
 
 def each_sync_has_data(case: Case, job: LoadPart) -> bool:
-    """True if every sync call of the job follows a write, and therefore has something to write.
+    """True if every sync call of the job comes after a write, and therefore has something to write.
 
     Before fio 3.38, a mixed job also synced after reads, and a job with several I/Os in flight synced more often than
     asked (io_u.c, get_rw_ddir; fio commit 704a8cfe). If every write is synchronous, a sync call finds nothing to do.
@@ -120,13 +123,13 @@ def each_sync_has_data(case: Case, job: LoadPart) -> bool:
 
 
 def ran_s(result: Outcome | None) -> float | None:
-    """Return the run time of the longest job in seconds; None if no job reports a run time."""
+    """Return how long the longest job ran, in seconds, or None if no job reports a run time."""
     spans = [part.figures.runtime_ms for part in parts(result) if part.figures.runtime_ms is not None]
     return max(spans) / 1000 if spans else None
 
 
 def lasted_s(result: Outcome | None) -> float | None:
-    """Return the total run time of all groups, in seconds; None if no group reports one.
+    """Return how long all groups ran in total, in seconds, or None if no group reports a run time.
 
     The groups run one after another.
     """
@@ -138,7 +141,7 @@ def lasted_s(result: Outcome | None) -> float | None:
 
 
 def asked_s(case: Case) -> float | None:
-    """Return the requested run time in seconds; None if a job has no time limit. The actual run time is `ran_s`.
+    """Return the requested run time in seconds, or None if a job has no time limit. The actual run time is `ran_s`.
 
     If the jobs run in several phases, one after another, this is the longest run time of a single job. Otherwise, it is
     the run time that the campaign requests or, without a campaign, the run time of the jobs.

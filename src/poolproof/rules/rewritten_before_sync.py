@@ -42,7 +42,10 @@ def _rewrites(case: Case, job: LoadPart) -> bool:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield a finding if many writes between two syncs repeat a block: journal and metadata can hide missing data."""
+    """Yield a finding if many writes between two syncs repeat a block.
+
+    Journal and metadata can hide that data is missing.
+    """
     for part in parts(case.outcome):
         job = case.job_named(part.job.name)
         if part.kind != "write" or job is None or not _waits_for_syncs(case, job, part):
@@ -60,7 +63,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool:
-    """True if dirty pages stay in the page cache until the next sync. ZFS logs each write instead."""
+    """True if dirty pages stay in the page cache until the next sync. ZFS, in contrast, logs each write."""
     if case.target is None or case.target.file_system in ("", "unknown") or is_zfs(case.target):
         return False
     if not may_end_in_ram(job, case.target):
@@ -72,7 +75,7 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
 
 
 def _different_share(job: LoadPart) -> float:
-    """Return the largest share of the writes between two syncs that can go to different blocks.
+    """Return the share of the writes between two syncs that can go to different blocks at most.
 
     Sequential writes, and random ones with a map of written blocks, repeat a block only when they start over. Other
     random writes repeat blocks by chance, and an uneven distribution makes that more likely.
@@ -89,7 +92,10 @@ def _different_share(job: LoadPart) -> float:
 
 
 def _different_of_zipf(exponent: str, blocks: int, every: int) -> float:
-    """Return the share for a Zipf distribution. The blocks beyond the most frequent 10,000 count as never repeated."""
+    """Return the share for a Zipf distribution.
+
+    Blocks beyond the 10,000 most frequent ones are assumed never to repeat.
+    """
     try:
         theta = float(exponent or _ZIPF)
     except ValueError:

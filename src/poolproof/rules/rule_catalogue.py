@@ -15,7 +15,7 @@ RETIRED: Mapping[str, str] = {
     "thermal-throttle": "It reported that a drive had slowed down because of heat, but poolproof never read a counter "
     "that shows heat."
 }
-"""Removed rules, which older runs may name: what each rule did, and why it was removed."""
+"""Rules that were removed but that older runs may name: what each rule did, and why it was removed."""
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rules_of(findings: Iterable[Finding]) -> list[Rule]:
-    """Return the rules that made these findings, each once. A retired rule is left out."""
+    """Return the rules that made these findings, each once, leaving out retired rules."""
     names = {finding.rule for finding in findings}
     return [each for each in all_rules() if each.id in names] if names else []
 

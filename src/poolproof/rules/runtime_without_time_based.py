@@ -1,4 +1,4 @@
-"""A run that ends when its size has been transferred, long before its runtime."""
+"""A run that ends as soon as its size has been transferred, long before its runtime is over."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -43,7 +43,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _asked_bytes(job: LoadPart) -> int | None:
-    """Return how many bytes all clones move before they end; None if another option decides that."""
+    """Return how many bytes all clones move before they end, or None if another option decides when they end."""
     size = job.io_size_bytes or job.size_bytes
     if size is None or not _ENDS.isdisjoint(fio_job(job).options):
         return None
@@ -51,7 +51,7 @@ def _asked_bytes(job: LoadPart) -> int | None:
 
 
 def _fastest_bytes_per_s(job: LoadPart) -> float | None:
-    """Return the highest plausible rate of all clones: 2 GB/s, or less if the job itself limits the rate.
+    """Return the highest rate that all clones can plausibly reach: 2 GB/s, or less if the job itself limits the rate.
 
     Direct I/O with small blocks and a low queue depth is slower, and so are writes that are synced one by one and jobs
     with a rate limit. None if the job pauses between I/Os.
@@ -69,7 +69,7 @@ def _fastest_bytes_per_s(job: LoadPart) -> float | None:
 
 
 def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
-    """Return the rate of all clones on a slow disk. I/O through RAM is as fast there as anywhere."""
+    """Return the rate of all clones on a slow disk. For I/O through RAM, a slow disk makes no difference."""
     if not job.direct:
         return fastest
     slow = min(_SLOW_BYTES_PER_S, _SLOW_IOPS * job.max_block_bytes) if job.is_random else _SLOW_BYTES_PER_S
@@ -77,7 +77,7 @@ def _slow_bytes_per_s(job: LoadPart, fastest: float) -> float:
 
 
 def _limits(job: LoadPart, name: str) -> list[int]:
-    """Return the values of the option `name` (rate or rate_iops) for the job's directions; empty if there are none."""
+    """Return what the option `name` (rate or rate_iops) says for the job's directions; empty if it is not set."""
     fio = fio_job(job)
     values = [fio.bytes_in(name, text) for text in fio.options.get(name, "").split(",")]
     given = [

@@ -15,7 +15,7 @@ def _small(case: Case) -> list[LoadPart]:
 def _may_merge(job: LoadPart) -> bool:
     """True if the kernel can merge neighbouring I/Os: in RAM, or in the queue if several are in flight.
 
-    A direct job with one I/O in flight sends each of them as a separate request.
+    A direct job with only one I/O in flight sends each as a separate request.
     """
     return not job.direct or job.queue_each > 1
 

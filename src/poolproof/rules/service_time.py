@@ -1,11 +1,11 @@
-"""How long a single I/O took, as far as a report shows it."""
+"""How long a single I/O took, as far as a report tells."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.reported import ReportedDirection
 
 
 def submission_ns(part: ReportedDirection) -> float:
-    """Return the mean time of a submission in nanoseconds; 0 if the report does not show it."""
+    """Return the mean time that a submission took in nanoseconds, or 0 if the report does not show it."""
     return (part.figures.slat.mean_ns if part.figures.slat else None) or 0.0
 
 
@@ -17,7 +17,7 @@ def typical_ns(part: ReportedDirection) -> float | None:
 
 
 def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
-    """Return the mean time between two I/Os of one clone, in nanoseconds; None if the rate is unknown."""
+    """Return the mean time between two I/Os of one clone in nanoseconds, or None if the rate is unknown."""
     clones = job.clones if job is not None else part.job.clones
     iops = part.figures.iops
     if not iops and job is not None and job.block_bytes == job.max_block_bytes:
@@ -28,8 +28,8 @@ def interval_ns(part: ReportedDirection, job: LoadPart | None) -> float | None:
 def faster_than(part: ReportedDirection, limit_ns: float, *, is_alone: bool) -> float:
     """Return the percentage of I/Os that certainly took less than `limit_ns`, from percentiles, distribution and mean.
 
-    The distribution covers all directions of a job, so it is used only if the job has no other direction (`is_alone`).
-    At most mean / limit of the I/Os can take longer than the limit, because no latency is negative.
+    The distribution covers all directions of a job, so it helps only if the job has no other direction (`is_alone`).
+    The mean helps because no latency is negative: at most mean / limit of the I/Os can take longer than the limit.
     """
     submitted = submission_ns(part)
     percentiles = part.completion.percentiles_ns if part.completion else {}

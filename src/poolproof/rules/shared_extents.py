@@ -1,4 +1,4 @@
-"""Files in which several parts share the same stored blocks."""
+"""Files that store several of their parts in the same blocks."""
 
 from poolproof.rules.model import Case, Findings, Rule, fill, linux_source, suspects
 from poolproof.rules.proof import OF_READS

@@ -22,7 +22,7 @@ _DISK = re.compile(
 def _fix(case: Case) -> str:
     """Return the fix as text: one file for each job, or one part of the file for each job.
 
-    The text gives the size of a part if all sections have the same size.
+    If all sections have the same size, the text says how large a part is.
     """
     sizes = {job.size_bytes for job in case.jobs}
     fix = "use directory= instead of filename= (one file per job), or offset_increment="
@@ -63,7 +63,7 @@ def _in_job(case: Case) -> Findings:
 def _direct_in_step(case: Case) -> Findings:
     """Yield a finding if clones read or write the same bytes at the same time with direct=1, on an unknown target.
 
-    A file may be on ZFS, which may ignore direct=1. A disk has its own cache.
+    A file may be on ZFS, which may ignore direct=1, and a disk has its own cache.
     """
     jobs = [job for job in case.jobs if is_direct_on_unknown(job, case.target) and _walks_forward(job)]
     jobs = [job for job in jobs if (job.reads or job.writes) and _starters_in((job,)) > 1]
@@ -84,8 +84,8 @@ def _direct_in_step(case: Case) -> Findings:
 def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
     """Return how many clones access the same bytes at once.
 
-    Only jobs that RAM may serve and that `counts` accepts are included. Random writes that are synced one by one are
-    not: two clones would have to write the same block between two syncs.
+    This includes only jobs that `counts` accepts and that RAM may serve. Random writes that are synced one by one are
+    left out, because two clones would have to write the same block between two syncs.
     """
     phases = (
         [
@@ -101,7 +101,7 @@ def _sharers(case: Case, counts: Callable[[LoadPart], bool]) -> int:
 
 
 def _starters(case: Case) -> int:
-    """Return how many clones start at the same byte at the same time and read or write forwards from there."""
+    """Return how many clones start at the same byte at the same time and move forward from there."""
     most = 0
     for phase in case.load.phases:
         jobs = [job for job in phase if _walks_forward(job) and may_end_in_ram(job, case.target)]
@@ -110,7 +110,7 @@ def _starters(case: Case) -> int:
 
 
 def _starters_in(jobs: Sequence[LoadPart]) -> int:
-    """Return the largest number of clones that start at the same byte of a file."""
+    """Return how many clones start at the same byte of a file, for the byte where most do."""
     starts = Counter((extent.file, extent.scale, extent.start) for job in jobs for extent in job.extents)
     return max(starts.values(), default=0)
 
@@ -131,8 +131,8 @@ def _in_result(case: Case) -> Findings:
 def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived: str, rest: str) -> Findings:
     """Yield a finding if RAM explains the missing bytes.
 
-    Each job moves every byte once, and again in each further pass over the file. The disks need to move every byte only
-    once, and RAM can serve the rest.
+    Each job moves every byte once, and again in each further pass over the file. The disks need to move each byte only
+    once, because RAM can serve the rest.
     """
     if flow is None:
         return
@@ -153,7 +153,7 @@ def _missing(case: Case, flow: Flow | None, did: str, preposition: str, arrived:
 
 
 def _least_rate(case: Case, rate: float) -> tuple[float, str]:
-    """Return the true rate if the disks moved each shared block only once, with the calculation as text."""
+    """Return the true rate if the disks moved each shared block only once, and how it was calculated as text."""
     least = rate / case.load.sharers
     quotient = f"{format_rate(rate)} / {format_number_of(case.load.sharers, 'job')} = {format_rate(least)}"
     return least, f"{quotient} if each block was transferred once"
@@ -162,7 +162,7 @@ def _least_rate(case: Case, rate: float) -> tuple[float, str]:
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Return changes that give each clone its own part of the file, or its own file if the size is unknown.
 
-    Empty if the job has only one clone, or if a device would have to be divided into too many parts.
+    Nothing is changed if the job has only one clone, or if a device would have to be divided into too many parts.
     """
     filename, clones, size = fio_job(job).filename or "", job.clones, job.size_bytes
     if clones < 2:

@@ -24,14 +24,17 @@ _GIB = 1024**3
 
 
 def _cache(case: Case) -> tuple[int, str]:
-    """Return the size in bytes of the memory that may cache the file, and what to call it; the size is 0 if unknown."""
+    """Return the size in bytes of the memory that may cache the file (0 if unknown), and what to call that memory."""
     if is_zfs(case.target) and case.zfs and case.zfs.arc_max_bytes:
         return case.zfs.arc_max_bytes, "the ARC's limit"
     return (case.target.ram_bytes if case.target else None) or 0, "RAM"
 
 
 def _twice(cache_bytes: int) -> str:
-    """Return twice the size of the memory as text, rounded up to whole GiB if the memory has at least 1 GiB."""
+    """Return twice the size of the memory as text.
+
+    If the memory has at least 1 GiB, the size is rounded up to whole GiB.
+    """
     unit = _GIB if cache_bytes >= _GIB else _SECTOR
     return canonical_size(-(-2 * cache_bytes // unit) * unit)
 
@@ -60,7 +63,8 @@ def _fix(case: Case, job: LoadPart, cache_bytes: int, name: str) -> str:
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
     """Return direct=1 if the target honours it.
 
-    Otherwise return a size with which all clones together use twice the memory; empty if the memory's size is unknown.
+    Otherwise return a size at which all clones together use twice the memory. If the memory's size is unknown, return
+    no changes.
     """
     takes_direct = fio_job(job).engine != "mmap" and job.block_bytes % _SECTOR == 0
     if takes_direct and goes_past_ram(replace(job, direct=True), case.target):

@@ -1,4 +1,4 @@
-"""One disk that is slower than the others and limits the whole layout."""
+"""One disk that is slower than the others and slows down the whole layout."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,7 +13,7 @@ _BUSY = 0.7
 
 
 def is_slow(device: str, findings: Iterable[Finding]) -> bool:
-    """True if a finding of this rule is about the disk. The message of such a finding begins with the disk's name."""
+    """True if this rule's finding is about the disk. The message of such a finding begins with the disk's name."""
     return any(each.rule == SLOW_LEAF and each.message.startswith(f"{device} ") for each in findings)
 
 
@@ -38,7 +38,7 @@ def _bytes(leaf: LeafUse) -> int:
 def _had_equal_work(leaf: LeafUse, peers: Sequence[LeafUse]) -> bool:
     """True if the disk served at least 20 requests, and the other disks moved at least half as many bytes on average.
 
-    Otherwise the disk may be busy only because the other disks had little to do, not because it is slow.
+    If the other disks had less to do, the disk may simply be busy, not slow.
     """
     mean = sum(_bytes(peer) for peer in peers) / len(peers)
     return leaf.read_ios + leaf.write_ios >= 20 and mean >= 0.5 * _bytes(leaf)

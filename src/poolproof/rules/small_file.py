@@ -1,4 +1,4 @@
-"""Reads of a file that fits in the memory of any server, at the speed of memory."""
+"""Reads, at the speed of memory, of a file that fits in any server's RAM."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.disk_requests import disk_requests
@@ -49,14 +49,14 @@ def _in_result(case: Case) -> Findings:
 
 
 def _size(case: Case) -> int | None:
-    """Return how many bytes the job can read, from the job or from fio's message about its files; None if unknown."""
+    """Return how many bytes the job can read, going by the job or by fio's message about its files. None if unknown."""
     return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
 
 
 def _is_buffered(case: Case, job: LoadPart) -> bool:
     """True if the source shows that the job reads through the page cache.
 
-    On macOS, direct=1 sets F_NOCACHE for a file, but pages that are already in the cache are still used.
+    On macOS, direct=1 sets F_NOCACHE for a file, but reads can still come from pages that are already in the cache.
     """
     quoted = case.quoted or UNQUOTED
     if quoted.is_macos and job.direct and is_direct_on_unknown(job, case.target):
@@ -68,7 +68,7 @@ def _is_fast(case: Case, part: ReportedDirection, size: int) -> bool:
     """True if random reads were faster than flash, and RAM may have served them.
 
     RAM may serve buffered reads, and also reads that go over the files at least twice, unless the source shows
-    direct=1. If the job is unknown, its name shows whether it is random. An unknown latency is replaced with the
+    direct=1. If the job is unknown, its name tells whether it is random. An unknown latency is replaced with the
     interval between two reads of a clone that has one I/O in flight.
     """
     job, moved = case.job_named(part.job.name), moved_bytes(case.outcome, "read")

@@ -18,7 +18,10 @@ def _in_job(case: Case) -> Findings:
 
 
 def _is_old(case: Case, job: LoadPart) -> bool:
-    """True if the job reads a device or an existing file. fio writes new files first, which needs no old blocks."""
+    """True if the job reads a device or an existing file.
+
+    New files are written by fio first, so no old blocks are needed.
+    """
     return bool(case.files) or any(name.startswith("/dev/") for name in fio_job(job).filenames)
 
 

@@ -18,7 +18,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _in_result(case: Case) -> Findings:
-    """Yield the findings on the job for its result too.
+    """Yield the findings on the job again for its result.
 
     The bytes agree at any queue depth, so they cannot clear these findings.
     """

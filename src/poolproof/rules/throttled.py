@@ -33,7 +33,7 @@ def _times(count: int) -> str:
 
 
 def _of_device(case: Case, limit: DeviceLimit) -> Findings:
-    """Yield a finding if the limit applies to the load: `suspects` if the rate came close, otherwise a note."""
+    """Yield a finding if the limit applies to the load: `suspects` if the rate came close to it, otherwise a note."""
     rate = _rate(case, limit)
     if rate is None:
         return
@@ -50,9 +50,9 @@ def _of_device(case: Case, limit: DeviceLimit) -> Findings:
 
 
 def _rate(case: Case, limit: DeviceLimit) -> float | None:
-    """Return the highest rate that the limit may apply to, of the load or of a disk; None if the load has no such I/O.
+    """Return the highest of the load's and the disks' rates to which the limit may apply, or None without such I/O.
 
-    The limit may apply before or after I/Os are merged and split, so the largest of these rates counts.
+    I/Os may be limited before or after they are merged and split, so the largest of these rates is used.
     """
     is_bytes, way = limit.kind.endswith("bps"), "read" if limit.kind.startswith("r") else "write"
     moved = direction_of(case.outcome, way) if case.outcome else None

@@ -1,4 +1,4 @@
-"""How much of the expected work the counters must show: the limits that rules share, and why they have these values.
+"""How much of the expected work the counters must show: the limits that rules share, and the reasons for their values.
 
 Each limit is a share: work that was counted / work that was expected. Counters never match exactly. Some blocks are
 still in RAM from earlier runs, the window of the counters is not exactly that of the load, and statistics are read a
@@ -7,16 +7,20 @@ few times per second. In every measured case with a wrong result, the share is a
 """
 
 READ = 0.85
-"""The share of the bytes that the disks must have read. A valid run, the fourth run of the measured case L08, has
-0.885, because three earlier runs with other random offsets had left an eighth of the file in RAM."""
+"""The share of the bytes that the disks must have read.
+
+The fourth run of the measured case L08 is valid with a share of 0.885: three earlier runs with other random offsets had
+left an eighth of the file in RAM.
+"""
 
 ALL_READ = 0.95
-"""If the disks read at least this share of the bytes, rules do not even note that some data came from RAM."""
+"""If the disks read at least this share of the bytes, rules do not even mention that some data came from RAM."""
 
 WRITTEN = 0.9
-"""The share of the bytes that the disks must have written. No cache can keep writes from the disks after the flush, so
-this limit is stricter than that of reads. The remaining tenth allows for blocks that were written twice and for the
-ends of the window.
+"""The share of the bytes that the disks must have written.
+
+No cache can keep writes from the disks after the flush, so this limit is stricter than that of reads. The remaining
+tenth allows for blocks that were written twice and for the ends of the window.
 """
 
 WRITTEN_IN_TIME = 0.75
@@ -30,8 +34,10 @@ IN_DRAIN = 0.95
 """Writes were late, not lost, if the disks had written less than this share of their bytes when the load ended."""
 
 REQUESTS = 0.85
-"""The share of I/Os that must have their own request or other work at the disks. It equals `READ`, because blocks that
-are read from RAM need no request either. This is also the limit for fio's disk statistics.
+"""The share of I/Os that must have their own request or other work at the disks.
+
+It equals `READ`, because a block that is read from RAM needs no request either. This is also the limit for fio's disk
+statistics.
 """
 
 REQUESTS_OF_EACH = 0.95
@@ -39,11 +45,12 @@ REQUESTS_OF_EACH = 0.95
 I/Os took no time, IOPS are 5 % too high."""
 
 REQUESTS_IF_UNEVEN = 0.9
-"""If at least this share of I/Os has a request, an uneven rate is attributed to the disk."""
+"""If at least this share of the I/Os has its own request, an uneven rate is blamed on the disk."""
 
 REFUTED = 0.5
-"""Below this share, a result is refuted: most of the work was not done by the disks. From this share up to the limit of
-its direction, a result is suspect.
+"""Below this share, a result is refuted, because the disks did not do most of the work.
+
+From this share up to the limit of its direction, a result is suspect.
 """
 
 FLUSHED = 0.5
@@ -52,9 +59,12 @@ several clones.
 """
 
 STORED_BY_SYNCS = 0.9
-"""The disks must have at least this share of the blocks that syncs had to store; the same tolerance as `WRITTEN`."""
+"""The share of the blocks that syncs had to store which must have reached the disks.
+
+The tolerance is that of `WRITTEN`.
+"""
 
 
 def percent(share: float) -> str:
-    """Return a limit as text for a rule: `85 %`."""
+    """Return a limit as a rule's text shows it: `85 %`."""
     return f"{100 * share:.0f} %"

@@ -1,4 +1,4 @@
-"""direct=1 with blocks that are not whole sectors."""
+"""direct=1 with a block size that is not a whole number of sectors."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -28,7 +28,7 @@ def _in_job(case: Case) -> Findings:
 def _fixed_options(_case: Case, job: LoadPart) -> Changes:
     """Remove direct=1 if each write is committed, because direct=1 then adds nothing.
 
-    Otherwise set a block size of whole pages.
+    Otherwise, set a block size of whole pages.
     """
     if job.commits_each_write:
         return {"direct": None, "buffered": None}

@@ -1,4 +1,4 @@
-"""A rate that no single value describes."""
+"""A rate that varies too much for a single value to describe it."""
 
 from poolproof.rules.coverage import proves
 from poolproof.rules.disk_requests import disk_requests
@@ -28,7 +28,7 @@ def _in_part(case: Case, part: ReportedDirection) -> Finding | None:
 
 
 def _reached_disks(case: Case, part: ReportedDirection) -> bool:
-    """True if fio's disk statistics show a request for nearly every I/O, so the uneven rate is that of the disk."""
+    """True if fio's disk statistics show a request for nearly every I/O, so the disk itself has the uneven rate."""
     requests = disk_requests(case.outcome, part.kind)
     return requests is not None and requests.ratio >= REQUESTS_IF_UNEVEN
 

@@ -15,7 +15,7 @@ _FAST_BYTES_PER_S = 500e6
 def _never_written(case: Case) -> tuple[int | None, int]:
     """Return how many bytes of the files are on no disk, and the total size of the files.
 
-    Up to 5 % of the total counts as 0. Returns None and 0 if the files were not checked.
+    If at most 5 % of the total is missing, the first number is 0. If nobody checked the files, return None and 0.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:
@@ -39,7 +39,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _after_partial_writes(case: Case) -> Findings:
-    """Yield a finding if an earlier job in the same text wrote only a part of the file that this job reads."""
+    """Yield a finding if an earlier job in the same text wrote only part of the file that this job reads."""
     for job in case.jobs:
         if not job.reads or job.writes or not job.may_use_page_cache or was_filled(case, job):
             continue
@@ -82,7 +82,7 @@ def _after_other_commands(case: Case) -> Findings:
 
 
 def _rate_to_finish(part: LoadPart, passes: int) -> float | None:
-    """Return the bytes per second that a job with a time limit needs to write its whole file `passes` times.
+    """Return how many bytes per second a job with a time limit needs to write its whole file `passes` times.
 
     None if this is at most 500 MB/s, or if the job has no known size or no time limit.
     """
@@ -114,7 +114,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _few_holes(case: Case) -> Findings:
-    """Yield a finding if holes that are within the tolerance of the byte accounting explain the missing bytes."""
+    """Yield a finding if holes explain the missing bytes, even though the byte accounting tolerates so few holes."""
     flow, (empty, total) = cold_reads(case), _never_written(case)
     if flow is None or not empty or compresses(case):
         return

@@ -17,7 +17,7 @@ def _in_job(case: Case) -> Findings:
 def _reads_back(job: LoadPart) -> bool:
     """True if fio reads data back to verify it.
 
-    It does not do so with do_verify=0, or after writes that use up a time_based runtime.
+    fio skips this with do_verify=0, and after writes that use up a time_based runtime.
     """
     fio = fio_job(job)
     return fio.flag("do_verify") and (not job.time_based or job.is_mixed or bool(fio.number("verify_backlog")))

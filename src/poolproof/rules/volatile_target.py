@@ -18,7 +18,7 @@ def _in_job(case: Case) -> Findings:
 
 
 def _path_in_ram(job: LoadPart) -> str | None:
-    """Return the job's file or directory whose name says that it is in RAM; None if there is none."""
+    """Return the job's file or directory whose name says that it is in RAM, or None if there is none."""
     fio = fio_job(job)
     names = (name if name.startswith("/") else f"{fio.directory or ''}/{name}" for name in fio.filenames or ("",))
     return next((name.removesuffix("/") for name in names if _RAM_PATH.match(name)), None)

@@ -1,4 +1,4 @@
-"""Runs that did not do what was requested."""
+"""Runs that did not do the work they were asked to do."""
 
 from os import strerror
 
@@ -9,7 +9,7 @@ from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
 WORK_DONE = rule_id(__name__)
-"""The rule's id, for findings on trials that failed before there was a result to judge."""
+"""This rule's id, for findings on trials that failed before there was a result to judge."""
 
 _SHORTEST_S, _BURST_S = 1.0, 0.02
 _ENDS = {"number_ios", "io_size", "loops"}
@@ -48,7 +48,7 @@ def _is_idle(job: PartOutcome) -> bool:
     """True if the job moved 0 bytes in every direction.
 
     If the output contains no direction at all, the job counts as idle only if the output has its run time or CPU usage.
-    fio prints these below the directions, so their presence proves that nothing was cut off.
+    fio prints these below the directions, so if they are there, nothing was cut off.
     """
     if directions := [part for part in (job.read, job.write, job.trim, job.mixed) if part is not None]:
         return all(part.io_bytes == 0 for part in directions)
@@ -97,7 +97,7 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
 
 
 def _moved_bytes(outcome: Outcome) -> int | None:
-    """Return how many bytes fio moved, including trimmed bytes; None if a job does not report its bytes."""
+    """Return how many bytes fio moved, trimmed bytes included, or None if a job does not report its bytes."""
     trimmed = [job.trim.io_bytes for job in outcome.parts if job.trim is not None]
     total = 0
     for size in (moved_bytes(outcome, "read"), moved_bytes(outcome, "write"), *trimmed):
@@ -110,7 +110,7 @@ def _moved_bytes(outcome: Outcome) -> int | None:
 def _asked_bytes(case: Case) -> int | None:
     """Return how many bytes the jobs should move before they end.
 
-    None if an option ends or extends a job in another way, or if a size is unknown.
+    Return None if an option ends or extends a job in another way, or if a size is unknown.
     """
     total = 0
     for job in case.jobs:

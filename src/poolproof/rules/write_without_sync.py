@@ -10,7 +10,7 @@ _FIX = "set end_fsync=1 and a size of at least twice the dirty limit for through
 
 
 def _unsynced(case: Case) -> list[LoadPart]:
-    """Return the jobs that write without ever syncing and whose data may stay in RAM for a while."""
+    """Return the jobs that write but never sync, and whose data may stay in RAM for a while."""
     return [job for job in case.jobs if job.writes and not job.syncs and may_end_in_ram(job, case.target)]
 
 

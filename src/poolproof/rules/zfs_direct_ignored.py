@@ -17,8 +17,8 @@ _FIX_UNALIGNED = "use a bs that is a multiple of 4k, or leave direct=1 out"
 def _reasons(case: Case, job: LoadPart) -> Iterator[str]:
     """Yield the reasons why the job's O_DIRECT will not bypass the ARC.
 
-    If direct I/O on a dataset is not possible, OpenZFS 2.4 does uncached I/O instead: the data goes through the ARC but
-    is not kept there.
+    If direct I/O on a dataset is not possible, OpenZFS 2.4 does uncached I/O instead: the data passes through the ARC
+    but does not stay there.
     """
     zfs, release = case.zfs, release_of(case.zfs)
     record = case.target.record_bytes if case.target else None
@@ -75,7 +75,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _fixed_options(case: Case, job: LoadPart) -> Changes:
-    """Remove direct=1, because it has no effect. If the only reason is writes of incomplete records, change nothing."""
+    """Remove direct=1, because it has no effect. Change nothing if the only problem is writes of incomplete records."""
     reasons = list(_reasons(case, job))
     return {"direct": None, "buffered": None} if reasons and "records" not in reasons[0] else {}
 
