@@ -1,8 +1,8 @@
 """Find the lines of a text on which somebody drops the caches, for lint and audit.
 
-drop_caches counts in every form in which it is written: a redirection, tee, sysctl, or a sentence about it. The value 2
-does not count, because it frees dentries and inodes but no file data. Reading the file, and a sentence such as
-"I did not use drop_caches", do not count either.
+Every way to write drop_caches is recognized: a redirection, tee, sysctl, or a sentence about it. The value 2 is
+ignored, because it frees dentries and inodes but no file data. So are commands that only read the file, and sentences
+such as "I did not use drop_caches".
 """
 
 import re
@@ -27,7 +27,7 @@ _SYNCS = re.compile(r"(?<![\w=/,-])(?:/usr)?(?:/bin/)?sync(?![\w=-])")
 
 
 def drops_caches(line: str) -> bool:
-    """True if the line drops the cached data of files, or a sentence in it says that somebody did."""
+    """True if the line drops cached file data, or a sentence in it says that somebody did."""
     is_possible = "mount" in line or "export" in line or "reboot" in line or "purge" in line
     return (is_possible and _EMPTIES.search(line) is not None) or drops_clean_pages(line)
 
@@ -40,5 +40,5 @@ def drops_clean_pages(line: str) -> bool:
 
 
 def syncs(line: str) -> bool:
-    """True if the line runs sync; a comment at its end does not count."""
+    """True if the line runs sync, ignoring any comment at its end."""
     return "sync" in line and _SYNCS.search(line.strip().partition(" #")[0]) is not None

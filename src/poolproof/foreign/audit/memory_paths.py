@@ -28,9 +28,9 @@ _PAST_THE_KERNEL = frozenset(
 
 
 def memory_of(load: Load) -> str | None:
-    """Return what stores all files of the load instead of a disk, such as `tmpfs`.
+    """Return the kind of memory that holds all of the load's files, such as `tmpfs`.
 
-    None if a file may be on a disk, or if the files are in different kinds of memory.
+    Return None if any file may be on a disk, or if the files are in different kinds of memory.
     """
     if load.parts and all(is_fio_job(part) and fio_job(part).engine == "null" for part in load.parts):
         return "fio's null engine, which moves no data and has only buffers"
@@ -40,12 +40,12 @@ def memory_of(load: Load) -> str | None:
 
 
 def named_memory(load: Load) -> str:
-    """Return the first path of the load if all of its paths name a RAM disk; empty otherwise."""
+    """Return the load's first path if all of its paths name a RAM disk, otherwise an empty string."""
     paths = [extent.file for part in load.parts for extent in part.extents]
     return paths[0] if paths and all(_NAMED.search(path) for path in paths) else ""
 
 
 def without_other_disks(result: Outcome, load: Load) -> Outcome:
-    """Return the result, without fio's disk statistics if its engines do not use the disks in the statistics."""
+    """Return the result, dropping fio's disk statistics if the engines do not use those disks."""
     engines = {fio_job(part).engine.partition(":")[0] for part in load.parts if is_fio_job(part)}
     return replace(result, disks=()) if engines and engines <= _PAST_THE_KERNEL else result

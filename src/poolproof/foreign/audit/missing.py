@@ -27,7 +27,7 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs to judge, completed with assumed values for the options that the source cannot show.
+    """Return the jobs to judge, with assumed values for the options that the source cannot show.
 
     Empty if the result's jobs are unknown.
     """
@@ -57,7 +57,7 @@ def _with(job: Job, assumed: dict[str, str]) -> Job:
 
 
 def _assumed_for_header(job: Job) -> dict[str, str]:
-    """Return the options assumed if only fio's header line is known.
+    """Return the options to assume if only fio's header line is known.
 
     A job that writes gets end_fsync. A job with random or queued I/O gets direct if its block size is a multiple of 512
     bytes.
@@ -121,9 +121,9 @@ def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool
 def missing_of(
     found: FoundResult, case: Case, context: Context, foreign: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Return what is unknown about the result, most important first. Each entry is worded to follow `not known:`.
+    """List what is unknown about the result, most important first. Each entry is worded to follow `not known:`.
 
-    `foreign` lists what another program's format does not show; None for results of fio.
+    `foreign` lists what another program's format does not show. It is None for fio's results.
     """
     if foreign is not None:
         return (*foreign, *_about_the_machine(case, context))
@@ -162,7 +162,7 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
 
 
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
-    """Yield the unknown facts that options could supply, and the disks' counters if no counters are known."""
+    """Yield the unknown facts that options could supply, and also the disks' counters if those are unknown."""
     target = case.target
     has_ceiling = target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s)
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}

@@ -73,7 +73,7 @@ class Audited:
 
     @property
     def is_mixed(self) -> bool:
-        """True if the source shows I/O in several directions, or only their total."""
+        """True if the source shows I/O in several directions, or only the total of several."""
         return len(self.figures.directions) > 1 or "mixed" in self.figures.directions
 
     @property

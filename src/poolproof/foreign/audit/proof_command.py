@@ -23,9 +23,10 @@ _SECTOR, _NEAR = 512, 0.05
 
 
 def proof_of(case: Case, foreign: ForeignResult | None) -> str | None:
-    """Return the command; None if the load has several parts, or options that a campaign refuses.
+    """Return the command, or None if the load has several parts or uses options that a campaign refuses.
 
-    If the load is unknown, the command does the I/O that the values show: direction, block size and clones.
+    If the load is unknown, the command does the I/O that can be inferred from the values: direction, block size and
+    clones.
     """
     if not case.jobs:
         return _similar(case.outcome)
@@ -51,7 +52,7 @@ def _of_fio(part: LoadPart) -> Iterator[tuple[str, str]]:
 
 
 def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:
-    """Yield fio's options for the I/O of another program."""
+    """Yield the fio options that reproduce another program's I/O."""
     directions = "rw" if part.is_mixed else "read" if part.reads else "write" if part.writes else ""
     if not directions or part.block_bytes <= 0:
         return
@@ -72,9 +73,9 @@ def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple
 
 
 def _similar(outcome: Outcome | None) -> str | None:
-    """Return a command with the direction, block size and number of clones of a result.
+    """Return a command with a result's direction, block size and number of clones.
 
-    None unless the result is that of a single job.
+    Return None unless the result comes from a single job.
 
     The block size is 1 MiB if the values do not show it. If the result has no direction, as in dd's last line, the
     command reads and writes.
@@ -95,7 +96,7 @@ def _similar(outcome: Outcome | None) -> str | None:
 
 
 def _block(direction: Direction) -> str:
-    """Return the block size: the power of two that is close to bandwidth / IOPS; 1 MiB if none is close."""
+    """Return the block size: the power of two that is close to bandwidth / IOPS, or 1 MiB if there is no such power."""
     if direction.iops and direction.bandwidth_bytes:
         size = direction.bandwidth_bytes / direction.iops
         power = 2 ** round(math.log2(size)) if size >= _SECTOR else 0
@@ -105,7 +106,7 @@ def _block(direction: Direction) -> str:
 
 
 def _folder(part: LoadPart) -> str:
-    """Return the folder of the job's files; a placeholder if it is unknown, or if the job uses a device."""
+    """Return the folder of the job's files, or a placeholder if it is unknown or if the job uses a device."""
     job = job_of(part)
     path = job.directory or (job.filename or "").rpartition("/")[0]
     is_plain = path.startswith("/") and not path.startswith("/dev") and not _SPECIAL.intersection(path)

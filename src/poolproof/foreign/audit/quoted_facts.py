@@ -1,10 +1,10 @@
 """Facts in the text around results.
 
-These are the files that fio laid out, sentences about memory and queue depth, the disks that the text names, and what
+They cover the files that fio laid out, sentences about memory and queue depth, the disks that the text names, and what
 earlier jobs did.
 
-A sentence about memory counts for a result if it is between the previous result and the end of this result, or in the
-five lines below. Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the
+A sentence about memory is applied to a result if it appears between the previous result and the end of this one, or in
+the five lines after it. Tables and the output of df and mount contain tmpfs on every machine, so only sentences and the
 author's own commands count. A sentence with a negation, or about dropping caches, is left out.
 """
 
@@ -129,7 +129,7 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out; None if it laid out none.
+    """Return the total size of the files that fio laid out, or None if it laid out no files.
 
     The size is 0 if fio does not print it.
     """
@@ -153,7 +153,7 @@ def _sentences(lines: Sequence[Line], result: FoundResult) -> Iterator[str]:
 
 
 def _depths(lines: Sequence[Line], result: FoundResult) -> dict[int, str]:
-    """Return the queue depths that sentences claim, each with its sentence. Commands and job files do not count."""
+    """Return the queue depths that sentences claim, each with its sentence. Commands and job files are ignored."""
     found: dict[int, str] = {}
     for number, line in lines:
         lower = line.lower()
@@ -185,16 +185,19 @@ def _quotation(number: int, match: re.Match[str], sentence: str) -> str:
 
 @dataclass(frozen=True)
 class _NamedDisks:
-    """A line that names disks. `words` quotes it; empty if the disks are not hard disks. `count` is 0 if unknown."""
+    """A line that names disks. `words` quotes it if they are hard disks, and is otherwise empty. `count` is 0 if
+    unknown.
+    """
 
     words: str
     count: int
 
 
 def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> Iterator[_NamedDisks | None]:
-    """Yield for each result the nearest line above it that names disks; None if there is none, or if it mentions flash.
+    """For each result, yield the nearest line above it that names disks. Yield None if no line does, or if that line
+    mentions flash.
 
-    Lines inside results do not count. The search goes upwards from each result, but only to the previous result: beyond
+    Lines inside results are ignored. The search goes upwards from each result, but only to the previous result: beyond
     that, the nearest line is the one already found for the previous result.
     """
     hidden = {line for result in results for line in range(result.line, result.last_line + 1)}
@@ -212,7 +215,7 @@ def _nearest_disks(numbered: Sequence[Line], results: Sequence[FoundResult]) -> 
 
 
 def _named_disks(number: int, line: str) -> _NamedDisks | None:
-    """Return the disks that a line names; None if it names none.
+    """Return the disks that a line names, or None if it names none.
 
     `words` is empty for a line that mentions flash, because such a line compares disks or describes a cache.
     """

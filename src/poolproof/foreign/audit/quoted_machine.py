@@ -1,6 +1,6 @@
 """Facts about the machine in the output of other programs in a text: its RAM, and whether the target compresses.
 
-Only the output of `free`, /proc/meminfo, `zfs get` and `mount` counts. Sentences do not count.
+Only the output of `free`, /proc/meminfo, `zfs get` and `mount` is used. Sentences are ignored.
 """
 
 import re
@@ -41,7 +41,7 @@ UNKNOWN = QuotedMachine()
 
 
 def find_machine(text: str) -> QuotedMachine:
-    """Return the facts that programs printed. A fact for which the text contains different values is unknown."""
+    """Return the facts that programs printed. Facts with contradictory values are left unknown."""
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
@@ -74,9 +74,9 @@ def _above(numbered: tuple[tuple[int, str], ...], number: int) -> Iterator[tuple
 
 
 def _bare_unit(total: str) -> str:
-    """Return the unit of `free` if it prints none: KiB, MiB with -m or GiB with -g.
+    """Return the unit of `free`'s numbers when it prints none: KiB, or MiB with -m, or GiB with -g.
 
-    The number decides: at least 1,000,000 means KiB, at least 500 means MiB, and less means GiB.
+    The number itself decides: at least 1,000,000 means KiB, at least 500 means MiB, and less means GiB.
     """
     return "K" if float(total) >= 1_000_000 else "M" if float(total) >= 500 else "G"
 
@@ -101,7 +101,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
-    """Return the target, completed with the facts that the user's options do not give; None if nothing is known."""
+    """Return the target, with quoted facts for what the options leave out, or None if nothing is known."""
     if machine.ram_bytes is None and machine.compression is None:
         return target
     found = target or Target(file_system="")
@@ -113,7 +113,7 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
-    """Yield the quoted facts that are used because no option gives them."""
+    """Yield the quoted facts that are used because the user gave no option for them."""
     for words in machine.words:
         if ("RAM" in words and context.ram_bytes is None) or ("compression" in words and context.file_system is None):
             yield words

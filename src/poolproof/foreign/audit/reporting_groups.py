@@ -25,7 +25,7 @@ class ReportingGroup:
 def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
     """Yield each group of a run as a separate result, in the order of the groups' numbers.
 
-    Each group keeps the disks' counts. They cover the whole run, so they are an upper bound for each group.
+    Every group keeps the disks' counts for the whole run, which are an upper bound on what the group did.
     """
     numbers = sorted({part.group for part in found.result.parts})
     if len(numbers) < 2 or groups_ran_at_once(found.result):
@@ -52,7 +52,7 @@ def groups_of(found: FoundResult) -> Iterator[ReportingGroup]:
 
 
 def _made(made: SourceCommand | None, parts: tuple[PartOutcome, ...]) -> SourceCommand | None:
-    """Return the command with only the jobs of the group; all jobs if the group's jobs have other names."""
+    """Return the command with only the group's jobs, or with all jobs if no name matches."""
     if made is None:
         return None
     names = {part.name for part in parts}

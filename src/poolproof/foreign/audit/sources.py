@@ -58,7 +58,7 @@ class Audit:
 
 
 def audit_sources(names: Sequence[str], context: Context, stdin: Callable[[], bytes]) -> Audit:
-    """Audit every result in the sources. The source `-` is standard input, whose content `stdin` returns."""
+    """Audit every result in the sources. The source `-` is standard input, which is read by calling `stdin`."""
     audit = Audit()
     logs: list[Path] = []
     for name in names:
@@ -108,7 +108,7 @@ def files_below(path: Path, unread: list[Unread]) -> Iterator[Path]:
 
 
 def read_text(path: Path) -> str | None:
-    """Return the text of a file; None if it is binary.
+    """Return the text of a file, or None if it is binary.
 
     Raises:
         OSError: the file cannot be read, is larger than 256 MiB, or is larger than 2 MiB and contains no JSON of fio.
@@ -207,7 +207,7 @@ def _audited_trial(run: RunDirectory, source: str, line: int, trial: Trial, cont
 
 
 def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
-    """Return the case to judge, rebuilt from the data saved with the trial; None if some of the data was not saved."""
+    """Rebuild the case to judge from the data saved with the trial. Return None if some of the data was not saved."""
     saved = run.judged_by(trial)
     if saved is None or saved[2].target is None:
         return None
@@ -223,7 +223,7 @@ def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
 
 
 def _recorded_metrics(trial: Trial) -> AuditedMetrics:
-    """Return the metrics that are saved in the trial, for a trial whose files are missing."""
+    """Return the metrics recorded in the trial itself, for a trial whose files are missing."""
     figures = trial.figures
     if figures is None:
         return AuditedMetrics({})
@@ -242,7 +242,7 @@ def _recorded_metrics(trial: Trial) -> AuditedMetrics:
 
 
 def _recorded_latency(trial: Trial, of: str) -> Latency | None:
-    """Return the percentiles of one kind of event; None if the trial has none."""
+    """Return the percentiles of one kind of event, or None if the trial has none."""
     found = {row.percent: trial.value(row.id) for row in METRICS if row.of == of and row.percent is not None}
     known = {percent: value for percent, value in found.items() if value is not None}
     return Latency(percentiles_ns=known) if known else None

@@ -1,9 +1,9 @@
 """Find sentences in a text that say how fast the disks are.
 
-Only unambiguous sentences count: those that give a number of disks and the rate of each disk ("three NVMe drives, each
-capable of 3.2 GB/s"), and those that give the maximum rate of a single disk ("this disk … max writes 900MB/s"). The
-second kind is ignored if the text mentions striping. If several sentences apply, they may describe different disks, so
-the highest rate is used.
+Only unambiguous sentences are used: those that give a number of disks and the rate of each disk ("three NVMe drives,
+each capable of 3.2 GB/s"), and those that give the maximum rate of a single disk ("this disk … max writes 900MB/s").
+The second kind is ignored if the text mentions striping. If several sentences apply, they may describe different disks,
+so the highest rate is used.
 """
 
 import re
@@ -66,13 +66,13 @@ def find_statements(text: str, skip: Sequence[tuple[int, int]] = ()) -> tuple[St
 
 
 def largest_above(statements: Sequence[Statement], line: int) -> Statement | None:
-    """Return the statement with the highest rate among those above `line`; None if there are none."""
+    """Return the statement with the highest rate among those above `line`, or None if there are none."""
     above = [statement for statement in statements if statement.line < line]
     return max(above, key=lambda each: each.write_bytes_per_s, default=None)
 
 
 def _statement(line: int, match: re.Match[str]) -> Statement | None:
-    """Return the statement in a matched sentence; None if the rate in the sentence cannot be parsed.
+    """Return the statement that a matched sentence makes, or None if its rate cannot be parsed.
 
     A drive is assumed to write no faster than it reads, so a read rate also limits the writes. A write rate says
     nothing about reads.

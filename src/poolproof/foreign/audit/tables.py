@@ -137,7 +137,7 @@ def _row(words: Sequence[str], columns: Sequence[_TableColumn]) -> Outcome | Non
 
 
 def _side(cell: str) -> Direction | None:
-    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`; None if the cell has another value."""
+    """Return the rate in a cell such as `52.1k IOPS` below the header `Read`. Return None for any other cell."""
     match = _IOPS_CELL.match(cell)
     iops = number(match["iops"]) if match else None
     return Direction(iops=iops) if iops else None
@@ -149,13 +149,13 @@ def _pair(cell: re.Match[str]) -> Direction:
 
 
 def _named_direction(name: str) -> str:
-    """Return the direction that the other cells of the row name; empty if they name none or both."""
+    """Return the direction named in the row's other cells, or an empty string if they name none or both."""
     reads, writes = _READS.search(name) is not None, _WRITES.search(name) is not None
     return "" if reads == writes else "read" if reads else "write"
 
 
 def _direction(values: Sequence[tuple[_TableColumn, str]], name: str, block: int | None) -> Direction | None:
-    """Return the values of one direction in a row; None if the IOPS of that direction are 0 or missing."""
+    """Return a row's values for one direction, or None if the IOPS for that direction are 0 or missing."""
     found = {column.kind: (column.unit, number(word) or 0.0) for column, word in values if column.direction == name}
     _, iops = found.get("iops", ("", 0.0))
     if not iops:

@@ -62,7 +62,7 @@ class _QuotedContext:
     callers: frozenset[int] = frozenset()
 
     def next_start(self, line: int) -> float:
-        """Return the first line below `line` on which a result or a command begins; infinity if there is none."""
+        """Return the next line after `line` on which a result or a command begins, or infinity if there is none."""
         at = bisect_right(self.starts, line)
         return self.starts[at] if at < len(self.starts) else float("inf")
 
@@ -176,9 +176,9 @@ def judge_result(
 
 
 def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
-    """Return the load of another program's result or, if the result was split into groups, of the judged group.
+    """Return the load behind another program's result or, if it was split into groups, behind the judged group.
 
-    The output of other programs does not show whether they empty the page cache, so it is assumed that they do.
+    The output of other programs does not show whether they empty the page cache, so we assume that they do.
     """
     names = {part.name for part in found.result.parts}
     parts = (replace(part, invalidates_cache=True) for part in foreign.parts if part.name in names)
@@ -196,7 +196,7 @@ def _named_files(load: Load, found: FoundResult) -> Load:
 
 
 def _only_doubted(judgement: Judgement) -> Judgement:
-    """Return the judgement with the findings that rest on a sentence weakened to `suspects`: sentences never refute."""
+    """Weaken the findings that rest on a sentence to `suspects`, because a sentence never refutes a result."""
     ceilings = {rule.id for rule in rules_of(judgement.findings) if rule.is_ceiling}
     findings = [
         replace(each, effect="suspects") if each.rule in ceilings and each.effect == "refutes" else each
@@ -259,7 +259,7 @@ def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
 
 
 def _command_line(found: FoundResult) -> int | None:
-    """Return the line of the result's command or job file; None if neither is in the text."""
+    """Return the line of the result's command or job file, or None if the text contains neither."""
     return found.made.line if found.made is not None and found.made.origin in ("command", "job file") else None
 
 
@@ -287,7 +287,7 @@ def _known(context: Context, statement: Statement | None, counters: ExternalCoun
 
 
 def _command(made: SourceCommand | None) -> str | None:
-    """Return the command line or the job file of a result; None if the source does not show enough of the options."""
+    """Return a result's command line or job file, or None if the source does not show enough of the options."""
     if made is None or made.origin == "header":
         return None
     if made.text:

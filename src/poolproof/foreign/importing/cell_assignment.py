@@ -40,7 +40,7 @@ class Record:
     """A result to import, and where the result was found.
 
     `folders`: the names of the folders from the common folder of all files to this file, outermost first. The common
-    folder is not included, unless it contains the file directly.
+    folder itself is included only if it contains the file directly.
     `stem`: the file name up to its first dot.
     `options`: the fio options of the job. If the result has several jobs, only the options that have the same value in
     all of them.
@@ -61,8 +61,8 @@ class Record:
     def begun_at(self) -> str:
         """Return the start time in ISO 8601: fio's time stamp, written at the end of the run, minus the run time.
 
-        Empty if there is no time stamp. Also empty if the run would start before 1970 or end after 2248, because such
-        times are wrong.
+        Empty if there is no time stamp, or if the run would start before 1970 or end after 2248, because such times
+        must be wrong.
         """
         ended_ms = self.result.timestamp_ms
         every = [each for job in self.result.parts for each in (job.read, job.write, job.trim, job.mixed)]
@@ -73,7 +73,7 @@ class Record:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Return the file name, the folder names and the job's options as columns, by column name."""
+        """Return a dict of columns: the file name, the folder names and the job's options."""
         named = {f"folder{depth}": name for depth, name in enumerate(self.folders, start=1)}
         return {"file": self.stem, **named, **self.options}
 
@@ -112,9 +112,9 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all jobs of the result share.
+    """Return the options that all of the result's jobs share.
 
-    If the jobs are unknown, return only `name`, the name of the first job; empty if that name is unknown too.
+    If the jobs are unknown, return only `name`, the name of the first job, or nothing if that is unknown too.
     """
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
@@ -202,16 +202,16 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Return the names of the folders at these depths, joined by hyphens.
+    """Join the names of the folders at these depths with hyphens.
 
-    A record without a folder at any of these depths is named after its innermost folder.
+    If the record has no folder at any of them, return the name of its innermost folder.
     """
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 
 
 def _informative_depths(records: Iterable[Record]) -> set[int]:
-    """Return the depths at which the folder names distinguish layouts.
+    """Return the depths at which folder names distinguish layouts.
 
     At such a depth, the records have different folder names, and at least one of the names neither repeats a job option
     nor counts repetitions. bench-fio's folders `4k` and `randrw75` (the mode and the read percentage) repeat job

@@ -81,7 +81,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
     """Return the results in the files.
 
-    fio's logs are read as a result only if the files do not also contain the result of the same run.
+    fio's logs are read as a result only if none of the files contains the result of the same run.
     """
     base = common_folder(files)
     records: list[Record] = []
@@ -112,7 +112,7 @@ class _WholeResults:
                     self._elsewhere[path.parts].add(folder)
 
     def owner_of(self, prefix: str) -> _Owner:
-        """Return whether the logs with this prefix (folder and common name) belong to one of the results.
+        """Decide whether the logs with this prefix (folder and common name) belong to one of the results.
 
         `a result`: a job of a result requests these logs, or a result in the same folder has the same name. `unsure`:
         the folder contains a result that may be from the same run. `none`: the folder contains no result.
@@ -123,7 +123,7 @@ class _WholeResults:
         return "unsure" if logs.parent in self._names else "none"
 
     def _are_requested(self, logs: Path) -> bool:
-        """True if a result in a folder above has a job that requests the logs: `write_bw_log=logs/x` for `…/logs/x`."""
+        """True if a job of a result in a folder above requested these logs: `write_bw_log=logs/x` for `…/logs/x`."""
         ends = (logs.parts[at:] for at in range(len(logs.parts) - 1))
         return any(logs.is_relative_to(folder) for end in ends for folder in self._elsewhere.get(end, ()))
 
@@ -206,7 +206,7 @@ def _trial(placed: ImportedRecord) -> Trial:
 
 
 def _metric(load: Load, figures: TrialMetrics) -> MetricId:
-    """Return the metric that suits the load, if the source contains a value for it.
+    """Return the metric that suits the load, provided that the source contains a value for it.
 
     Sync latency suits jobs that sync after every write, bandwidth suits large sequential blocks, and IOPS suit all
     other jobs. If the source has no such value, return the first of IOPS, bandwidth and p99 that it contains.
