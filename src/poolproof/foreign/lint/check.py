@@ -15,7 +15,7 @@ from poolproof.rules.model import Finding
 
 _Place = tuple[int, str, Severity]
 _Found = tuple[Diagnostic, Mapping[str, str]]
-"""A finding, and the values of the loop variables with which it occurs."""
+"""A finding, and the loop variables' values for which it occurs."""
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 _MOST_CALLS = 500
@@ -29,8 +29,7 @@ _SET_IT = {
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
 
-    Without `targets`, the targets of the jobs are unknown. `fio` is the installed fio that would run the jobs, if
-    known.
+    Without `targets`, the jobs' targets are unknown. `fio` is the installed fio that would run the jobs, if known.
     """
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"

@@ -24,9 +24,7 @@ _OPTIONS = re.compile(r"^[A-Za-z_]\w*+\+?=\s*+-")
 
 
 def runs_in(text: str, surroundings: JobEnvironment) -> tuple[LoopIteration, ...]:
-    """Return the fio calls for each combination of loop values; a single one if the script has no loops over known
-    values.
-    """
+    """Return the fio calls for each combination of loop values. Without loops over known values, there is only one."""
     known = known_variables(text)
     loops = loop_values(read_script(text, known), text)
     used = {name: values for name, values in loops.items() if re.search(rf"\$\{{?{name}\b", text)}
@@ -115,7 +113,7 @@ def _is_unknown(word: ShellWord) -> bool:
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if a command has job options but no job, because `--name` is missing.
+    """Yield a problem if `--name` is missing, so that a command has job options but no job.
 
     Commands with options such as `--profile` and `--server` do not need a job.
     """

@@ -1,7 +1,7 @@
-"""Find jobs that overwrite block devices, and say what is on these devices.
+"""Find jobs that overwrite block devices, and say what they would destroy.
 
-fio itself refuses only a device that the mount table lists. It writes to swap, to members of arrays and pools, to
-devices under LVM or LUKS, and to file systems that are not mounted. Source: fio 3.33 filesetup.c (setup_files) and
+fio itself only refuses devices that the mount table lists. It writes to swap, to members of arrays and pools, to
+devices under LVM or LUKS, and over unmounted file systems. Source: fio 3.33 filesetup.c (setup_files) and
 lib/mountcheck.c (device_is_mounted).
 """
 
@@ -56,7 +56,7 @@ def destroyed_data(source: str, text: str, unit: FioCall, targets: Targets | Non
 
 
 def _writing_part(job: Job, text: str) -> LoadPart | None:
-    """Return the job as a part that writes or trims; None if it does neither, or if that is unknown."""
+    """Return the job as a load part if it writes or trims. Return None if it does neither, or if that is unknown."""
     if job.engine in _NO_WRITES or job.flag("verify_only"):
         return None
     for pattern in _values(job.text("rw") or "read", text):
@@ -67,7 +67,7 @@ def _writing_part(job: Job, text: str) -> LoadPart | None:
 
 
 def _paths(job: Job, text: str) -> Iterator[str]:
-    """Yield the paths of the job's files, without the names that fio generates."""
+    """Yield the paths that the job names itself, leaving out file names that fio generates."""
     directory = job.directory or ""
     names = job.filenames or ((job.name,) if job.filename is None and directory.startswith("/dev") else ())
     for name in names:
@@ -76,9 +76,7 @@ def _paths(job: Job, text: str) -> Iterator[str]:
 
 
 def _values(value: str, text: str) -> tuple[str, ...]:
-    """Return the value with its first variable replaced by each word of that variable's `for` loops; unchanged without
-    them.
-    """
+    """Return the value once for each word that a `for` loop gives its first variable, or unchanged without a loop."""
     found = _VARIABLE.search(value)
     loops = re.findall(_WORDS.format(name=found[1] or found[2]), text) if found else []
     if found is None or not loops:
@@ -97,7 +95,7 @@ def _expanded(word: str) -> tuple[str, ...]:
 
 
 def _judged(path: str, verb: str, targets: Targets | None) -> tuple[Severity, str] | None:
-    """Return the severity and the message for a path that is written to; None if nothing would be lost."""
+    """Return the severity and the message for a path that a job writes to, or None if no data would be lost."""
     if _HARMLESS.fullmatch(path):
         return None
     is_known = UNKNOWN.search(path) is None

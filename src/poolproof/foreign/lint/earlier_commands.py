@@ -19,8 +19,8 @@ class Before:
     `drops_caches`: the caches were dropped after the last write. `drops_only_clean`: they were dropped while the
     written data was still dirty, so it stayed in RAM; `drops_caches` is then False.
 
-    `empty`, `zeros`: the files and devices without data, and those that contain only zeros, each with the program that
-    prepared it.
+    `empty` and `zeros`: the files and devices that contain no data or only zeros, each with the program that prepared
+    it.
     """
 
     loads: tuple[Load, ...] = ()
@@ -31,7 +31,7 @@ class Before:
 
 
 class History:
-    """Collects the loads of the fio calls in a text, in the order in which they run."""
+    """Collects the loads of a text's fio calls, in the order in which they run."""
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
@@ -56,7 +56,7 @@ class History:
     def _empties(self, line: int) -> bool:
         """True if dropping the caches on this line also drops the written data.
 
-        It does if the data was clean or had been synced, or if the line writes it back first, as umount does.
+        This is the case if the data was clean or had been synced, or if the line writes it back first, as umount does.
         """
         is_synced = any(self._last_write <= sync <= line for sync in self._syncs)
         return not self._is_dirty or is_synced or line not in self._only_clean
@@ -72,6 +72,6 @@ class History:
 
 
 def _leaves_dirty(part: LoadPart) -> bool:
-    """True if written data may still be dirty when the part has ended."""
+    """True if some of the data that the part wrote may still be dirty when the part ends."""
     is_synced = part.syncs_at_end or part.writes_are_synchronous or part.sync_every == 1
     return part.writes and not part.direct and part.may_use_page_cache and not is_synced

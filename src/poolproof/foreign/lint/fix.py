@@ -15,7 +15,7 @@ from poolproof.rules.model import Changes
 _MAX_PASSES = 8
 
 _Edit = tuple[int, int, str]
-"""The start, end and replacement of a part of the text."""
+"""A part of the text to replace: its start, its end and the new text."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class FixedText:
 
 
 def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> FixedText:
-    """Apply every automatic fix, and return the corrected text with the findings that were fixed and those that remain.
+    """Apply all automatic fixes. Return the corrected text, the findings that were fixed and those that remain.
 
     A change is made only if it removes a finding from at least one job without adding an error or a warning.
     """
@@ -70,9 +70,9 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Return the source with the finding fixed in all jobs at once or, if that does not help, in one job.
+    """Fix the finding in all jobs at once or, if that does not help, in one job, and return the corrected source.
 
-    None if no attempt helps.
+    Return None if neither helps.
     """
     units = source.units
     if number >= len(units):
@@ -90,7 +90,7 @@ def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Target
 
 
 def _helps(before: Source, after: Source, number: int, rule: str, targets: Targets | None) -> bool:
-    """True if fewer jobs break the rule than before, and the number of errors and warnings has not increased."""
+    """True if fewer jobs break the rule than before, and there are no more errors or warnings than before."""
     units = after.units
     if number >= len(units) or len(units[number].problems) > len(before.units[number].problems):
         return False
@@ -106,9 +106,9 @@ def _helps(before: Source, after: Source, number: int, rule: str, targets: Targe
 
 
 def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | None:
-    """Return the text with changed options; None if the text cannot be changed in place.
+    """Return the text with its options changed, or None if the text cannot be changed in place.
 
-    `changes` maps the index of each job in the fio call to the changes that the job needs.
+    `changes` maps each job's index in the fio call to the changes that the job needs.
     """
     if unit.sections is None or any(job >= len(unit.jobs) for job in changes):
         return None
@@ -130,7 +130,7 @@ def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
     """Yield each section to change, with its changes.
 
-    A change that all the jobs below a shared section need is made in the shared section.
+    If all jobs below a shared section need the same change, it is made in the shared section.
     """
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}

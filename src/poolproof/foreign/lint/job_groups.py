@@ -18,7 +18,7 @@ _MOST_NAMED = 64
 class JobFiles:
     """The paths of a job's files, and the job's directory ("" means fio's working directory).
 
-    `files` is empty if lint cannot tell which names fio would generate.
+    `files` is empty if lint cannot work out the names that fio would generate.
     """
 
     files: tuple[str, ...]
@@ -29,7 +29,7 @@ class JobFiles:
 class JobGroup:
     """The jobs of a fio call that share a target.
 
-    `jobs` contains their indexes, and `evidence` is about their files.
+    `jobs` contains their indexes, and `evidence` describes their files.
     """
 
     jobs: tuple[int, ...]
@@ -41,19 +41,19 @@ class Targets(Protocol):
     """Looks up the targets of jobs, and facts about the jobs' files."""
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target that contains a job's files; None if unknown."""
+        """Return the target that contains a job's files, or None if unknown."""
 
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
-        """Return the facts about the files of jobs that share a target, before a run; None if nothing is known."""
+        """Return what is known before a run about the files of jobs that share a target, or None if nothing is."""
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Return what is at a path that a job would write to; None if unknown."""
+        """Look up what exists at a path that a job would write to. Return None if unknown."""
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Return the jobs of a fio call, grouped by target.
+    """Group the jobs of a fio call by target.
 
-    Without `targets`, all are in one group with an unknown target.
+    Without `targets`, they all form one group with an unknown target.
     """
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
@@ -68,7 +68,7 @@ def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
 
 
 def files_of(job: Job) -> JobFiles | None:
-    """Return a job's files; None if the engine does not use files, or if a path contains an unknown variable."""
+    """Return a job's files, or None if the engine does not use files or a path contains an unknown variable."""
     part, directory = part_of(job), job.directory or ""
     names = job.filenames
     # fio generates names such as `job.0.0`, unless `filename_format` is given.

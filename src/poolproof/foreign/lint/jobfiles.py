@@ -28,7 +28,7 @@ def is_job_file(text: str) -> bool:
 
 
 def has_fio_options(text: str) -> bool:
-    """True if the text is a job file with at least one fio option. Files in other formats may have sections too."""
+    """True if the text is a job file with at least one fio option. Other file formats have sections too."""
     return is_job_file(text) and sets_fio_option(text)
 
 
@@ -41,7 +41,7 @@ def sets_fio_option(text: str) -> bool:
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
     """Read a job file as a `FioCall`.
 
-    If the job file is part of a larger text, `start` and `first_line` are the character and the line where it begins.
+    If the job file is part of a larger text, it begins at character `start` on line `first_line`.
     """
     read = read_job_file(
         text,

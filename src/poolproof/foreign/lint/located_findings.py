@@ -18,7 +18,7 @@ _NOTHING_BEFORE = Before()
 
 @dataclass(frozen=True)
 class LocatedFinding:
-    """A finding, its line, the indexes of the jobs that cause the finding, and the changes that fix each job."""
+    """A finding, its line, the indexes of the jobs that cause it, and the changes that would fix each job."""
 
     finding: Finding
     line: int
@@ -29,7 +29,7 @@ class LocatedFinding:
 def locate_findings(
     unit: FioCall, groups: Sequence[JobGroup], before: Before = _NOTHING_BEFORE
 ) -> tuple[LocatedFinding, ...]:
-    """Return the rules' findings for a fio call, in line order. `before` is what ran earlier in the same text."""
+    """Return the rules' findings for a fio call, in line order. `before` says what ran earlier in the same text."""
     found: list[LocatedFinding] = []
     for group in groups:
         jobs = tuple(unit.jobs[place] for place in group.jobs)
@@ -77,7 +77,7 @@ def _of_rule(unit: FioCall, group: JobGroup, rule: Rule, cases: Sequence[Case]) 
 def _common_finding(rule: Rule, finding: Finding, others: Sequence[Finding]) -> Finding:
     """Return the mildest of the findings.
 
-    If the texts of the findings differ, the returned finding has the rule's general text, which contains no values.
+    If their texts differ, the returned finding has the rule's general text, which mentions no values.
     """
     finding = max([finding, *others], key=lambda each: EFFECTS.index(each.effect))
     if all((each.message, each.fix) == (finding.message, finding.fix) for each in others):
@@ -91,6 +91,6 @@ def _line(unit: FioCall, jobs: Sequence[Job], rule: Rule) -> int:
 
 
 def _changes(rule: Rule, cases: Sequence[Case], place: int) -> Changes:
-    """Return the changes that fix the job; empty if the changes depend on unknown variables."""
+    """Return the changes that fix the job, or none if they depend on unknown variables."""
     first, *others = (rule.changes(case, case.load.parts[place]) for case in cases)
     return first if all(changes == first for changes in others) else {}

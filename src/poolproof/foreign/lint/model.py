@@ -65,9 +65,9 @@ class FioCall:
     """The jobs of one fio call, from a job file or a command.
 
     `files`: the job files that a command names.
-    `sections`: the job sections, in text order. Each section that is not shared belongs to the job at the same position
-    in `jobs`. None if the text cannot be changed in place, for example because a command is quoted inside another
-    command.
+    `sections`: the job sections, in text order. The sections that are not shared belong to the jobs in `jobs`, in the
+    same order. `sections` is None if the text cannot be changed in place, for example because a command is quoted
+    inside another command.
     `unknown_words`: (line, argument) for each argument that contains an unknown variable and may therefore be any
     option.
     `read_only`: fio was called with `--readonly`, so it refuses jobs that write.
@@ -95,7 +95,7 @@ class LoopIteration:
 class JobEnvironment:
     """What a job file can refer to: environment variables, facts about the machine, and files to include.
 
-    `include` returns the text of a file by name; None if the file cannot be read.
+    `include` returns the text of the named file, or None if it cannot be read.
     """
 
     environment: Mapping[str, str] = field(default_factory=dict)

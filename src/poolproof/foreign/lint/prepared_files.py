@@ -1,4 +1,4 @@
-"""Files and devices that a script prepares with commands other than fio, and then tests.
+"""Files and devices that a script prepares with other commands before fio tests them.
 
 `truncate` and `fallocate` give a file its size but no data. `blkdiscard` empties a device. `dd if=/dev/zero` fills a
 file with zeros.
@@ -20,7 +20,7 @@ _DISCARDS = ("-o", "--offset", "-l", "--length", "-p", "--step")
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """The state of a file or device after the command on this line. `command` is the name of the program."""
+    """The state in which a command leaves a file or device. `command` is the name of the program."""
 
     path: str
     state: State

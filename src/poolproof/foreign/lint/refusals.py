@@ -46,7 +46,7 @@ class InstalledFio:
 
     @property
     def version(self) -> str | None:
-        """The version as fio prints it, such as `fio-3.33`; None if fio is missing or fails."""
+        """The version as fio prints it, such as `fio-3.33`, or None if fio is missing or fails."""
         return self._version()
 
     def complaints(self, unit: FioCall) -> tuple[Complaint, ...]:
@@ -63,15 +63,15 @@ class InstalledFio:
         return none_if_it_fails(lambda: complaints(self._host, to_check)) or ()
 
     def _names(self, engine: str) -> frozenset[str] | None:
-        """Return the names of the options that fio has with this engine; None if fio is missing or fails."""
+        """Return the names of the options that fio accepts with this engine, or None if fio is missing or fails."""
         return none_if_it_fails(lambda: known_options(self._host, engine))
 
 
 def _to_check(job: Job, names: frozenset[str]) -> Job:
-    """Return the job with only those options that fio has to check.
+    """Return the job, reduced to the options that fio has to check.
 
-    These options have known values that poolproof's tables do not already refuse. Options of other engines are left
-    out, because a job may inherit them from [global], where fio accepts them.
+    These are options with known values, except for values that poolproof's tables already refuse. Options of other
+    engines are left out, because a job may inherit them from [global], where fio accepts them.
     """
     checked = JOB_OPTIONS | OTHER_RELEASES | names
     options = {
@@ -127,9 +127,9 @@ def _problem(
 
 
 def _may_exist_elsewhere(text: str, unit: FioCall, fio: InstalledFio | None) -> bool:
-    """True if another fio may have an option that the tables do not list.
+    """True if some other fio may have options that the tables do not list.
 
-    This is the case if the text names another release, if an argument is unknown, or if an engine has options that are
+    That is possible if the text names another release, if an argument is unknown, or if an engine has options that are
     not in the tables.
     """
     here = (fio and fio.version) or ""

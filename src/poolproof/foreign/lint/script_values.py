@@ -67,8 +67,8 @@ def _assigned(script: Script) -> Iterator[tuple[str, str | None]]:
 def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
     """Return the elements of each array that the script sets exactly once, by the name `ARRAY[@]`.
 
-    Elements are separated by blanks. Arrays with elements that contain blanks or unknown variables are left out, and so
-    are arrays that the script sets several times or appends to.
+    Elements are separated by blanks. An array is left out if any element contains blanks or unknown variables, or if
+    the script sets the array more than once or appends to it.
     """
     found: dict[str, str] = {}
     again: set[str] = set()
@@ -85,7 +85,7 @@ def _arrays_in(text: str, variables: Mapping[str, str]) -> Mapping[str, str]:
 def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
     """Return the values of each loop variable, if its loop lists them literally or names an array that does.
 
-    A variable of several loops with different lists is left out.
+    If several loops use the same variable with different lists, the variable is left out.
     """
     arrays = {found["name"]: tuple(_unquoted(found["values"])) for found in _ARRAY.finditer(text)}
     lists: dict[str, set[tuple[str, ...]]] = {}

@@ -2,7 +2,7 @@
 
 Only the part of the shell language that lint needs is supported: quotes, escapes, continuation lines, comments,
 operators, redirections and here-documents. A variable is replaced with its value if the value is known, or with its
-default in `${NAME:-default}`; otherwise it is left as written. Every text can be read: an unclosed quote extends to the
+default in `${NAME:-default}`; otherwise it is left as written. No text is rejected: an unclosed quote extends to the
 end of the text.
 """
 
@@ -27,9 +27,9 @@ _MAX_DEPTH = 12
 class ShellWord:
     """A word without its quotes, from character `start` to character `end`.
 
-    `verbatim`: the position of the content if the whole word is in a single pair of quotes and contains no escapes.
-    `is_split`: True if an unquoted variable expanded to several words, and this is one of them. All these words have
-    the position of the variable.
+    `verbatim`: the position of the content if one pair of quotes surrounds the whole word and there are no escapes in
+    it. `is_split`: True if an unquoted variable expanded to several words, and this is one of them. All of those words
+    have the variable's position.
     """
 
     text: str
@@ -90,7 +90,7 @@ class _ShellParser:
         return self._script
 
     def _take(self, end: int) -> str:
-        """Move forward to `end`, and return the text that was passed."""
+        """Move forward to `end`, and return the text in between."""
         taken = self._text[self._place : end]
         self._line += taken.count("\n")
         self._place = min(end, len(self._text))
@@ -196,7 +196,7 @@ class _ShellParser:
         return self._take(self._place + 1)
 
     def _expansion(self) -> str:
-        """Return the value of a known variable, the default of a variable that is not set, or else the expansion as
+        """Return the variable's value if known, its default if the variable is not set, or else the expansion as
         written.
 
         Commands in `$(…)` and in backquotes are added to the script.

@@ -47,7 +47,7 @@ class Source:
 
     @property
     def kind(self) -> Kind:
-        """Return whether the text is a job file or a script.
+        """Decide whether the text is a job file or a script.
 
         The text is a job file if it opens a section or includes a file. If the file name ends in `.fio` or `.job`, the
         text is also a job file unless it calls fio.
@@ -58,7 +58,7 @@ class Source:
 
     @property
     def is_text(self) -> bool:
-        """True if the text has no NUL bytes and few control characters. Comments need not be valid UTF-8."""
+        """True if the text has no NUL bytes and few control characters. Invalid UTF-8 is accepted."""
         controls = len(_CONTROL.findall(self.text))
         return "\0" not in self.text and controls <= _MAX_CONTROL_SHARE * len(self.text) + 2
 
@@ -82,7 +82,7 @@ class Source:
 
     @property
     def prepared(self) -> tuple[PreparedFile, ...]:
-        """Return the files and devices that other commands of a script prepare, in order."""
+        """Return the files and devices that a script's other commands prepare, in order."""
         if self.kind == "job file":
             return ()
         return prepared_files(self.text, known_variables(self.text))
@@ -157,9 +157,9 @@ def _text(path: Path) -> str:
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:
     """Return what a job file in `folder` can refer to.
 
-    An included file is searched for first in the working directory, as fio does, and then in `folder`. The job file may
-    come from a stranger, and findings quote their lines. So only a regular file with at least one option of fio is
-    included, and never a file of passwords, a device or a FIFO.
+    Included files are looked up first in the working directory, as in fio, and then in `folder`. The job file may come
+    from a stranger, and findings quote their lines. So a file is included only if it is a regular file with at least
+    one fio option. This keeps out password files, devices and FIFOs.
     """
 
     def include(name: str) -> str | None:

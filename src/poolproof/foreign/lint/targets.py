@@ -50,7 +50,7 @@ class _Existing:
 
 
 class TargetLookup:
-    """Looks up targets, each only once. If the host cannot answer, a target is None (unknown).
+    """Looks up each target only once. If the host cannot answer, the target is None (unknown).
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -69,7 +69,7 @@ class TargetLookup:
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
-        """Return the target that contains the first file or, if no files are known, the directory; None if unknown."""
+        """Return the target that contains the first file (the directory if no files are known), or None if unknown."""
         if self._context.file_system is not None:
             return target_from_options(self._context)
         existing = self._existing(_path(place))
@@ -78,7 +78,7 @@ class TargetLookup:
     def evidence(self, places: Sequence[JobFiles]) -> Evidence | None:
         """Return facts about the files that exist, and about background work on their disks.
 
-        None if there is neither, or if `--fs` describes a different target.
+        Return None if there are no such facts, or if `--fs` describes a different target.
         """
         if self._context.file_system is not None:
             return None
@@ -87,7 +87,7 @@ class TargetLookup:
         return Evidence(None, files=found[0], busy_with=found[1]) if found and any(found) else None
 
     def written(self, path: str) -> WrittenDevice | None:
-        """Return what is at a path that a job would write to; None if unknown or if `--fs` describes the target."""
+        """Look up what a job would write to at a path. Return None if unknown, or if `--fs` describes the target."""
         return None if self._context.file_system is not None else self._written(path)
 
     def _busy_with(self, places: Sequence[JobFiles]) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class TargetLookup:
 
 
 def none_if_it_fails(ask: Callable[[], _Answer]) -> _Answer | None:
-    """Return the result of `ask`; None if it raises a PoolproofError other than HostUnreachable.
+    """Call `ask` and return its result, or None if it raises a PoolproofError other than HostUnreachable.
 
     Raises:
         HostUnreachable: the connection to the host is lost.
@@ -130,10 +130,10 @@ def _path(place: JobFiles) -> str:
 
 
 def _existing_at(host: Host, path: str) -> _Existing | None:
-    """Return the file, directory or block device at the path; if nothing exists there, return the parent directory.
+    """Return the file, directory or block device at the path, or the parent directory if nothing exists there.
 
-    None if the parent directory does not exist either, or if what exists cannot contain test files. A relative path
-    begins where the host runs commands: in the working directory on this machine, in the user's home over SSH.
+    Return None if the parent directory does not exist either, or if what exists cannot contain test files. Relative
+    paths start where the host runs commands: in the working directory on this machine, or in the user's home over SSH.
     """
     printed = host.run(["sh", "-c", TARGET_AT, "sh", path], timeout_s=_LIMIT_S).stdout
     kind, _, real = printed.removesuffix("\n").partition("\n")
@@ -145,7 +145,7 @@ def _existing_at(host: Host, path: str) -> _Existing | None:
 
 
 def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return the paths that are regular files."""
+    """Return those paths that are regular files."""
     if not paths:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout

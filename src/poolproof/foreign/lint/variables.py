@@ -58,7 +58,7 @@ def unknown_in(job: Job) -> Mapping[str, str]:
 def possible_jobs(jobs: Jobs, *, has_unknown_words: bool) -> Iterator[Jobs]:
     """Yield the jobs several times, with different values for the options that contain unknown variables.
 
-    One option is varied at a time. If no variable and no argument is unknown, the jobs are yielded once, unchanged.
+    One option is varied at a time. If all variables and arguments are known, the jobs are yielded once, unchanged.
     """
     names = sorted({name for job in jobs for name in unknown_in(job)})
     first = {name: _VALUES.get(name, _NUMBERS)[0] for name in names}

@@ -19,17 +19,15 @@ if [ -c "$path" ]; then
 fi
 if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
 """
-"""A shell script that prints the block device behind a path, even if the path is that of an NVMe or SCSI generic
-character device.
-"""
+"""A shell script that prints the block device behind a path, even for NVMe and SCSI generic character devices."""
 
 
 @dataclass(frozen=True)
 class WrittenDevice:
     """A path that a job writes to, as seen from a host.
 
-    `exists` is False if there is nothing at the path. `is_block` is True for a block device. `found` is what is on the
-    device, as the end of a sentence (`is mounted at /`); empty if nothing was found.
+    `exists` is False if there is nothing at the path. `is_block` is True for a block device. `found` says what is on
+    the device, as the end of a sentence (`is mounted at /`). It is empty if nothing was found.
     """
 
     exists: bool
@@ -49,7 +47,7 @@ class DeviceLookup:
         self._devices: tuple[BlockFacts, ...] | None = None
 
     def at(self, path: str) -> WrittenDevice:
-        """Return what the host knows about the path.
+        """Ask the host what is at the path.
 
         Raises a PoolproofError if the host does not list the path's device.
         """
