@@ -9,9 +9,9 @@ from poolproof.load.outcome import Outcome, PartOutcome
 def asked_of(load: Load, result: Outcome) -> Outcome:
     """Return the outcome with only the I/O that the load asked for.
 
-    If a part that only writes also verifies its data, it reads the data back after the writes. These reads are faster
-    or slower than the writes and happen later, so they are not part of the rate or latency of the part. For a part that
-    only verifies, fio also reports writes, although the part makes none.
+    If a write-only part verifies its data, it reads the data back after writing it. These reads are faster or slower
+    than the writes and happen later, so they do not belong in the part's rate or latency. For a part that only
+    verifies, fio also reports writes, although the part makes none.
     """
     return replace(result, parts=tuple(_asked(load, part) for part in result.parts))
 

@@ -40,7 +40,7 @@ _JOB_FILE = re.compile(r"\.(?:fio|job|ini)$")
 
 @dataclass(frozen=True)
 class Given:
-    """An option on a command line: its canonical name, its value, and the indexes of its first and last word."""
+    """An option on a command line, with its canonical name, its value, and the indexes of its first and last word."""
 
     name: str
     value: str
@@ -73,7 +73,7 @@ class Command:
 
 
 def read_command(text: str, line: int = 1) -> Command | None:
-    """Return the fio command in a shell command, which may have continuation lines; None if there is no fio command.
+    """Return the fio command in a shell command, which may span several lines, or None if there is no fio command.
 
     Anything before fio (a prompt, `sudo`, variables) and after fio's arguments (`|`, `>`, `;`) is ignored. A fio
     command in quotes, meant for another shell, is found too. A text with unbalanced quotes is split at whitespace.
@@ -150,10 +150,10 @@ def _joined_to(option: Given) -> re.Match[str] | None:
 
 
 def place_of_fio(words: Sequence[str]) -> int | None:
-    """Return the index of the word that runs fio; None if no `fio` is followed by an option or a job file.
+    """Return the index of the word that runs fio, or None if no `fio` is followed by an option or a job file.
 
     In `kubectl exec fio -- fio --name=a` and `docker run --name fio --rm fio --name=a`, this is the last `fio`. A `fio`
-    that is the value of a fio option (`--name fio`) does not count.
+    that is the value of one of fio's own options (`--name fio`) is skipped.
     """
     programs = [at for at, word in enumerate(words) if _PROGRAM.match(word) and not word.startswith("-")]
     places = [at for at in programs if _is_call(words[at + 1 :])]
@@ -206,8 +206,8 @@ def _options(
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     """Return the short options that fio reads after a single dash, if no long option fits.
 
-    Each letter is a switch, or takes the rest of the text as its value (getopt_long_only). None if a letter is not an
-    option, or if fio would exit without running the job.
+    Each letter is a switch, or takes the rest of the text as its value (getopt_long_only). Return None if a letter is
+    not an option, or if fio would exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):

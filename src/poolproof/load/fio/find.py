@@ -1,10 +1,10 @@
 """Find fio results in any text: logs, Markdown, HTML, mail, chat.
 
-Each result comes with the nearest command or job file that fits the result, or else with the options that fio printed.
-Values are never guessed: a value that is not in the text is None.
+Each result comes with the nearest command or job file that fits it, or else with the options that fio printed. Values
+are never guessed: if a value is not in the text, it is None.
 
 With `--status-interval`, fio prints several reports of the same run, each with the values so far. Only the last report
-counts. Separate reports of clones look similar, but clones end at about the same time.
+is used. Separate reports of clones look similar, but clones end at about the same time.
 """
 
 import re
@@ -35,7 +35,7 @@ _GROWTH = 1.05  # the least growth of the run time from the first report to the 
 def find_results(text: str) -> tuple[FoundResult, ...]:
     """Return all fio results in line order.
 
-    If a run is printed in several formats, only the most detailed one counts.
+    If a run is printed in several formats, only the most detailed one is returned.
     """
     alone = _lone_document(text)
     if alone is not None:
@@ -49,7 +49,7 @@ def find_results(text: str) -> tuple[FoundResult, ...]:
 
 
 def _lone_document(text: str) -> FoundResult | None:
-    """Return the result of a text that is a single JSON document, as most files are; None for other texts."""
+    """Return the result if the text is a single JSON document, as most files are. Return None for any other text."""
     if not text.lstrip().startswith("{"):
         return None
     documents = find_documents(text)
@@ -68,13 +68,13 @@ def _has_groups(found: FoundResult) -> bool:
 
 
 def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
-    """Return the document's result with the line of each job, if each job's name is on a line of its own."""
+    """Return the document's result. If each job's name has a line of its own, add the lines of the jobs."""
     lines = [number for number, line in numbered if _JOB_NAME.match(line)]
     return replace(found, part_lines=tuple(lines)) if len(lines) == len(found.result.parts) else found
 
 
 def _found_document(result: Outcome, line: int, last_line: int, *, is_cut_off: bool = False) -> FoundResult:
-    """Return a document's result with the jobs whose options the document lists. Clones of a job count as one job."""
+    """Return a document's result with the jobs whose options the document lists. The clones of a job become one job."""
     printed = dict.fromkeys((job.name, tuple(job.options.items())) for job in result.parts if job.options)
     jobs = tuple(_cached_job(*job) for job in printed)
     made = SourceCommand(jobs, "printed options", line) if printed else None
@@ -190,7 +190,7 @@ def _is_same_run(result: Outcome, other: Outcome) -> bool:
 
 
 def _compared(part: PartOutcome) -> tuple[Direction | None, ...]:
-    """Return a part's directions for comparison. As in a terse line, JSON's `mixed` total counts as reads."""
+    """Return a part's directions for comparison. As in a terse line, JSON's `mixed` total becomes the reads."""
     return part.read or part.mixed, part.write, part.trim
 
 

@@ -29,7 +29,7 @@ _SLOWEST_FILL_BYTES_PER_S = 2e6
 _SIGNAL_LIMIT_S = 30.0
 _PIDFILE = "fio.pid"
 FORGET = 'rm -f -- "$1"'
-"""The script that removes the previous trial's reports, so that they are not read as those of the next trial."""
+"""The script that removes the previous trial's reports, so that the next trial does not read them as its own."""
 
 _KILL = """\
 all="$(cat /proc/$pid/task/*/children) $pid"

@@ -11,7 +11,7 @@ from struct import pack, unpack
 
 PLAT_BITS = 6
 BIN_WIDTH = 1 / (1 << PLAT_BITS)
-"""The width of a bin as a share of its latency."""
+"""The width of a bin as a fraction of its latency."""
 _EXACT_IN_FLOAT = 1 << 24
 
 

@@ -72,7 +72,7 @@ def _once_per_host(ask: Callable[Concatenate[Host, P], Answer]) -> Callable[Conc
 
 
 def parse_version(text: str) -> FioVersion | None:
-    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`; None if the text has no version."""
+    """Parse the version in `fio-3.33`, `fio 3.16-64-gfd988` or `fio-3.19-dirty`. Return None if there is no version."""
     match = _VERSION.search(text)
     return FioVersion(int(match[1]), int(match[2]), int(match[3] or 0), text.strip()) if match else None
 
@@ -160,7 +160,7 @@ def known_options(host: Host, engine: str = DEFAULT_ENGINE) -> frozenset[str]:
 
 
 def check_options(jobs: Sequence[JobSpec], host: Host) -> Jobs:
-    """Return the jobs with canonical option names. If an option is repeated, the last one counts, as in fio.
+    """Return the jobs with canonical option names. If an option is repeated, the last one wins, as in fio.
 
     Raises CampaignError if the host's fio does not have an option, or if a shortened option name is ambiguous. Also
     raises the errors of `known_options`.

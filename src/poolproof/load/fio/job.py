@@ -41,7 +41,7 @@ class Job:
     early_bases: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, name: str) -> str | None:
-        """Return an option's value as written; None if the option is not set."""
+        """Return an option's value as written, or None if the option is not set."""
         return self.options.get(name)
 
     def flag(self, name: str) -> bool:
@@ -56,20 +56,20 @@ class Job:
         return name in _ON_BY_DEFAULT if number is None else number != 0
 
     def number(self, name: str) -> int | None:
-        """Return the first number in an option's value; None if the value is missing, invalid or a percentage."""
+        """Return the first number in an option's value, or None if the value is missing, invalid or a percentage."""
         value = self.options.get(name)
         return None if value is None else self.bytes_in(name, value.split(",")[0])
 
     def bytes_in(self, name: str, text: str) -> int | None:
-        """Parse `text` as the number of bytes that it means in the given option; None if the text is invalid."""
+        """Return the number of bytes that `text` means as a value of this option, or None if the text is invalid."""
         return attempt(partial(quantity.parse_bytes, kb_base=self.kb_base(name)), text)
 
     def percent(self, name: str) -> int | None:
-        """Return the percentage in an option (20 for `size=20%`); None if the option is not set to a percentage."""
+        """Return the percentage in an option (20 for `size=20%`), or None if the option is not set to a percentage."""
         return quantity.parse_percent(self.options.get(name, ""))
 
     def seconds(self, name: str, *, bare_us: int = 1_000_000) -> float | None:
-        """Return the value of a time option in seconds; None if the option is not set or invalid.
+        """Return the value of a time option in seconds, or None if the option is not set or invalid.
 
         `bare_us` is the unit, in microseconds, of a number without a unit: a second for most options, a microsecond for
         thinktime.
@@ -119,7 +119,7 @@ class Job:
 
     @property
     def directory(self) -> str | None:
-        """The directory of the job's files, without the backslash that fio needs before a colon; None if not set."""
+        """The directory of the job's files, without the backslash that fio needs before a colon, or None if not set."""
         return (self.options.get("directory") or "").replace("\\:", ":") or None
 
 
@@ -169,7 +169,7 @@ def _line(name: str, value: str) -> str:
 
 
 def delay_ms(options: Mapping[str, str]) -> int | None:
-    """Return the ms that a job waits before it measures (`startdelay`, `ramp_time`); None if fio chooses the delay."""
+    """Return the delay in ms before a job measures (`startdelay`, `ramp_time`), or None if fio chooses the delay."""
     job = Job("", options)
     if ":" in options.get("startdelay", ""):
         return None  # a range

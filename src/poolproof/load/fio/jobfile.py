@@ -40,11 +40,11 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that fio would refuse, with its line number (1-based).
+    """Something in a job file or command that fio would refuse, with its line number (1-based).
 
     `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
     have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
-    `runs`: fio accepts the text, but it does not mean what it seems to.
+    `runs`: fio accepts the text, but the text does not mean what it seems to.
     """
 
     line: int
@@ -57,7 +57,7 @@ class Problem:
 
 @dataclass
 class JobDraft:
-    """A section that is being read. `early` has the options that fio reads before it reaches a kb_base."""
+    """A section that is being read. `early` contains the options that fio reads before it reaches a kb_base."""
 
     name: str
     line: int
@@ -73,7 +73,7 @@ class JobDraft:
         self.early.discard(name)
 
     def copied(self, line: int) -> "JobDraft":
-        """Return a copy to which a later global section can add options."""
+        """Return a copy of the section, so that a later global section can add options to it."""
         return JobDraft(self.name, line, dict(self.options), dict(self.lines), set(self.early))
 
     def job(self, shared: "JobDraft") -> Job:
@@ -161,9 +161,7 @@ class _JobFileParser:
                 self._report_cut(line, setting, number)
 
     def _report_cut(self, line: str, setting: str, number: int) -> None:
-        """Report a value that is cut off at `;` or `#`, if the rest looks like a part of the value and not like a
-        comment.
-        """
+        """Report a value that is cut off at `;` or `#`, if the rest looks like part of it and not like a comment."""
         name = canonical(setting.partition("=")[0].strip())
         cut = line.strip()[len(setting) :]
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):

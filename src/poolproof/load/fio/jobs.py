@@ -24,7 +24,7 @@ ADDED: Mapping[str, tuple[str, str]] = {
     ),
     "time_based": ("1", "a trial lasts as long as requested"),
 }
-"""The options that poolproof adds to each job that does not set them, with the value and the reason."""
+"""The options that poolproof adds to any job that does not set them, with the value and the reason."""
 
 _NAMES_FILES = ("directory", "filename", "filename_format", "nrfiles", "filesize")
 _SHAPE = (*_NAMES_FILES, "size", "numjobs", "offset", "offset_increment", "offset_align")
@@ -85,7 +85,7 @@ def lasting(jobs: Jobs, seconds: float) -> Jobs:
 
 
 def danger(job: Job) -> str:
-    """Return the option that may let a job change files even with `--readonly`; empty if there is none."""
+    """Return the option that may let a job change files even with `--readonly`, or an empty string."""
     if job.engine not in _READERS:
         return f"ioengine={job.engine}"
     return next((option for option in ("unlink", "unlink_each_loop") if job.flag(option)), "")
@@ -176,7 +176,7 @@ def _check_size(job: Job, workload: Workload) -> None:
 
 
 def fill_job(jobs: Jobs) -> Jobs:
-    """Return jobs that write the same files completely, with new data in every block.
+    """Return jobs that write all of the same files, with new data in every block.
 
     If a job reads, fio first writes the job's files. With `create_only`, fio then stops (fio's HOWTO).
     """
@@ -206,9 +206,9 @@ def _fill_block(job: Job) -> str:
 def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
     """Return the name of the directory for a workload's files. Workloads share files if this name is the same.
 
-    A workload that leaves compressible data or holes, or removes its files, gets separate files. With `writers_apart`,
-    the other workloads that write share files that no read-only workload uses. This matters for copy-on-write layouts,
-    where the read speed depends on how a file was written.
+    A workload that leaves compressible data or holes, or removes its files, gets files of its own. With
+    `writers_apart`, the remaining workloads that write share no files with workloads that only read. This matters for
+    copy-on-write layouts, where the read speed depends on how a file was written.
     """
     owner = ""
     if any(_changes_data(job) or part_of(job).makes_new_files for job in jobs):

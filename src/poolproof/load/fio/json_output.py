@@ -122,7 +122,7 @@ _DECODER = msgspec.json.Decoder(_RawResult)
 
 
 def read_json(text: str) -> Outcome:
-    """Return the outcome of a run. Values accumulate, so the last complete document counts.
+    """Return the outcome of a run. Values accumulate, so the last complete document is the one that counts.
 
     Lines outside the documents become notes. Raises FioError if the text has no complete JSON document of fio.
     """
@@ -143,7 +143,7 @@ def read_json_stream(text: str) -> tuple[Outcome, ...]:
 
 @dataclass(frozen=True)
 class Document:
-    """A result, and the position of its JSON text in characters. If `is_cut_off`, values after the cut are missing."""
+    """A result, and the character range of its JSON text. If `is_cut_off`, values after the cut are missing."""
 
     result: Outcome
     start: int
@@ -154,7 +154,7 @@ class Document:
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
     """Return all complete fio documents in the text.
 
-    With `include_cut_off`, the readable parts of documents that are cut off are returned too.
+    With `include_cut_off`, also return the readable parts of documents that were cut off.
     """
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
@@ -197,7 +197,7 @@ def _search(text: str, first: re.Pattern[str], include_cut_off: bool) -> tuple[D
 
 
 def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
-    """Return the document at `start` (None if damaged), its end, and the lines of other programs inside it.
+    """Return the document at `start` (None if damaged), its end, and any lines that other programs printed inside it.
 
     Old fio prints `-nan`, and lines of stderr may be mixed with the document's lines.
     """
@@ -218,10 +218,10 @@ def _decode_at(text: str, start: int) -> tuple[object, int, list[str]]:
 
 
 def _decode_cut_off(text: str, start: int) -> tuple[object, int]:
-    """Return the part of a document before the cut (None if it cannot be decoded), and where the document's text ends.
+    """Decode a document that was cut off. Return the part before the cut, or None, and where the document's text ends.
 
-    Only complete lines are used, because a number at the cut may be missing digits. If these lines cannot be decoded
-    after their open brackets have been closed, more lines are dropped from the end.
+    Only complete lines are used, because a number at the cut may have lost digits. If they cannot be decoded even after
+    all open brackets are closed, more lines are dropped from the end. The part is None if nothing can be decoded.
     """
     fence = _FENCE.search(text, start)
     end = min(fence.start() if fence else len(text), start + _LONGEST_CUT_OFF)
@@ -363,7 +363,7 @@ def _latency(raw: _RawLatency | None, factor: int) -> Latency | None:
 
 
 def _percent(name: str) -> float | None:
-    """Return the percentage as a number; None if invalid, such as the `0.00` of unused entries in fio 2."""
+    """Return the percentage as a number, or None if invalid, such as the `0.00` of unused entries in fio 2."""
     try:
         value = float(name)
     except ValueError:
@@ -374,7 +374,7 @@ def _percent(name: str) -> float | None:
 def _bins(raw: Mapping[str, Number], factor: int) -> dict[int, int]:
     """Return the number of I/Os by latency in nanoseconds.
 
-    The keys are latencies, except in fio 2's json+. There, they are the indexes of bins, mixed with the names of fio's
+    fio's keys are latencies, except in fio 2's json+, where they are bin indexes mixed with the names of fio's
     constants.
     """
     counted = {int(name): int(count) for name, count in raw.items() if _is_bin(name) and count and _is_sane(count)}

@@ -18,7 +18,7 @@ _MOST_CLONES = 4096  # fio's own limit, REAL_MAX_JOBS
 
 
 def load_of(jobs: Jobs) -> Load:
-    """Return the load that consists of the jobs, with one part per job."""
+    """Return the jobs as a load with one part per job."""
     return Load(tuple(map(part_of, jobs)))
 
 
@@ -28,12 +28,12 @@ def jobs_of(load: Load) -> Jobs:
 
 
 def job_of(part: LoadPart) -> Job:
-    """Return the fio job of a part; for a part of another generator, a job without options."""
+    """Return a part's fio job, or a job without options if the part belongs to another generator."""
     return part.source if isinstance(part.source, Job) else Job(part.name, {})
 
 
 def part_of(job: Job) -> LoadPart:
-    """Return the load part that describes a job."""
+    """Describe a job as a load part."""
     reads, writes = _directions(job)
     spans = _block_spans(job, reads=reads, writes=writes)
     clones = min(max(1, job.number("numjobs") or 1), _MOST_CLONES)
@@ -97,7 +97,7 @@ def part_of(job: Job) -> LoadPart:
 
 
 def _directions(job: Job) -> tuple[bool, bool]:
-    """Return whether the job reads, and whether it writes."""
+    """Return whether the job reads and whether it writes."""
     if job.rw in ("rw", "randrw"):
         reads, writes = job.number("rwmixread"), job.number("rwmixwrite")
         share = reads if reads is not None else 50 if writes is None else 100 - writes
@@ -125,7 +125,7 @@ def _random_share(job: Job) -> float:
 
 
 def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeRange, ...]:
-    """Return the block sizes of the directions that the job uses, or of trims if the job only trims."""
+    """Return the block sizes for the directions in which the job does I/O, or for trims if it only trims."""
     sizes = quantity.block_sizes(job.options, job.kb_base)
     used = [sizes.read] * reads + [sizes.write] * writes
     return tuple(span if span and span.low > 0 else quantity.DEFAULT_BLOCK for span in used or [sizes.trim])
@@ -148,13 +148,13 @@ def _writes_are_synchronous(job: Job) -> bool:
 
 
 def _size_bytes(job: Job) -> int | None:
-    """Return the total bytes of a clone's files: `size`, or `filesize` for each file; None if neither is set."""
+    """Return the total bytes of a clone's files: `size`, or `filesize` for each file, or None if neither is set."""
     filesize = _filesize(job)
     return job.number("size") or (filesize * _files_each(job) if filesize and job.percent("size") is None else None)
 
 
 def _filesize(job: Job) -> int:
-    """Return the largest file size that `filesize` permits; 0 if `filesize` is not set."""
+    """Return the largest file size that `filesize` permits, or 0 if `filesize` is not set."""
     sizes = attempt(partial(quantity.parse_range, kb_base=job.kb_base("filesize")), job.text("filesize") or "")
     return sizes.high if sizes else 0
 
@@ -174,8 +174,8 @@ def _extents(job: Job, clones: int) -> tuple[Extent, ...]:
 def _region(job: Job) -> tuple[str, float, float, float]:
     """Return the scale, the offset, the increment per clone, and the length per file.
 
-    An offset in percent cannot be compared with a size in bytes, or vice versa. The extents of a job that mixes them
-    get a separate scale. On this scale, jobs with equal offset and size overlap, and clones overlap unless there is an
+    An offset in percent cannot be compared with a size in bytes, or vice versa. If a job mixes them, its extents get a
+    separate scale. On this scale, jobs with equal offset and size overlap, and clones overlap unless there is an
     increment.
     """
     offset, increment = job.number("offset") or 0, job.number("offset_increment") or 0
@@ -190,7 +190,7 @@ def _region(job: Job) -> tuple[str, float, float, float]:
 
 
 def _length(job: Job) -> float:
-    """Return how many bytes of each file a clone covers, or of all files together if the clone creates them."""
+    """Return the number of bytes that a clone covers in each file, or in all files together if it creates them."""
     parts = len(job.filenames) or 1
     sizes = []
     if size_bytes := job.number("size"):

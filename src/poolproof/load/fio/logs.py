@@ -88,7 +88,7 @@ class SeriesLog:
 
 
 def kind_of(path: Path) -> str | None:
-    """Return the kind of a log (`bw`, `iops`, `clat_hist` …) according to its file name; None for other files."""
+    """Return the kind of log (`bw`, `iops`, `clat_hist` …) that the file name indicates, or None for other files."""
     match = _NAME.search(path.name)
     return match[1] if match else None
 
@@ -136,7 +136,8 @@ def read_histogram_log(path: Path) -> Mapping[int, Latency]:
 
 
 def latency_unit_ns(log: SeriesLog, requests_per_s: float | None = None) -> int | None:
-    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before; None if it cannot be determined.
+    """Return the unit of a latency log in nanoseconds: 1 since fio 3, 1000 before. Return None if it cannot be
+    determined.
 
     A log does not contain fio's version. If the log has priorities, it is from fio 3. Otherwise, the unit is derived
     from the number of I/Os in flight (latency times rate): the wrong unit would change this number by a factor of 1000.
@@ -225,7 +226,8 @@ def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> 
 
 
 def _rates(kind: RateKind, mean: float, known: Sequence[float], samples: int) -> Direction:
-    """Return the mean and the spread of rates. `known` are the rates of spans with lines; other spans had no I/O.
+    """Return the mean and the spread of rates. `known` contains the rates of spans with lines; the other spans had no
+    I/O.
 
     `samples` is the total number of spans.
     """
@@ -274,7 +276,7 @@ def _columns(numbers: Sequence[int], step: int) -> _Columns:
 
 
 def _uniform_rows(piece: bytes, columns: int) -> _Columns | None:
-    """Return a piece's columns; None if lines differ in their number of columns or a number exceeds 64 bits."""
+    """Return a piece's columns, or None if lines differ in their number of columns or a number exceeds 64 bits."""
     if columns < _FEWEST_COLUMNS:
         return None
     if b"x" in piece:
@@ -296,7 +298,7 @@ def _ends_in_priorities(piece: bytes, columns: int) -> bool:
 
 
 def _histogram_row(line: bytes) -> tuple[int, dict[int, int]] | None:
-    """Parse a line into its direction and bins; None if invalid. The number of bins reveals the coarseness."""
+    """Parse a line into its direction and bins, or return None if invalid. The number of bins shows the coarseness."""
     try:
         numbers = _DECODER.decode(b"[" + line + b"]")
     except msgspec.DecodeError:

@@ -83,7 +83,7 @@ verify_header_seed verify_mode verify_pattern_interval verify_policy verify_writ
 write_zone_remainder writefua xattr_count xattr_size xnvme_admin xnvme_async xnvme_be xnvme_dev_nsid xnvme_dev_subnqn
 xnvme_iovec xnvme_mem xnvme_sync
 """)
-"""Options of other releases, and options of `--profile`. fio accepts the latter on every command line."""
+"""Options of other releases, and the options of `--profile`, which fio accepts on every command line."""
 
 PROGRAM_OPTIONS = names_in("""
 alloc-size append-terse aux-path bandwidth-log client cmdhelp cpuclock-test crctest daemonize debug enghelp eta
@@ -91,7 +91,7 @@ eta-interval eta-newline help idle-prof inflate-log latency-log max-jobs memcpyt
 output-format parse-only profile readonly remote-config section server showcmd status-interval terse-version trigger
 trigger-file trigger-remote trigger-timeout version warnings-fatal
 """)
-"""Options of the fio program itself, which a job cannot set."""
+"""Options for the fio program itself, which a job cannot set."""
 
 PROGRAM_SWITCHES = names_in("""
 append-terse bandwidth-log cmdhelp cpuclock-test crctest enghelp help latency-log memcpytest merge-blktrace-only
@@ -158,7 +158,7 @@ def engine_name(value: str) -> str:
 
 
 def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
-    """Return the canonical name for a name, alias or unambiguous prefix; None if fio has no such option.
+    """Return the canonical name for a name, alias or unambiguous prefix, or None if fio has no such option.
 
     Options of engines and of other releases do not make a prefix ambiguous, because fio's main option list does not
     contain them.
@@ -175,6 +175,6 @@ def resolve(name: str, among: frozenset[str] = ALL_NAMES) -> str | None:
 
 @lru_cache(maxsize=1024)
 def nearest(name: str, among: Collection[str], cutoff: float) -> str | None:
-    """Return the known name that is most similar to a misspelt one; None if none is similar enough."""
+    """Return the known name that is most similar to a misspelt one, or None if no name is similar enough."""
     near = difflib.get_close_matches(name, among, n=1, cutoff=cutoff)
     return near[0] if near else None

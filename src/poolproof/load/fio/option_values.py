@@ -47,9 +47,9 @@ _SIMILAR = 0.6
 
 
 def refusal(name: str, value: str) -> str | None:
-    """Return why fio refuses or misreads a value; None if the value is accepted or the option is not in the tables.
+    """Return why fio refuses or misreads a value, or None if it is accepted or the tables do not list the option.
 
-    `name` is the option's canonical name. Variables must be filled in first: `${SIZE}` is not a size.
+    `name` is the option's canonical name. Replace variables first: `${SIZE}` is not a size.
     """
     word = value.strip()
     shown = f"{name}={word[:_LONGEST]}"
@@ -111,6 +111,6 @@ def _switch_refusal(name: str, word: str, shown: str) -> str | None:
 
 
 def _is_size(text: str) -> bool:
-    """True for a number of bytes, a percentage or a number of zones. Negative numbers count from the end."""
+    """True for a number of bytes, a percentage or a number of zones. A negative number counts from the end."""
     text = text.removesuffix("z")
     return parse_percent(text) is not None or attempt(parse_bytes, text.lstrip("-")) is not None

@@ -1,8 +1,8 @@
 """Match each result in a text with the command or job file that produced it.
 
 Most texts show a command above its result. Some show all commands first and then all results in the same order; others
-show each result before its command. A match is called assumed if several commands fit, or if the command is below the
-result.
+show each result before its command. A match is marked as assumed if several commands fit, or if the command is below
+the result.
 
 A command fits a result if nothing in the result contradicts the command. The check covers names, directions, clones,
 the job options that fio printed, block sizes (bytes divided by I/Os) and run times (limited by `runtime`).
@@ -38,7 +38,7 @@ class FoundResult:
 
     `line` and `last_line` are the first and last line number (1-based). If `is_cut_off`, values after the cut are
     missing. If `is_assumed`, another command in the text could have produced the result too, or the command is below
-    the result. `part_lines` are the first lines of the result's parts, in the order of the parts; empty if unknown.
+    the result. `part_lines` contains the first line of each of the result's parts, in order, and is empty if unknown.
     """
 
     result: Outcome
@@ -82,7 +82,7 @@ def _are_results_first(results: Sequence[FoundResult], commands: Sequence[Source
 def _above(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> tuple[SourceCommand, bool] | None:
-    """Return the nearest fitting command above the result, and whether the match is assumed; None if none fits."""
+    """Return the nearest fitting command above the result and whether the match is assumed, or None if none fits."""
     result = results[at]
     last = bisect_right(commands, result.line, key=_LINE) - 1
     nearest = next((command for command in commands[last::-1] if _fits(result, command)), None) if last >= 0 else None
@@ -101,9 +101,9 @@ def _above(
 def _above_with_another_name(
     at: int, results: Sequence[FoundResult], commands: Sequence[SourceCommand]
 ) -> SourceCommand | None:
-    """Return the command directly above a result if it would fit with another job name; None otherwise.
+    """Return the command directly above a result if it would fit under another job name, otherwise None.
 
-    People change the names of jobs in commands that they post. The job that is returned has the name of the result.
+    People change the names of jobs in commands that they post. The returned job has the name that the result shows.
     """
     result = results[at]
     names = {part.name for part in result.result.parts}
@@ -128,7 +128,7 @@ def _at_same_position(
     commands: Sequence[SourceCommand],
     block: Sequence[SourceCommand],
 ) -> SourceCommand | None:
-    """Return the nth command of the block if the result is the nth result below the block.
+    """If the result is the nth below a block of commands, return the block's nth command.
 
     Return None if the numbers of results and commands differ, or if a command does not fit the result at the same
     position.
@@ -147,7 +147,7 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next fitting command below the result (None if none fits), and whether the match is assumed.
+    """Return the next fitting command below the result (None if none fits) and whether the match is assumed.
 
     Commands below the next result are ignored.
     """
@@ -239,7 +239,7 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 
 
 def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
-    """Move values to the direction that the jobs imply, if the text names no direction or the wrong one.
+    """If the text names no direction or the wrong one, move the values to the direction that the jobs imply.
 
     For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of
     all directions in the fields for reads.

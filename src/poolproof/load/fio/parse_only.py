@@ -29,7 +29,7 @@ _NO_VALUE = re.compile(r"[\n\r\0#;]")
 
 @dataclass(frozen=True)
 class Complaint:
-    """fio's complaint about an option. `place` is the index of the job, and `reason` is the reason that fio printed.
+    """fio's complaint about an option. `place` is the index of the job, and `reason` is the text that fio printed.
 
     `is_refused` is False if fio only ignores the value. `is_known` is False if the host's fio does not have the option
     with the job's engine.
@@ -111,7 +111,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file without the refused options and those that depend on the host.
+    """Return a job file that leaves out the refused options and those that depend on the host.
 
     Each section is named after the index of its job.
     """

@@ -19,8 +19,8 @@ ENGINES = names_in("""
 aio cpuio dircreate dirdelete dirstat e4defrag falloc filecreate filedelete fileoperations filestat ftruncate io_uring
 io_uring_cmd libaio libpmem linuxaio libzbc mmap mtd null posixaio psync pvsync pvsync2 sg splice sync vsync
 """)
-"""The engines that only use the files and devices that the job names. fio opens a word that is not the name of an
-engine as a library.
+"""The engines that only use the files and devices that the job names. If a word is not the name of an engine, fio opens
+it as a library.
 """
 
 _STARTS = "starts a program"
@@ -42,7 +42,7 @@ REFUSED: Mapping[str, str] = {
     "directory": "is set by poolproof, to put the files on each layout",
     "dp_scheme": "names a file outside the layout",
 }
-"""The options that no campaign may set, with the reason."""
+"""The options that no campaign may set, each with the reason."""
 
 PLAIN = names_in("""
 allow_file_create allrandrepeat apptag apptag_mask atomic ba block_error_percentiles bs bs_is_seq_rand bs_unaligned
@@ -105,13 +105,13 @@ GRAMMARS: Mapping[str, tuple[re.Pattern[str], str]] = {
         "malloc, shm, shmhuge, mmap, mmapshared or mmaphuge, without a file",
     ),
 }
-"""The other options that a campaign may set, with the permitted values and their description."""
+"""The other options that a campaign may set, each with the permitted values and a description of them."""
 
 _REPLACED = re.compile(r"\$\{|\$(pagesize|mb_memory|ncpus)\b")
 
 
 def refusal(option: str, value: str, engines: Collection[str] = ()) -> tuple[str, str] | None:
-    """Return why a campaign may not set this option to this value, and what to do; None if it may.
+    """If a campaign may not set this option to this value, return the reason and what to do instead, otherwise None.
 
     `option` is a canonical name that the host's fio has. `engines` are the paths of the files with I/O engines that the
     command line allows.
