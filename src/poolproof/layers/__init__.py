@@ -1,1 +1,1 @@
-"""The storage technologies: one module for each, with its syntax and the steps that build, open and close it."""
+"""The storage technologies, one module for each, with their syntax and the steps that build, open and close them."""

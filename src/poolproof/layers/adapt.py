@@ -1,10 +1,10 @@
-"""Plans how to turn a built layout into another layout without rebuilding it.
+"""Plans how to turn a built layout into another one without rebuilding it.
 
 A layout can be extended: log and cache vdevs are added to the layout's pool and removed later. A layout can also be
 changed: leaf vdevs of mirrors are attached and detached. The pool, its data and the layers above it are kept.
 
-The layers above a changed pool are closed before the change and opened after it. Their undo is therefore recorded in
-the journal after that of the change, so a crashed run is cleaned up from the top down.
+The layers above a changed pool are closed before the change and opened after it. Their undos are therefore recorded in
+the journal after the undo of the change, so a crashed run is cleaned up from the top down.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from poolproof.steps import Step
 
 
 def core_of(node: Node) -> Node:
-    """Return the layout without the inputs that can be added after the layout is built."""
+    """Return the layout without the inputs that can still be added once it is built."""
     if not isinstance(node, LayerNode):
         return node
     core = _without_addable(node)
@@ -25,7 +25,7 @@ def core_of(node: Node) -> Node:
 
 
 def can_become(built: Node, target: Node) -> bool:
-    """True if the built layout can be changed into the target or already equals the target."""
+    """True if the built layout can be turned into the target, or is already the same."""
     if built == target:
         return True
     if not (isinstance(built, LayerNode) and isinstance(target, LayerNode)) or built.layer != target.layer:
@@ -37,7 +37,7 @@ def can_become(built: Node, target: Node) -> bool:
 
 
 def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return a plan that turns the built core into the layout `node`, named `name`, by adding what is missing.
+    """Plan how to turn the built core into the layout `node`, named `name`, by adding what is missing.
 
     The plan's `make` contains only the added steps. `volumes` maps the name of each device in the layout to its volume.
     """
@@ -46,7 +46,7 @@ def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], si
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Return a plan that turns the built layout into `node`, for which `can_become` is true.
+    """Plan how to turn the built layout into `node`. The caller has checked this with `can_become`.
 
     `name` is the new layout's name; layers that are kept also keep their names. The plan's `make` contains only the
     steps of the change. `volumes` maps the name of each device in the new layout to its volume.
@@ -65,7 +65,7 @@ def _adapts(built: LayerNode, target: LayerNode) -> bool:
 
 @dataclass
 class _Adaptation:
-    """Traverses the built and the new layout in parallel and collects the steps that turn one into the other."""
+    """Walks through the built and the new layout side by side and collects the steps that turn one into the other."""
 
     volumes: Mapping[str, Volume]
     site: Site
@@ -78,7 +78,7 @@ class _Adaptation:
         return replace(plan_of(top), make=(*self.closing, *self.steps, *self.opening))
 
     def extended(self, core: BuiltNode, node: Node) -> BuiltNode:
-        """Return the planned `node` of the extended layout. `core` is the same node without the additions, as built."""
+        """Plan the extended layout's `node`. `core` is the same node as it was built, without the additions."""
         if not isinstance(node, LayerNode):
             return core
         built = iter(core.inputs)
@@ -96,7 +96,7 @@ class _Adaptation:
         return after
 
     def changed(self, before: BuiltNode, node: Node) -> BuiltNode:
-        """Return the planned `node` of the new layout. `before` is the corresponding node of the built layout."""
+        """Plan the new layout's `node`. `before` is the node at the same place in the built layout."""
         old = before.node
         if old == node:
             return before
@@ -123,7 +123,7 @@ class _Adaptation:
         return after
 
     def _added(self, node: Node) -> BuiltNode:
-        """Plan an input that the built layout does not have. The layers of this input get new names."""
+        """Plan an input that the built layout lacks. Its layers get new names."""
         names = names_of(node, f"{self.prefix}-{len(self.steps)}")
         built = build_node(node, self.volumes, self.site, names)
         self.steps += [

@@ -1,4 +1,4 @@
-"""Sorts a stage's arguments into inputs, options for creating the layer and options for mounting it.
+"""Sorts a stage's arguments into inputs, options for creating the layer, and options for mounting it.
 
 Mistakes are raised as a CampaignError that points at the argument.
 """
@@ -13,11 +13,11 @@ from poolproof.layers.base import LayerNode, Node, StageReader
 from poolproof.units import parse_size
 
 Input = tuple[Argument | None, Node]
-"""An input and the argument that names it; the argument is None if the input is to the left of the `|`."""
+"""An input and the argument that names it. If the input is to the left of the `|`, the argument is None."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the set of words in `text`. This is for long lists of names, which are easier to read as one string."""
+    """Return the words in `text` as a set. Long lists of names are easier to read as one string."""
     return frozenset(text.split())
 
 
@@ -47,9 +47,9 @@ class Sorted:
 def sort(reading: StageReader, word: str, *, flags: Collection[str] | None = None) -> Sorted:
     """Separate inputs (devices and groups) from words and options.
 
-    A word is an input if the campaign has a device with that name. If `flags` is given, every word that is not in
-    `flags` is an input. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an argument is
-    neither a device nor a valid group.
+    A word is an input if it is the name of one of the campaign's devices. If `flags` is given, every word that is not
+    in `flags` is an input. Raises a CampaignError if the stage has inputs on both sides of the `|`, or if an argument
+    is neither a device nor a valid group.
     """
 
     def is_flag(text: str) -> bool:
@@ -85,14 +85,14 @@ def is_block(node: Node) -> bool:
 
 
 def check_blocks(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are block devices. Raises a CampaignError if not."""
+    """Check that all inputs are block devices. Raises a CampaignError if one is not."""
     for argument, node in inputs:
         if not is_block(node):
             raise reading.mistake(argument, f"{word} needs block devices, but this is a directory")
 
 
 def check_directories(reading: StageReader, inputs: Iterable[Input], word: str) -> None:
-    """Check that all inputs are directories. Raises a CampaignError if not."""
+    """Check that all inputs are directories. Raises a CampaignError if one is not."""
     for argument, node in inputs:
         if is_block(node):
             raise reading.mistake(
@@ -132,9 +132,10 @@ def first_word(reading: StageReader, word: str, what: str, known: Collection[str
 
 
 def unknown(reading: StageReader, argument: Word | Option, what: str, known: Collection[str]) -> CampaignError:
-    """Return the error for a word or key that is not in `known`. The error suggests the nearest name.
+    """Return the error for a word or key that is not in `known`.
 
-    If no name is near, the error lists the known names, provided that there are at most 16.
+    The error suggests the nearest name. If nothing comes close, the error lists the known names, unless there are more
+    than 16.
     """
     name = argument.key if isinstance(argument, Option) else argument.text
     short = f"; expected {listed(sorted(known))}" if 0 < len(known) <= 16 else ""
@@ -142,9 +143,9 @@ def unknown(reading: StageReader, argument: Word | Option, what: str, known: Col
 
 
 def check_values(reading: StageReader, options: Iterable[Word | Option], known: Mapping[str, Collection[str]]) -> None:
-    """Check that each option whose key is in `known` has one of the values listed there.
+    """Check the options whose keys are in `known`: each must have one of the values listed there.
 
-    Raises a CampaignError if not.
+    Raises a CampaignError if one does not.
     """
     for option in options:
         if isinstance(option, Option) and option.value not in known.get(option.key, (option.value,)):
@@ -153,10 +154,7 @@ def check_values(reading: StageReader, options: Iterable[Word | Option], known: 
 
 
 def size_of(reading: StageReader, argument: Argument, text: str, example: str) -> int:
-    """Parse a size such as `4M` and return it in bytes.
-
-    Raises a CampaignError that shows the example if `text` is not a size.
-    """
+    """Convert a size such as `4M` to bytes. Raises a CampaignError that shows the example if `text` is not a size."""
     try:
         return parse_size(text)
     except ValueError:
@@ -164,9 +162,9 @@ def size_of(reading: StageReader, argument: Argument, text: str, example: str) -
 
 
 def bytes_with_unit(text: str) -> int | None:
-    """Parse a size such as `512M` and return it in bytes; None if `text` is not a size or has no unit.
+    """Convert a size such as `512M` to bytes.
 
-    The meaning of a number without a unit differs between tools.
+    Return None if `text` is not a size or has no unit, because tools disagree about what a number without a unit means.
     """
     try:
         return parse_size(text) if text and text[-1] in "kKmMgGtT" else None
@@ -200,8 +198,8 @@ def choose(
 ) -> Chosen:
     """Separate the options for creating the layer from those for mounting it.
 
-    Each key belongs to one of the two. Raises a CampaignError for an unknown option, for a comma in the value of a
-    mount option and, unless `last_wins` is set, for a repeated key.
+    A key is always one or the other. Raises a CampaignError for an unknown option, for a comma in the value of a mount
+    option and, unless `last_wins` is set, for a repeated key.
     """
     formats: dict[str, str] = {}
     mounts: dict[str, str] = {}

@@ -60,7 +60,7 @@ _POWERS = " KMGTPEZY"
 
 @dataclass(frozen=True)
 class Quota:
-    """How much of a tier autotier may fill: a percentage of the tier, or `size_bytes` if not None."""
+    """How much of a tier autotier may fill: `size_bytes` if that is not None, otherwise a percentage of the tier."""
 
     percent: float = 100.0
     size_bytes: int | None = None
@@ -80,7 +80,7 @@ class Autotier:
 
 
 class AutotierLayer(Layer[Autotier]):
-    """A FUSE file system that moves files between tiers according to how often they are used."""
+    """A FUSE file system that moves files between tiers, depending on how often they are used."""
 
     word = "autotier"
     summary = "directories as tiers, fastest first: `autotier (nvme1 | ext4) quota=20% (hdd1 | ext4)`"
@@ -158,11 +158,10 @@ class AutotierLayer(Layer[Autotier]):
         return stored_as_files(built.inputs, total_bytes, built.host)
 
     def deviations(self, built: OpenLayer[Autotier]) -> str | None:
-        """Return which of autotier's quotas differ from the layout; None if all are the same.
+        """Return the quotas that autotier applies differently from the layout, or None if there are none.
 
-        If `autotier status` fails, the text says so.
-
-        autotier treats an invalid quota as 100 %, and `20` without a percent sign as 2000 %.
+        If `autotier status` fails, the text says so. autotier treats an invalid quota as 100 %, and `20` without a
+        percent sign as 2000 %.
         """
         configuration, *_ = _files(built.volume.path)
         try:
@@ -189,7 +188,7 @@ def _configuration(spec: Autotier, tiers: Sequence[Volume], state: str) -> str:
 
 
 def _quota_text(quota: Quota) -> str:
-    """Format a quota without an exponent. autotier cannot parse exponents and would use 100 % instead."""
+    """Format a quota without an exponent, which autotier cannot parse: it would use 100 % instead."""
     return f"{Decimal(f'{quota.percent:g}'):f} %" if quota.size_bytes is None else f"{quota.size_bytes} B"
 
 
@@ -202,7 +201,7 @@ class ReportedQuota:
 
 
 def reported_quotas(status: str) -> tuple[ReportedQuota, ...]:
-    """Parse the quota of each tier, fastest first, from the output of `autotier status`; empty if there is no table."""
+    """Parse the output of `autotier status`: the quota of each tier, fastest first. Empty if there is no table."""
     return tuple(
         ReportedQuota(float(percent), float(size) * 1024.0 ** _POWERS.index(unit or " "))
         for name, size, unit, percent in _STATUS_ROW.findall(status)

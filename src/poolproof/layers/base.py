@@ -1,4 +1,4 @@
-"""The interface of a storage technology. Each module in this folder that defines `LAYER` is one technology."""
+"""The interface of a storage technology. Each module in this folder that defines `LAYER` implements one technology."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ from poolproof.undos import Undo, UndoDaemon, UndoPrograms
 
 @dataclass(frozen=True)
 class DeviceNode:
-    """A device of the campaign, by name."""
+    """One of the campaign's devices, by name."""
 
     name: str
 
@@ -39,11 +39,11 @@ Node = DeviceNode | LayerNode
 
 @dataclass(frozen=True)
 class StageReader:
-    """One stage of an expression as a layer sees it: the arguments without the layer's word.
+    """One stage of an expression, as its layer sees it: the arguments without the layer's word.
 
     `below` is the node to the left of the `|`; None in the first stage. `node(argument)` resolves a word or a group to
-    an input. `is_device(word)` is true if the campaign has a device with that name. `mistake(argument, message)`
-    returns an error with a caret under the argument (None: under the layer's word).
+    an input. `is_device(word)` is true if the word is the name of one of the campaign's devices. `mistake(argument,
+    message)` returns an error with a caret under the argument (None: under the layer's word).
     """
 
     arguments: tuple[Argument, ...]
@@ -55,9 +55,9 @@ class StageReader:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How to check a layer's program and how to end it.
+    """How to check whether a layer's program works, and how to end it.
 
-    The command `ask` returns at once if the program is healthy.
+    If the program is healthy, the command `ask` returns at once.
     """
 
     program: str
@@ -96,9 +96,9 @@ class LayerPlan:
 
 @dataclass(frozen=True)
 class WriteBack:
-    """How often a layer writes back data that it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
+    """How often a layer writes back the data that it buffers in RAM: every `seconds`, or earlier if `bytes` are dirty.
 
-    `bytes` is None if only time counts. `is_certain` is true if the layout fixes the period, which is then the same on
+    `bytes` is None if only time matters. `is_certain` is true if the layout fixes the period, so that it is the same on
     every host.
     """
 
@@ -107,7 +107,7 @@ class WriteBack:
     is_certain: bool = False
 
     def cycle_s(self, bytes_per_s: float) -> float:
-        """Return the length of one write-back cycle in seconds, at this write rate."""
+        """Return how long one write-back cycle takes in seconds, at this write rate."""
         if self.bytes is None or bytes_per_s <= 0:
             return self.seconds
         return min(self.seconds, self.bytes / bytes_per_s)
@@ -129,9 +129,9 @@ class OpenLayer(Generic[Spec]):
 class Layer(FoundReader, ABC, Generic[Spec]):
     """A storage technology. Layer objects are stateless.
 
-    Methods that take an `OpenLayer` may run commands on its host. If `inputs` contains numbers, each number is the
-    result of the same method for that input. If an input is a device, the number is the device's size (capacity, file
-    size), 1 (write factor) or 0 (redundancy).
+    Methods that take an `OpenLayer` may run commands on its host. If `inputs` contains numbers, each is what the same
+    method returned for that input. For a device, the number is its size (capacity, file size), 1 (write factor) or 0
+    (redundancy).
     """
 
     word: str
@@ -141,31 +141,31 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """A one-line description of the layer for the docs, with an example."""
 
     programs: tuple[str, ...] = ()
-    """The programs that must be on the PATH to build the layer."""
+    """The programs that must be on the PATH so that the layer can be built."""
 
     packages: tuple[str, ...] = ()
-    """The Debian packages that contain the layer's programs."""
+    """The Debian packages with the layer's programs."""
 
     module_packages: tuple[str, ...] = ()
-    """The Debian packages that contain the kernel modules."""
+    """The Debian packages with the layer's kernel modules."""
 
     dkms_modules: tuple[str, ...] = ()
     """The kernel modules that DKMS compiles from `module_packages` for the lab's image."""
 
     image_packages: tuple[str, ...] = ()
-    """Further Debian packages that the lab's image needs."""
+    """More Debian packages that the lab's image needs."""
 
     backported: tuple[str, ...] = ()
     """The packages that the lab's image takes from Debian's backports, such as a newer kernel."""
 
     components: tuple[str, ...] = ()
-    """The components of Debian's archive, other than `main`, that contain the layer's packages."""
+    """The components of Debian's archive, besides `main`, that contain the layer's packages."""
 
     version: ProgramVersion | None = None
-    """The version to record with each run: a name and the command that prints the version."""
+    """Which version to record with each run: a name, and the command that prints the version."""
 
     undos: tuple[type[Undo], ...] = ()
-    """The kinds of undo that only this layer uses, each with a tag that no other kind has."""
+    """The kinds of undo that only this layer uses. Each has a tag that no other kind uses."""
 
     file_system: str | None = None
     """The file system type needed for mounting, as in /proc/filesystems and /proc/self/mountinfo."""
@@ -174,7 +174,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """True if only root can build the layer."""
 
     daemons: tuple[str, ...] = ()
-    """The programs that the layer starts and ends with an `UndoDaemon`."""
+    """The programs that the layer starts and that an `UndoDaemon` ends."""
 
     offers_block: bool = False
     """True if the layer offers a block device, False if it offers a directory."""
@@ -183,22 +183,22 @@ class Layer(FoundReader, ABC, Generic[Spec]):
     """True if mkfs discards (trims) the entire device first."""
 
     compressed_unit_bytes: int | None = None
-    """The size in bytes of the unit that the file system compresses; None if unknown or given in the `Target`."""
+    """The size in bytes of the unit that the file system compresses, or None if unknown or given in the `Target`."""
 
     has_own_cache: bool = False
-    """True if the file system caches file data itself, not in the page cache, as ZFS does in the ARC."""
+    """True if the file system caches file data itself, as ZFS does in the ARC, instead of using the page cache."""
 
     cache_size_command: str = ""
-    """A command that a user can type to see how much data the layer's own cache has."""
+    """A command that shows a user how much data the layer's own cache contains."""
 
     counts_stored_blocks: bool = False
-    """True if a file's block count (stat) is the size of its data after compression."""
+    """True if a file's block count (stat) shows the size of its data after compression."""
 
     smallest_device_bytes: int = 0
     """The minimum size of each input, in bytes."""
 
     settings: Mapping[str, str] = MappingProxyType({})
-    """The kernel settings to record with each run: their names by file path."""
+    """The kernel settings to record with each run: file paths, and what to call the settings."""
 
     values: Mapping[str, Values] = MappingProxyType({})
     """The values that options accept, by option. An option that is missing here accepts a single word or number
@@ -207,7 +207,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
     @abstractmethod
     def read(self, reading: StageReader) -> LayerNode:
-        """Parse a stage into a node. Raises a CampaignError made by `reading.mistake`."""
+        """Parse a stage into a node. Mistakes are raised as a CampaignError made by `reading.mistake`."""
 
     @abstractmethod
     def plan(self, spec: Spec, inputs: Sequence[Volume], site: Site, name: str) -> LayerPlan:
@@ -219,13 +219,13 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         """
 
     def modules(self, spec: Spec) -> tuple[str, ...]:
-        """Return the names (for modprobe) of the kernel modules needed to build the layer."""
+        """Return the kernel modules that the layer needs, by the names that modprobe uses."""
         return ()
 
     def hosts(self, spec: Spec) -> tuple[str, ...]:
-        """Return the hosts, other than the run's main host, that the layer uses, written as for --on.
+        """Return the hosts that the layer uses besides the run's main host, written as for --on.
 
-        A run connects to all of these hosts.
+        A run connects to all of them.
         """
         return ()
 
@@ -237,7 +237,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return min(inputs, default=1.0)
 
     def factor_where_written(self, spec: Spec, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification, given that `written` bytes went to the leaf devices below each input.
+        """Return the write amplification, given how many bytes were `written` to the leaf devices below each input.
 
         The default is for layers that may write to any of their inputs. If the inputs' factors differ, the bytes show
         how much data each input got.
@@ -246,7 +246,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return self.write_factor(spec, inputs if alike else [mean_factor(inputs, written)] * len(inputs))
 
     def commit_factor(self, spec: Spec, inputs: Sequence[float]) -> float | None:
-        """Return the bytes written to log vdevs per byte of a committed write; None without log vdevs."""
+        """Return the bytes written to log vdevs per byte of a committed write, or None if there are no log vdevs."""
         return None
 
     def volume(self, spec: Spec, path: str, inputs: Sequence[Volume]) -> Volume:
@@ -261,25 +261,25 @@ class Layer(FoundReader, ABC, Generic[Spec]):
 
     @abstractmethod
     def capacity_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return a conservative estimate of how many bytes of data fit."""
+        """Return a conservative estimate of how many bytes of data fit on the layer."""
 
     def largest_file_bytes(self, spec: Spec, inputs: Sequence[int]) -> int:
-        """Return the size in bytes of the largest file that fits."""
+        """Return the size in bytes of the largest file that fits on the layer."""
         return self.capacity_bytes(spec, inputs)
 
     def copies_on_write(self, spec: Spec) -> bool:
-        """True if overwrites go to a new location. Random writes then fragment a file."""
+        """True if overwrites go to a new place, so that random writes fragment a file."""
         return False
 
     def redundancy(self, spec: Spec, inputs: Sequence[int]) -> int | None:
-        """Return how many leaf devices may fail, no matter which ones, without data loss; None if unknown.
+        """Return how many leaf devices may fail, no matter which, without data loss, or None if unknown.
 
         The default is for layers that spread data without copies, and for layers without inputs.
         """
         return min(inputs, default=0)
 
     def stored(self, built: OpenLayer[Spec], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes stored on each input if the layer stores `total_bytes` of data.
+        """Return how many bytes each input stores if the layer stores `total_bytes` of data.
 
         Layers with several inputs must override this.
         """
@@ -289,18 +289,18 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return (total_bytes,)
 
     def busy_with(self, built: OpenLayer[Spec]) -> str | None:
-        """Return the background work that is running now (resync, scrub, balance); None if there is none."""
+        """Return the background work that is running right now (resync, scrub, balance), or None."""
         return None
 
     def fault(self, built: OpenLayer[Spec]) -> LayerFault | None:
-        """Return what is wrong with the open layer; None if no fault is known.
+        """Return what is wrong with the open layer, or None if no fault is known.
 
-        The check must not wait for the disks.
+        This check must not wait for the disks.
         """
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Return the target, completed with facts about the layout that only this layer knows."""
+        """Add the facts about the layout that only this layer knows, and return the completed target."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
@@ -308,42 +308,45 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return ()
 
     def dataset(self, volume: Volume) -> str | None:
-        """Return the dataset whose I/O counters cover the layer's directory; None if the layer is not a ZFS pool."""
+        """Return the dataset whose I/O counters cover the layer's directory, or None if the layer is not a ZFS pool."""
         return None
 
     def write_back_forecast(self, spec: Spec) -> WriteBack | None:
-        """Return how often the layer writes back data on a typical host; None if the layer buffers nothing."""
+        """Return how often the layer writes back data on a typical host, or None if it buffers nothing."""
         return None
 
     def write_back(self, built: OpenLayer[Spec]) -> WriteBack | None:
-        """Return how often the layer writes back data with this host's settings; None if the layer buffers nothing.
+        """Return how often the layer writes back data with this host's settings, or None if it buffers nothing.
 
-        This covers data that the layer buffers even for direct I/O, not the page cache.
+        This is about data that the layer buffers even for direct I/O, not about the page cache.
         """
         return self.write_back_forecast(built.spec)
 
     def uses_page_cache(self, spec: Spec, inputs: Sequence[bool]) -> bool:
-        """True if buffered writes wait in the page cache. `inputs` has the result for each input: True for a device."""
+        """True if buffered writes wait in the page cache.
+
+        `inputs` has the answer for each input, which is True for a device.
+        """
         return all(inputs)
 
     def cached_bytes(self, built: OpenLayer[Spec]) -> int | None:
-        """Return the bytes of data in the layer's own cache (not the page cache); None if unknown."""
+        """Return how many bytes of data are in the layer's own cache (not the page cache), or None if unknown."""
         return 0
 
     def deviations(self, built: OpenLayer[Spec]) -> str | None:
-        """Return how the built layer differs from the layout; None if there is no difference.
+        """Return how the built layer differs from the layout, or None if it does not.
 
         A tool may ignore or misread an option without failing.
         """
         return None
 
     def compression(self, mount_options: Sequence[str]) -> str | None:
-        """Return the compression algorithm that the mount options turn on, or None."""
+        """Return the compression algorithm that the mount options turn on, or None if they turn on none."""
         return None
 
 
 class AdaptableLayer(Layer[Spec]):
-    """A technology whose inputs can be added and removed after it is built, like the vdevs of a pool."""
+    """A technology that can add and remove inputs after it is built, as a pool can add and remove vdevs."""
 
     @abstractmethod
     def core(self, node: LayerNode) -> LayerNode:
@@ -351,14 +354,14 @@ class AdaptableLayer(Layer[Spec]):
 
     @abstractmethod
     def extend(self, spec: Spec, volume: Volume, inputs: Sequence[Volume], site: Site, name: str) -> tuple[Step, ...]:
-        """Return the steps, each with its undo, that add the missing inputs to the built core.
+        """Return the steps that add the missing inputs to the built core, each with its undo.
 
         `volume` and `inputs` belong to the extended layer.
         """
 
     @abstractmethod
     def can_become(self, built: LayerNode, target: LayerNode) -> bool:
-        """True if the built layer can become the target by adding and removing inputs."""
+        """True if adding and removing inputs can turn the built layer into the target."""
 
     @abstractmethod
     def become(
@@ -373,8 +376,8 @@ class AdaptableLayer(Layer[Spec]):
 def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
     """Return the write amplification of several parts of a layout together: all bytes written per byte of data.
 
-    The data of a part is the bytes written to it divided by its factor. If nothing was written, the result is the
-    smallest factor.
+    The bytes written to a part, divided by its factor, are the part's data. If nothing was written, the smallest factor
+    is returned.
     """
     data_bytes = sum(count / factor for count, factor in zip(written, factors, strict=True))
     return sum(written) / data_bytes if data_bytes else min(factors, default=1.0)
@@ -383,14 +386,14 @@ def mean_factor(factors: Sequence[float], written: Sequence[int]) -> float:
 def survives(inputs: Sequence[int], losses: int) -> int:
     """Return how many leaf devices may fail, no matter which ones, if the layer survives the loss of `losses` inputs.
 
-    `inputs` has the number of disks that may fail in each input. The result depends on the inputs that survive the
-    fewest failures: a mirror of two two-way mirrors survives the failure of any three disks, not just one.
+    `inputs` has the number of disks that may fail in each input. The weakest inputs decide: a mirror of two two-way
+    mirrors survives the failure of any three disks, not just one.
     """
     killing = sorted(count + 1 for count in inputs)
     return sum(killing[: losses + 1]) - 1
 
 
 def stored_by_size(inputs: Sequence[Volume], total_bytes: int) -> list[int]:
-    """Return the bytes on each input if `total_bytes` are spread in proportion to the sizes of the inputs."""
+    """Spread `total_bytes` over the inputs in proportion to their sizes, and return each input's bytes."""
     sizes = [device.size_bytes or 1 for device in inputs]
     return [total_bytes * size // sum(sizes) for size in sizes]

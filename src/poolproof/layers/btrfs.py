@@ -29,7 +29,7 @@ from poolproof.units import parse_size
 
 @dataclass(frozen=True)
 class Profile:
-    """How a profile places chunks on devices, from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
+    """How a profile places chunks on devices, taken from btrfs_raid_array in the kernel's fs/btrfs/volumes.c.
 
     If `most_devices` is None, a chunk spans all devices with free space, but their number is rounded down to a multiple
     of `step`.
@@ -43,7 +43,7 @@ class Profile:
 
     @property
     def losses(self) -> int:
-        """The number of devices that may fail, no matter which ones: 0 for `dup`, whose copies are on one device."""
+        """How many devices may fail, no matter which: 0 for `dup`, whose copies are on a single device."""
         return self.parity if self.most_devices == 1 else self.parity + self.copies - 1
 
 
@@ -91,7 +91,7 @@ for device in /sys/fs/btrfs/*/devices/"$1"; do
   exit 0
 done
 """
-"""A shell script that prints what sysfs shows about the btrfs file system of a device (fs/btrfs/sysfs.c)."""
+"""A shell script that prints what sysfs knows about a device's btrfs file system (fs/btrfs/sysfs.c)."""
 
 _NODE_SIZE = "16k"  # the default of mkfs.btrfs(8)
 _COMPRESSES = ("compress", "compress-force")
@@ -157,7 +157,10 @@ class BtrfsLayer(Layer[Btrfs]):
         return mounted(self.volume(spec, point, inputs), (make,), mounting)
 
     def write_back_forecast(self, spec: Btrfs) -> WriteBack | None:
-        """Return the commit period, btrfs(5). Direct I/O writes data at once, but metadata only at the next commit."""
+        """Return the commit period, btrfs(5).
+
+        Direct I/O writes its data at once, but its metadata only at the next commit.
+        """
         values = [option.partition("=")[2] for option in spec.mount if option.partition("=")[0] == "commit"]
         return WriteBack(float(values[-1]) if values and values[-1].isdecimal() else _COMMIT_S, is_certain=True)
 
@@ -169,7 +172,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return None
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the disks that sysfs lists, because btrfs mounts have anonymous device numbers."""
+        """Return the disks that sysfs lists, because the device numbers of btrfs mounts are anonymous."""
         if mount.file_system != self.file_system:
             return None
         found = _in_sysfs(mount, host)
@@ -194,7 +197,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return replace(target, tree_block_bytes=size)
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the lowest write amplification among the profiles of the data chunks; None if they are unknown."""
+        """Return the lowest write amplification of the data chunks' profiles, or None if these are unknown."""
         state = _in_sysfs(found.mount, host) if found.mount else None
         profiles = [_PROFILES[name] for name in state.profiles if name in _PROFILES] if state else []
         if state is None or not profiles:
@@ -224,7 +227,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return _allocatable(spec.profile, sizes)
 
     def redundancy(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return the redundancy of data or metadata, whichever is lower.
+        """Return the redundancy of the data or of the metadata, whichever is lower.
 
         Without `metadata=`, `raid1c3` survives only one failure, because metadata is raid1 by default.
         """
@@ -234,8 +237,7 @@ class BtrfsLayer(Layer[Btrfs]):
     def stored(self, built: OpenLayer[Btrfs], total_bytes: int) -> tuple[int, ...]:
         """Return the bytes on each device, in proportion to the data chunks that btrfs has allocated there.
 
-        A chunk can be as large as 1 GiB. With `single` on several devices, the result may therefore be off by one
-        chunk.
+        A chunk can be as large as 1 GiB. The result for `single` on several devices may therefore be off by one chunk.
         """
         usage = built.host.run(("btrfs", "device", "usage", "-b", built.volume.path), timeout_s=_LIMIT_S).stdout
         chunks = parse_device_usage(usage)
@@ -257,7 +259,7 @@ class BtrfsLayer(Layer[Btrfs]):
 class _InSysfs:
     """What sysfs shows about a mounted btrfs file system.
 
-    `disks`: those that are present. `missing`: the number of missing disks. `profiles`: the data profiles.
+    `disks` are those present, `missing` is the number of missing disks, and `profiles` are the data profiles.
     """
 
     uuid: str
@@ -268,7 +270,7 @@ class _InSysfs:
 
 
 def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
-    """Return the state of a mounted file system; None if it is not btrfs or sysfs does not list its device."""
+    """Return the state of a mounted file system, or None if it is not btrfs or sysfs does not list its device."""
     if mount.file_system != BtrfsLayer.file_system:
         return None
     real = host.run(["realpath", mount.source], timeout_s=_LIMIT_S, check=False).stdout.strip()
@@ -285,9 +287,9 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
 
 
 def _factor_of(profile: Profile, there: int, missing: int) -> float:
-    """Return the lowest write amplification of a profile, with `there` disks present and `missing` disks missing.
+    """Return a profile's lowest write amplification, with `there` disks present and `missing` disks missing.
 
-    A chunk is written once for each copy that is left.
+    Each remaining copy of a chunk is written once.
     """
     if profile.parity:
         return there / (there - profile.parity) if not missing and there > profile.parity else 1.0
@@ -323,7 +325,7 @@ def _check_metadata(reading: StageReader, count: int) -> None:
 
 
 def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
-    """Return how many bytes of data fit if each chunk is allocated on the devices with the most free space."""
+    """Return how many bytes of data fit if btrfs allocates each chunk on the devices with the most free space."""
     free = [max(0, size) for size in sizes]
     piece = max(max(free) // _MOST_PIECES, min(free) // _PIECES, 1)
     data = 0
@@ -339,14 +341,14 @@ def _allocatable(profile: Profile, sizes: Sequence[int]) -> int:
 
 
 def _kernel_path(path: str, host: Host) -> str:
-    """Return the device's path as btrfs reports it: with the kernel name, even if the disk has a by-id name."""
+    """Return the device's path as btrfs reports it: btrfs uses the kernel name even if the disk has a by-id name."""
     if not path.startswith("/dev/disk/"):
         return path
     return host.run(("realpath", path), timeout_s=_LIMIT_S).stdout.strip()
 
 
 def parse_device_usage(text: str) -> dict[str, int]:
-    """Parse the size of each device's data chunks in bytes, by device path.
+    """Return how many bytes of data chunks each device has, by device path.
 
     The text is the output of `btrfs device usage -b` (btrfs-progs 6.2).
     """

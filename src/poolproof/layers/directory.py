@@ -1,8 +1,8 @@
 """An existing directory: `dir /srv/data`. This is the only layer that does not need root.
 
-The run creates a subdirectory, removes it at the end and touches nothing else. The directory cannot be unmounted, so
-files are dropped from RAM one by one: dd writes out each file and then drops it from the page cache (`nocache`,
-posix_fadvise).
+The run creates a subdirectory in it, removes that at the end, and touches nothing else. The directory cannot be
+unmounted, so files are dropped from RAM one by one: dd writes out each file and then drops it from the page cache
+(`nocache`, posix_fadvise).
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ zpool sync "${dataset%%[[/]*}"
 """
 """A shell script that writes out a directory.
 
-On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the transaction groups of the
-pool are written. Other pools are left alone: one of them may be suspended, and would never answer.
+On ZFS, syncfs writes to the intent log only (zfs_sync), so the script also waits until the pool's transaction groups
+are written. Other pools are left alone, because one of them may be suspended and would never answer.
 """
 
 
@@ -86,7 +86,7 @@ class DirLayer(Layer[Dir]):
         return inputs[0]
 
     def describe(self, built: OpenLayer[Dir], target: Target) -> Target:
-        """Return the target, completed with facts about the file system, pool or array that contains the directory."""
+        """Add facts about the file system, pool or array that contains the directory to the target, and return it."""
         found = storage_at(built.host, built.inputs[0].path)
         return describe_found(built.host, found, target) if found else target
 
@@ -97,7 +97,7 @@ class DirLayer(Layer[Dir]):
         return "; ".join(text for layer in known for text in layer.busy_on(disks, built.host)) or None
 
     def redundancy(self, spec: Dir, inputs: Sequence[int]) -> int | None:
-        """Return None: poolproof does not know what protects an existing directory."""
+        """Return None, because poolproof does not know what protects an existing directory."""
         return None
 
 

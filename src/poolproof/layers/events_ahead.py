@@ -1,8 +1,8 @@
-"""Check, before a campaign runs, whether its trials are long enough for the percentiles that workloads are compared by.
+"""Checks, before a campaign runs, that its trials are long enough for the percentiles that workloads are compared by.
 
-In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many such
-events a layout has is known only after its first trial, so a workload is listed if it would have too few of them on a
-slow hard disk.
+In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). Only a layout's
+first trial shows how many such events there are, so a workload is listed if it would have too few of them on a slow
+hard disk.
 """
 
 import math
@@ -15,7 +15,7 @@ from poolproof.units import format_duration
 
 
 def few_events_ahead(campaign: Campaign) -> tuple[str, ...]:
-    """Return a sentence for each workload whose percentile may have too few events. Each says how to get enough."""
+    """Return a sentence for each workload whose percentile may get too few events, with advice on how to get enough."""
     return tuple(_sentences(campaign))
 
 
@@ -49,7 +49,7 @@ def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
 
 
 def _enough_budget_s(campaign: Campaign, needed_s: int) -> int:
-    """Return a budget that suffices for trials of the needed length, for building and for the other workloads."""
+    """Return a budget that is enough for trials of the needed length, for building, and for the other workloads."""
     return 2 * needed_s * _goal_trials(campaign)
 
 

@@ -1,4 +1,4 @@
-"""What a storage technology can report about storage that poolproof did not build: a mount or a block device."""
+"""What a storage technology can tell about storage that poolproof did not build: a mount or a block device."""
 
 from dataclasses import dataclass
 
@@ -19,33 +19,33 @@ class FoundStorage:
 
 
 class FoundReader:
-    """Queries about storage that poolproof did not build. By default, a technology has no answers."""
+    """Questions about storage that poolproof did not build. By default, a technology has no answers."""
 
     guesses_work = False
-    """True if `busy_on` may return work that is being done for another disk."""
+    """True if the work that `busy_on` returns may be for another disk."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks under a mount of this technology.
 
-        None for other mounts, and if the mount's device number identifies the disk, as with most file systems.
+        None for other mounts. Also None if, as with most file systems, the mount's device number identifies the disk.
         """
         return None
 
     def disks_of(self, device: str, host: Host) -> tuple[str, ...] | None:
         """Return the kernel names of the disks under a block device of this technology.
 
-        None for all other devices, and if the device's own counters show what the disks do.
+        None for all other devices. Also None if the device's own counters show what the disks do.
         """
         return None
 
     def describe_found(self, found: FoundStorage, host: Host, target: Target) -> Target:
-        """Return the target, completed with facts about storage of this technology."""
+        """Add facts about storage of this technology, and return the completed target."""
         return target
 
     def expected_found(self, found: FoundStorage, host: Host) -> Expected | None:
-        """Return the write amplification of storage of this technology, counted at the disks; None if unknown."""
+        """Return this technology's write amplification, as counted at the disks, or None if unknown."""
         return None
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return this technology's background work on these disks (kernel names)."""
+        """Return the background work that this technology is doing on these disks (kernel names)."""
         return ()

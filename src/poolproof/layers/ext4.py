@@ -74,7 +74,7 @@ class Ext4Layer(FileSystemLayer):
     def format(self, options: Mapping[str, str], device: str) -> tuple[Step, ...]:
         """Return the steps that make the file system.
 
-        Signatures are wiped first, because mke2fs would leave a btrfs superblock behind.
+        They wipe signatures first, because mke2fs would leave a btrfs superblock behind.
         """
         flags = [part for key, flag in _FLAGS.items() if key in options for part in (flag, options[key])]
         extended = [f"{key}={value}" for key, value in {**_LAZY_OFF, **options}.items() if key in _EXTENDED]
@@ -88,7 +88,7 @@ class Ext4Layer(FileSystemLayer):
         return inputs[0] * (2 if "data=journal" in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
+        """Return the device's size minus the 5 % reserve, bitmaps, inode tables and journal (defaults of mke2fs 1.47).
 
         mke2fs creates one inode per 4 KiB on devices below 512 MiB and one per 16 KiB on larger devices.
         """
@@ -104,7 +104,7 @@ class Ext4Layer(FileSystemLayer):
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
         """Return lazy initialization as background work if it may still be running on these disks.
 
-        One kernel thread initializes all ext4 file systems, so only recently created file systems are considered.
+        One kernel thread initializes all ext4 file systems, so the work is reported only for recently created ones.
         """
         points = [
             mount.point

@@ -18,7 +18,7 @@ _FIND_LIMIT_S = 60.0
 
 
 def mount_point(site: Site, name: str) -> str:
-    """Return the directory on which the layer with this name is mounted."""
+    """Return the directory where the layer with this name is mounted."""
     return f"{site.mount_dir}/{name}"
 
 
@@ -34,7 +34,7 @@ def mount(kind: str, source: str, point: str, options: Sequence[str]) -> Step:
 
 
 def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
-    """Return the plan for a file system that `mounting` mounts at the path of `volume`.
+    """Plan a file system that `mounting` mounts at the path of `volume`.
 
     Unmounting is retried for 5 s while the mount is busy.
     """
@@ -44,7 +44,7 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return the allocated bytes of all regular files under `path`, excluding other file systems mounted there.
+    """Return how many bytes the regular files under `path` take up on disk, without file systems mounted below.
 
     The search may take at most 60 s.
     """
@@ -54,16 +54,16 @@ def file_bytes(path: str, host: Host) -> int:
 
 
 def stored_as_files(inputs: Sequence[Volume], total_bytes: int, host: Host) -> tuple[int, ...]:
-    """Divide `total_bytes` among the directories in proportion to the size of the files in each.
+    """Divide `total_bytes` among the directories in proportion to the sizes of their files.
 
-    If all directories are empty, each result is 0.
+    If all directories are empty, each gets 0.
     """
     counts = [file_bytes(each.path, host) for each in inputs]
     return tuple(total_bytes * count // max(1, sum(counts)) for count in counts)
 
 
 class FileSystemLayer(Layer[Chosen]):
-    """A kernel file system on one block device. The layer's word is also the file system type for mounting."""
+    """A kernel file system on one block device. The layer's word also serves as the file system type for mounting."""
 
     vocabulary: Vocabulary
     """The options for mkfs and for mounting."""

@@ -20,7 +20,7 @@ _MOST_OVERLAYS = 8
 
 @functools.cache
 def all_layers() -> Mapping[str, Layer[Any]]:
-    """Return all layers by word, in alphabetical order of the words."""
+    """Return all layers by word, in alphabetical order."""
     modules = (
         importlib.import_module(f"{layers.__name__}.{entry.name}") for entry in pkgutil.iter_modules(layers.__path__)
     )
@@ -29,7 +29,7 @@ def all_layers() -> Mapping[str, Layer[Any]]:
 
 
 def recorded_settings() -> Mapping[str, str]:
-    """Return the kernel settings that the layers record with each run: names by file path."""
+    """Return the kernel settings that the layers record with each run: file paths, and what to call the settings."""
     return {path: name for layer in all_layers().values() for path, name in layer.settings.items()}
 
 
@@ -47,7 +47,7 @@ def device_under(host: Host, path: str) -> tuple[Below, ...]:
 
 
 def storage_at(host: Host, path: str) -> FoundStorage | None:
-    """Return the storage of an existing file or directory; None if no mount contains it.
+    """Return the storage of an existing file or directory, or None if no mount contains it.
 
     For an overlay, this is the storage of its upper directory, where files are written. Raises CommandFailed if `path`
     does not exist.
@@ -67,46 +67,46 @@ def storage_at(host: Host, path: str) -> FoundStorage | None:
 
 
 def disks_of(host: Host, device: str) -> tuple[str, ...]:
-    """Return the kernel names of the disks whose counters show the I/O of a block device.
+    """Return the kernel names of the disks whose counters show a block device's I/O.
 
-    For a zvol, these are the disks of its pool, because the zvol's own counters include what the ARC serves. For other
-    devices, it is the device itself.
+    For a zvol, these are the disks of its pool, because the zvol's own counters include what the ARC serves. For any
+    other device, return the device itself.
     """
     found = (layer.disks_of(device, host) for layer in all_layers().values())
     return next((disks for disks in found if disks is not None), (device,))
 
 
 def describe_found(host: Host, found: FoundStorage, target: Target) -> Target:
-    """Return the target, completed with what each technology knows about storage that poolproof did not build."""
+    """Add what each technology knows about storage that poolproof did not build, and return the completed target."""
     for layer in all_layers().values():
         target = layer.describe_found(found, host, target)
     return target
 
 
 def expected_found(host: Host, found: FoundStorage) -> Expected | None:
-    """Return the write amplification of storage that poolproof did not build; None if no technology knows it."""
+    """Return the write amplification of storage that poolproof did not build, or None if no technology knows it."""
     known = (layer.expected_found(found, host) for layer in all_layers().values())
     return next((expected for expected in known if expected is not None), None)
 
 
 def busy_on(disks: Iterable[str], host: Host) -> tuple[str, ...]:
-    """Return the background work of all technologies on these disks (kernel names)."""
+    """Return the background work that any technology is doing on these disks (kernel names)."""
     wanted = frozenset(disks)
     return tuple(text for layer in all_layers().values() for text in layer.busy_on(wanted, host))
 
 
 def compression_of(mount: Mount) -> str | None:
-    """Return the compression algorithm that the mount's options turn on, or None."""
+    """Return the compression algorithm that the mount's options turn on, or None if they turn on none."""
     layer = layer_of(mount.file_system)
     return None if layer is None else layer.compression(mount.options)
 
 
 def compressed_unit_bytes(file_system: str) -> int | None:
-    """Return the size in bytes of the unit that the file system compresses; None if there is no known unit."""
+    """Return the size in bytes of the unit in which the file system compresses, or None if there is no known unit."""
     layer = layer_of(file_system)
     return None if layer is None else layer.compressed_unit_bytes
 
 
 def layer_of(file_system: str) -> Layer[Any] | None:
-    """Return the layer with this file system type, as written in /proc/self/mountinfo; None if there is none."""
+    """Return the layer with this file system type, as written in /proc/self/mountinfo, or None if there is none."""
     return next((layer for layer in all_layers().values() if layer.file_system == file_system), None)

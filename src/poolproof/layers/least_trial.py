@@ -1,9 +1,9 @@
-"""The minimum length of each cell's trials if they run until their value is precise: three write-back periods.
+"""The minimum length of a cell's trials, if trials run until their value is precise: three write-back periods.
 
 Workloads that write nothing have no minimum. The periods are estimated from the campaign alone; `measure/ending.py`
-reads the real periods when a trial begins. A period is certain only if the layout sets it, for example with the
-`commit` option of btrfs. Otherwise the host's settings decide, and heavy writes can trigger write-back earlier. The
-page cache matters only for writes that are neither direct nor synchronous.
+reads the real ones when a trial begins. A period is certain only if the layout sets it, for example with the `commit`
+option of btrfs. Otherwise, the host's settings decide, and heavy writes can trigger write-back earlier. The page cache
+matters only for writes that are neither direct nor synchronous.
 """
 
 import math
@@ -30,9 +30,9 @@ _SYNCS = ("sync", "fsync", "fdatasync")
 
 
 def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
-    """Return the minimum trial length in seconds, by cell; empty if trials have a fixed length.
+    """Return the minimum trial length in seconds for each cell.
 
-    The length is 0 if the workload writes nothing.
+    Empty if trials have a fixed length. The length is 0 for workloads that write nothing.
     """
     if campaign.measure.until is None:
         return {}
@@ -43,7 +43,7 @@ def least_trials_s(campaign: Campaign) -> Mapping[CellKey, float]:
 
 
 def check_budget(campaign: Campaign) -> None:
-    """Check that the budget allows the minimum number of trials of every cell, in all builds.
+    """Check that the budget allows the minimum number of trials for every cell, in all builds.
 
     Raises a CampaignError if fio alone would need more time than the budget.
     """
@@ -73,7 +73,7 @@ def _nodes(campaign: Campaign) -> Iterator[tuple[str, Node]]:
 
 
 def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
-    """Yield the minimum trial length of each cell in seconds, including the ramp."""
+    """Yield each cell's minimum trial length in seconds, including the ramp."""
     for _, node in _nodes(campaign):
         for workload in campaign.workloads:
             least_s = StoppingRule.TURNS * _buffered_s(node, workload, only_certain=only_certain)
@@ -83,7 +83,7 @@ def _trials_s(campaign: Campaign, *, only_certain: bool) -> Iterator[float]:
 
 
 def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -> float:
-    """Return the longest time in seconds that written data may stay in RAM; 0 if the workload writes nothing."""
+    """Return how long written data may stay in RAM at most, in seconds, or 0 if the workload writes nothing."""
     jobs = [dict(job.options) for job in workload.jobs]
     writers = [job for job in jobs if _WRITES.match(job.get("rw", job.get("readwrite", "read")))]
     if not writers:
@@ -99,7 +99,7 @@ def _buffered_s(node: Node, workload: Workload, *, only_certain: bool = False) -
 def _runtime_s(workload: Workload) -> float | None:
     """Return the minimum run time in seconds that the workload's options guarantee, excluding the ramp.
 
-    The result is 0 if the options guarantee no run time, and None if poolproof decides when a trial ends.
+    This is 0 if the options guarantee no run time, and None if poolproof decides when a trial ends.
     """
     jobs = [dict(job.options) for job in workload.jobs]
     timed = [job.get("time_based", "1") != "0" for job in jobs]
@@ -112,6 +112,6 @@ def _runtime_s(workload: Workload) -> float | None:
 
 
 def _seconds(text: str) -> float:
-    """Parse a time in fio's usual forms. Other forms count as 0, so that a valid budget is never rejected."""
+    """Parse a time in fio's usual forms. Any other form is read as 0, so that a valid budget is never rejected."""
     match = _TIME.fullmatch(text.strip().lower())
     return float(match[1]) * _SECONDS[match[2]] if match else 0.0

@@ -50,7 +50,7 @@ class UndoMapping(CommandUndo, frozen=True, tag="mapping"):
     name: OwnName
 
     def removal(self) -> Removal:
-        """Return the cryptsetup close command, and the condition that the mapping exists."""
+        """Return the command that closes the mapping with cryptsetup, and the condition that the mapping exists."""
         return Removal(("cryptsetup", "close", self.name), Holds(f"/dev/mapper/{self.name}", ""), COMMAND_LIMIT_S)
 
 
@@ -88,11 +88,11 @@ class LuksLayer(Layer[Chosen]):
         )
 
     def write_factor(self, spec: Chosen, inputs: Sequence[float]) -> float:
-        """Return the input's write factor, doubled if dm-integrity writes each block to its journal first."""
+        """Return the input's write factor, doubled if dm-integrity first writes each block to its journal."""
         return inputs[0] * (2 if _has_integrity(spec) and "integrity-no-journal" not in spec.open else 1)
 
     def capacity_bytes(self, spec: Chosen, inputs: Sequence[int]) -> int:
-        """Return the device size minus the 16 MiB LUKS2 header and, with integrity, minus 10 % for tags and journal."""
+        """Return the device's size minus 16 MiB for the LUKS2 header and, with integrity, 10 % for tags and journal."""
         device = inputs[0] - _HEADER_BYTES
         return max(0, device * 9 // 10 if _has_integrity(spec) else device)
 
@@ -102,7 +102,10 @@ def _has_integrity(spec: Chosen) -> bool:
 
 
 def _format(spec: Chosen, device: Volume, key: str) -> Step:
-    """Return the step that formats the device. With integrity, cryptsetup writes every block once to give it a tag."""
+    """Return the step that formats the device.
+
+    With integrity, cryptsetup writes every block once, so that each has a tag.
+    """
     chosen = {"type": "luks2", **dict(spec.make)}
     named = long_options(chosen.items())
     stretching = () if _STRETCHING & chosen.keys() else _LEAST_STRETCHING

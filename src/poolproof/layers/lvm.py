@@ -7,7 +7,7 @@ The volume uses all the space unless `size=` is smaller. poolproof waits until a
 layout has `nosync`.
 
 A cache keeps its contents while the layout is closed. With cachemode=writeback, filling the test files also fills the
-cache, so reads find a warm cache; with writethrough they find a cold one. Before a layout is closed, poolproof waits
+cache, so reads find a warm cache. With writethrough, they find a cold one. Before a layout is closed, poolproof waits
 until a writeback cache has written everything to the slow device. Otherwise the next trial would compete with it.
 
 A filter limits LVM to the run's devices. LVM therefore neither touches other devices nor waits for them. The filter
@@ -98,7 +98,7 @@ class Lvm:
     flags: tuple[str, ...] = ()
 
     def slow(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs without the fast devices of a cache."""
+        """Return the inputs, leaving out the fast devices of a cache."""
         return inputs[: len(inputs) - self.fast]
 
     def value(self, key: str, default: str) -> str:
@@ -114,7 +114,7 @@ class Lvm:
 
     @property
     def needs_sync(self) -> bool:
-        """True if the volume must be synced after it is created."""
+        """True if the volume must be synced after its creation."""
         return self.kind in ("raid1", "raid5", "raid6", "raid10") and "nosync" not in self.flags
 
 
@@ -197,10 +197,10 @@ class LvmLayer(Layer[Lvm]):
         return min(slow)
 
     def factor_where_written(self, spec: Lvm, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the write amplification, given the bytes that each device got. For a cache, they are ignored.
+        """Return the write amplification, given how many bytes each device got.
 
-        A cache writes each block to the fast device, to the slow one or to both, so the bytes do not show how much data
-        there was.
+        For a cache, these bytes are ignored. A cache writes each block to the fast device, to the slow one or to both,
+        so the bytes do not show how much data there was.
         """
         if spec.fast:
             return self.write_factor(spec, inputs)
@@ -226,8 +226,8 @@ class LvmLayer(Layer[Lvm]):
     def redundancy(self, spec: Lvm, inputs: Sequence[int]) -> int:
         """Return how many disks may fail.
 
-        A fast device counts only if it may have data that the slow device does not have. With writethrough, the default
-        in lvmcache(7), the slow device has all data.
+        A fast device matters only if it may have data that the slow device lacks. With writethrough, the default in
+        lvmcache(7), the slow device has all data.
         """
         slow = spec.slow(inputs)
         match spec.kind:
@@ -240,9 +240,9 @@ class LvmLayer(Layer[Lvm]):
         return min(inputs)
 
     def stored(self, built: OpenLayer[Lvm], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each device: equal for RAID and stripes, otherwise in proportion to the device sizes.
+        """Return each device's bytes: equal for RAID and stripes, otherwise in proportion to the device sizes.
 
-        Copies in a cache are not counted, so fast devices have 0.
+        Copies in a cache do not count, so fast devices have 0.
         """
         spec, slow = built.spec, built.spec.slow(built.inputs)
         each = int(total_bytes * self.write_factor(spec, [1.0] * len(slow)) / len(slow))
@@ -254,9 +254,9 @@ class LvmLayer(Layer[Lvm]):
         return replace(target, cache_devices=(*target.cache_devices, *fast))
 
     def busy_with(self, built: OpenLayer[Lvm]) -> str | None:
-        """Return the sync of a RAID volume as background work; None if the volume is in sync or lvs fails.
+        """Return a RAID volume's sync as background work, or None if the volume is in sync or lvs fails.
 
-        lvs prints the synced percentage, 0 to 100.
+        lvs prints how much is synced, from 0 to 100 percent.
         """
         if not built.spec.needs_sync:
             return None
@@ -271,7 +271,7 @@ class LvmLayer(Layer[Lvm]):
 
 
 def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
-    """Check that `mirrors=` and `stripes=` are numbers, and that there are enough devices for both."""
+    """Check that `mirrors=` and `stripes=` are numbers, and that there are enough devices for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
         if not option.value.isdecimal() or int(option.value) < 1:
@@ -289,7 +289,10 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
 
 
 def _group(spec: Lvm, group: str, paths: Sequence[str]) -> tuple[Step, ...]:
-    """Return the steps that label the devices and create the volume group. The undo removes both."""
+    """Return the steps that label the devices and create the volume group.
+
+    The undo removes the labels and the group.
+    """
     size = spec.value("physicalextentsize", "")
     labels = lvm("pvcreate", paths, "--yes", "--quiet", *paths)
     create = lvm("vgcreate", paths, "--quiet", *(("--physicalextentsize", size) if size else ()), group, *paths)
@@ -315,7 +318,7 @@ def _volumes(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None
 
 
 def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
-    """Return lvcreate's options for the segment type and for the numbers of stripes and mirrors."""
+    """Return lvcreate's options for the segment type, the number of stripes and the number of mirrors."""
     copies = spec.copies_of(count)
     match spec.kind:
         case "raid1":
@@ -329,7 +332,7 @@ def _shape(spec: Lvm, count: int) -> tuple[str, ...]:
 
 
 def _create(spec: Lvm, group: str, devices: Sequence[str], name: str, shape: Sequence[str], on: Sequence[str]) -> Step:
-    """Return the step that creates a volume on the devices `on`. Without `size=`, the volume fills these devices."""
+    """Return the step that creates a volume on the devices `on`. Without `size=`, the volume fills them."""
     size = spec.value("size", "")
     space = ("--size", size) if size else ("--extents", "100%PVS")
     others = _NOT_OF_VOLUME | (_OF_CACHE if spec.kind in _CACHED else frozenset())
@@ -358,7 +361,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert's name for `writecache-settings` is `cachesettings`."""
+    """Return the step that attaches the fast device. lvconvert calls the `writecache-settings` `cachesettings`."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")

@@ -13,13 +13,13 @@ lvm vgremove --yes --force "$1" "$0" && lvm pvremove --yes "$1" $volumes
 
 
 class UndoGroup(CommandUndo, frozen=True, tag="group"):
-    """Remove the LVM volume group `name` and the labels of its physical volumes, which are all among `devices`."""
+    """Remove the LVM volume group `name` and the labels of its physical volumes, all of which are among `devices`."""
 
     name: OwnName
     devices: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that removes the volume group, and its condition: the group's directory in /dev exists."""
+        """Return the script that removes the volume group, and the condition that the group's directory is in /dev."""
         argv = ("sh", "-c", _REMOVE_GROUP, self.name, f"--config={only(self.devices)}")
         return Removal(argv, Holds(f"/dev/{self.name}", ""), 60)
 
@@ -30,7 +30,10 @@ def lvm(command: str, devices: Sequence[str], *arguments: str) -> tuple[str, ...
 
 
 def only(devices: Sequence[str]) -> str:
-    """Return an LVM configuration that accepts only these devices. Regex metacharacters in a path become `.`."""
+    """Return an LVM configuration that accepts only these devices.
+
+    If a path contains regex metacharacters, they become `.`.
+    """
     accepted = ",".join('"a|^' + re.sub(r"[^\w/-]", ".", path) + '$|"' for path in devices)
     only_ours = f'devices{{filter=[{accepted},"r|.*|"]types=["zvol",16]}}'
     return only_ours + "backup{backup=0 archive=0}activation{monitoring=0}"

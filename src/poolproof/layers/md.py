@@ -112,13 +112,13 @@ class UndoArray(CommandUndo, frozen=True, tag="array"):
     members: tuple[DevicePath, ...]
 
     def removal(self) -> Removal:
-        """Return the script that stops the array and erases its superblocks, if its node exists."""
+        """Return the script that stops the array and erases its superblocks, provided that the array's node exists."""
         return Removal(("sh", "-c", _STOP_ARRAY, self.node, *self.members), Holds(self.node, ""), COMMAND_LIMIT_S)
 
 
 @dataclass(frozen=True)
 class Md:
-    """The level, the indices of the write-mostly inputs, the options with values and the bare words."""
+    """The level, the indices of the write-mostly inputs, the options that have values, and the bare words."""
 
     level: str
     write_mostly: tuple[int, ...]
@@ -130,16 +130,16 @@ class Md:
 
     @property
     def copies(self) -> int:
-        """The number of copies in a raid10: the digits of the array's layout (default: n2)."""
+        """How many copies a raid10 keeps: the digits of the array's layout (default: n2)."""
         return int(self.value("layout", "n2")[1:])
 
     @property
     def needs_sync(self) -> bool:
-        """True if the array must be synced: all levels except linear and raid0."""
+        """True if the array must be synced. This applies to all levels except linear and raid0."""
         return self.level not in ("linear", "raid0")
 
     def active(self, inputs: Sequence[T]) -> Sequence[T]:
-        """Return the inputs without the spares, which come last."""
+        """Return the inputs, leaving out the spares, which come last."""
         return inputs[: max(0, len(inputs) - int(self.value("spare-devices", "0")))]
 
 
@@ -189,7 +189,7 @@ class MdLayer(Layer[Md]):
         )
 
     def write_factor(self, spec: Md, inputs: Sequence[float]) -> float:
-        """Return the write amplification, assuming full stripes for raid4 to raid6. Smaller writes cost more."""
+        """Return the write amplification. For raid4 to raid6, this assumes full stripes: smaller writes cost more."""
         active = spec.active(inputs)
         if spec.level == "raid1":
             return sum(active)
@@ -216,13 +216,13 @@ class MdLayer(Layer[Md]):
         return min(usable) * (len(usable) - _PARITY[spec.level])
 
     def redundancy(self, spec: Md, inputs: Sequence[int]) -> int:
-        """Return how many disks may fail. A spare does not count, because it only helps after a rebuild."""
+        """Return how many disks may fail. A spare does not add to this, because it only helps after a rebuild."""
         active = spec.active(inputs)
         copies = {"raid1": len(active), "raid10": spec.copies}.get(spec.level, 1)
         return survives(active, _PARITY.get(spec.level, copies - 1))
 
     def stored(self, built: OpenLayer[Md], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each device: in proportion to the device sizes for linear, otherwise equal, md(4).
+        """Return each device's bytes: in proportion to the device sizes for linear, otherwise equal, md(4).
 
         Spares have 0 bytes.
         """
@@ -239,7 +239,7 @@ class MdLayer(Layer[Md]):
         return None if action in (None, "idle", "frozen") else f"a {word} of the md array {node}"
 
     def busy_on(self, disks: frozenset[str], host: Host) -> tuple[str, ...]:
-        """Return the background work of the md arrays whose names are in `disks`."""
+        """Return the background work of those md arrays whose names are in `disks`."""
         working = parse_mdstat(text_of(host, "/proc/mdstat"))
         return tuple(f"a {action} of {array} ({done} done)" for array, action, done in working if array in disks)
 
@@ -260,7 +260,7 @@ class MdLayer(Layer[Md]):
 
 
 def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
-    """Return the step that creates the array. With `--run`, mdadm asks no questions."""
+    """Return the step that creates the array. With `--run`, mdadm does not ask for confirmation."""
     named = [f"--{key}={value.upper() if key in _SIZES else value}" for key, value in spec.options]
     first = min(spec.write_mostly, default=len(members))
     marked = ("--write-mostly", *members[first:]) if spec.write_mostly else ()
@@ -278,7 +278,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the options that contain numbers, the number of devices, and that only a raid1 has write-mostly devices."""
+    """Check the options that are numbers, the number of devices, and that only a raid1 has write-mostly devices."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
@@ -295,7 +295,7 @@ def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
 
 
 def _attribute(node: str, name: str, host: Host) -> str | None:
-    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …); None if it cannot be read."""
+    """Return an array's sysfs attribute, such as `sync_action` (idle, resync, check …), or None if unreadable."""
     try:
         completed = host.run(("sh", "-c", f"{_IN_SYSFS}cat {name}", node), timeout_s=_LIMIT_S, check=False)
     except CommandError:

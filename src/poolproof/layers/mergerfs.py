@@ -56,9 +56,10 @@ _MOUNT_LIMIT_S = 30.0
 
 
 class MergerfsLayer(Layer[tuple[str, ...]]):
-    """A FUSE file system that joins several directories (branches) into one. Each file is stored on a single branch.
+    """A FUSE file system that joins several directories (branches) into one.
 
-    The `spec` contains the options for `-o`. If an option is repeated, its last value counts.
+    Each file is stored on a single branch. The `spec` contains the options for `-o`. If an option appears more than
+    once, its last value is used.
     """
 
     word = "mergerfs"
@@ -125,7 +126,10 @@ def _mount(options: tuple[str, ...], branches: Sequence[Volume], point: str) -> 
 
 
 def _checked(path: str) -> str:
-    """Return the path. Raises a HostError if it contains `:`, `=` or a wildcard, which mergerfs would interpret."""
+    """Return the path.
+
+    Raises a HostError if the path contains `:`, `=` or a wildcard, all of which mergerfs would interpret.
+    """
     if any(sign in path for sign in ":*?[]{}=\\"):
         raise HostError(
             f"mergerfs cannot use {path} as a branch: it interprets `:`, `=` and wildcards", "rename the directory"

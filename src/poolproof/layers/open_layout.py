@@ -1,6 +1,6 @@
-"""Queries on an open layout: where its data is stored, which background work is running, where bytes are counted.
+"""Questions about an open layout: where its data is stored, which background work is running, where bytes are counted.
 
-`host` is the run's main host. Commands about a layer or leaf run on the host of that layer or leaf.
+`host` is the run's main host. A command about a layer or leaf runs on that layer's or leaf's own host.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ _STAT = (
 def stored_per_leaf(plan: TreePlan, host: Host) -> dict[str, int]:
     """Return how many bytes of data (not metadata) the layout stores on each leaf, by the leaf's name.
 
-    Disks are left out if they share a volume that poolproof did not build, such as an existing directory on a RAID.
+    Disks that share a volume that poolproof did not build, such as an existing directory on a RAID, are left out.
     """
     volume = plan.volume
     total = (volume.size_bytes or 0) if volume.is_block else file_bytes(volume.path, host_named(host, volume.host))
@@ -55,32 +55,32 @@ def _open(built: BuiltNode, node: LayerNode, host: Host) -> OpenLayer[Any]:
 
 
 def _layers_of(plan: TreePlan, host: Host) -> Iterator[tuple[Layer[Any], OpenLayer[Any]]]:
-    """Yield the layers from the bottom up, each with its volumes and host."""
+    """Yield each layer with its volumes and host, from the bottom up."""
     for built in from_bottom(plan.top):
         if isinstance(built.node, LayerNode):
             yield built.node.layer, _open(built, built.node, host)
 
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the background work of the layers (resync, balance); empty if there is none."""
+    """Return the background work that the layers are doing (resync, balance); empty if there is none."""
     found = [layer.busy_with(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def faults_of(plan: TreePlan, host: Host) -> tuple[LayerFault, ...]:
-    """Return what is wrong with the open layers, from the bottom up; empty if they work."""
+    """Return what is wrong with the open layers, from the bottom up; empty if they all work."""
     found = [layer.fault(built) for layer, built in _layers_of(plan, host)]
     return tuple(fault for fault in found if fault is not None)
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return how the built layers differ from the layout; empty if there is no difference."""
+    """Return how the built layers differ from the layout; empty if they do not."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Return the target, completed with facts about the layout that only the layers know."""
+    """Add the facts about the layout that only the layers know, and return the completed target."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):
@@ -89,9 +89,9 @@ def describe(plan: TreePlan, host: Host, target: Target) -> Target:
 
 
 def _was_discarded(target: Target, inputs: Sequence[Volume], host: Host) -> bool:
-    """True if the file system is directly on real disks and at least one of them supports discard.
+    """True if the file system is directly on real disks, at least one of which supports discard.
 
-    A virtual machine's disks and emulated disks do not count, because they have no flash to erase.
+    A virtual machine's disks and emulated disks do not qualify, because they have no flash to erase.
     """
     leaves = [leaf for device in inputs for leaf in device.leaves if leaf.path == device.path]
     is_bare = target.in_guest is False and len(leaves) == len(inputs)
@@ -105,7 +105,7 @@ def _supports_discard(leaf: Leaf, host: Host) -> bool:
 
 
 def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
-    """Return the write amplification of storage that poolproof did not build, by the path of its `dir` layer."""
+    """Return the write amplification of storage that poolproof did not build, by the path of the `dir` layer."""
     found: dict[str, Expected] = {}
     for _, built in _layers_of(plan, host):
         storage = storage_at(built.host, built.inputs[0].path) if isinstance(built.spec, Dir) else None
@@ -116,7 +116,7 @@ def expected_below(plan: TreePlan, host: Host) -> dict[str, Expected]:
 
 
 def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
-    """Return how often the layers write back data that they buffer in RAM.
+    """Return how often each layer writes back the data that it buffers in RAM.
 
     Layers without such a buffer are left out.
     """
@@ -125,14 +125,14 @@ def write_backs(plan: TreePlan, host: Host) -> tuple[WriteBack, ...]:
 
 
 def cached_bytes(plan: TreePlan, host: Host) -> int | None:
-    """Return the bytes of data in the layers' own caches (not the page cache); None if any size is unknown."""
+    """Return how much data the layers' own caches contain, in bytes, or None if any size is unknown."""
     counts = [layer.cached_bytes(built) for layer, built in _layers_of(plan, host)]
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 
 def cache_size_commands(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the commands that a user can type to see how much data the layers' own caches contain."""
+    """Return the commands that show a user how much data the layers' own caches contain."""
     commands = (layer.cache_size_command for layer, _ in _layers_of(plan, host))
     return tuple(dict.fromkeys(command for command in commands if command))
 
@@ -143,22 +143,22 @@ def vdev_uses(plan: TreePlan, host: Host) -> tuple[VdevUse, ...]:
 
 
 def pool_host(plan: TreePlan, host: Host) -> Host:
-    """Return the host of the layout's ZFS pools and their counters; the run's host if the layout has no pools."""
+    """Return the host that has the layout's ZFS pools and their counters. Without pools, this is the run's host."""
     return next((built.host for layer, built in _layers_of(plan, host) if layer.dataset(built.volume)), host)
 
 
 def counting_points(plan: TreePlan, host: Host) -> tuple[CountingPoint, ...]:
     """Return the points where bytes and requests are counted, from the top of the layout down to the disks.
 
-    Call this again after closing and opening the layout, because kernel names change. File systems other than ZFS have
-    no counters of their own, so they get no counting point.
+    Call this again after closing and opening the layout, because the kernel names change. Among file systems, only ZFS
+    has its own counters, so the others get no counting point.
     """
     blocks = [entry.volume for entry in from_bottom(plan.top) if entry.plan is not None and entry.volume.is_block]
     return tuple(_points(plan.top, 1, _stat_files(blocks, host)))
 
 
 def _stat_files(blocks: list[Volume], host: Host) -> Mapping[Volume, str]:
-    """Return the sysfs `stat` files of the block devices. Files that serve as devices are left out."""
+    """Return the block devices' sysfs `stat` files. Files that serve as devices are left out."""
     stats: dict[Volume, str] = {}
     for name in dict.fromkeys(volume.host for volume in blocks):
         there = [volume for volume in blocks if volume.host == name]
@@ -194,7 +194,7 @@ def _points_of(leaves: Sequence[Leaf], depth: int) -> Iterator[CountingPoint]:
 
 
 def _counter(built: BuiltNode, stats: Mapping[Volume, str]) -> str | None:
-    """Return the sysfs `stat` file of a node's block device; None if there is no such file."""
+    """Return the sysfs `stat` file of a node's block device, or None if there is no such file."""
     if isinstance(built.node, LayerNode):
         return stats.get(built.volume)
     return built.volume.leaves[0].counter if len(built.volume.leaves) == 1 else None

@@ -20,14 +20,14 @@ _NAMES: Mapping[str, str] = {",": "a comma", " ": "a blank", "/": "`/`", "=": "`
 
 @dataclass(frozen=True)
 class Values:
-    """The values that an option accepts: a pattern for the whole value, and a description."""
+    """The values that an option accepts: a pattern that the whole value must match, and a description."""
 
     pattern: re.Pattern[str]
     expected: str
 
 
 def values(pattern: str, expected: str) -> Values:
-    """Return the `Values` of an option whose values must match the whole pattern, ignoring case."""
+    """Return the `Values` of an option whose values must match the whole pattern, whether in upper or lower case."""
     return Values(re.compile(pattern, re.IGNORECASE | re.ASCII), expected)
 
 
@@ -43,7 +43,7 @@ def check_values(
     known: Mapping[str, Values],
     mistake: Callable[[Argument, str], CampaignError],
 ) -> None:
-    """Raise a CampaignError, made by `mistake`, if a word or a value contains something that is not allowed.
+    """Raise a CampaignError, made by `mistake`, if a word or a value contains something forbidden.
 
     `known` has the layer's exceptions by option. The layer itself checks which words and options exist.
     """
@@ -62,7 +62,7 @@ def _kind(key: str) -> str:
 
 
 def refusal(option: Option, permitted: Values) -> str | None:
-    """Return why the option cannot have its value; None if it can."""
+    """Return the reason why the option cannot have its value, or None if it can."""
     value = option.value
     if permitted.pattern.fullmatch(value) and len(value) <= _LONGEST:
         return None
@@ -74,5 +74,5 @@ def refusal(option: Option, permitted: Values) -> str | None:
 
 
 def _fits(mark: str, permitted: Values) -> bool:
-    """True if a value may contain the character somewhere."""
+    """True if there is a place in the value where the character may be."""
     return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))

@@ -13,12 +13,12 @@ _ADD = "define the device under `devices:` in the campaign or with --device NAME
 
 
 def resolve(expression: Expression, device_names: Collection[str]) -> Node:
-    """Return the tree of a layout. Raises a CampaignError that points at the mistake."""
+    """Return a layout's tree. Raises a CampaignError that points at the mistake."""
     return _Resolver(expression, frozenset(device_names)).tree(expression)
 
 
 class _Resolver:
-    """Resolves one expression and remembers which devices have been used."""
+    """Resolves one expression, and keeps track of the devices that have been used."""
 
     def __init__(self, source: Expression, devices: frozenset[str]) -> None:
         self._source = source
@@ -52,7 +52,10 @@ class _Resolver:
         return node
 
     def _only_an_input(self, stage: Stage, first: Argument, below: Node | None) -> Node:
-        """Return the node of a stage without a layer. Only the first stage may be just a device or a group."""
+        """Return the node of a stage that has no layer.
+
+        Only the first stage may consist of just a device or a group.
+        """
         if below is not None:
             guess = did_you_mean(first.text, all_layers()) if isinstance(first, Word) else ""
             raise self._mistake(first, f"expected a layer after the `|`{guess}")

@@ -1,4 +1,4 @@
-"""Names and steps that several layers share: kernel names, signature wiping, encryption keys."""
+"""Names and steps that several layers need: kernel names, signature wiping, encryption keys."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -12,9 +12,9 @@ _MAKE_KEY = 'umask 077 && head -c 32 /dev/urandom >"$0"'
 
 
 def kernel_name(site: Site, name: str, *, longest: int) -> str:
-    """Return `poolproof-LABEL-NAME`, a name that is unique to the run, for a pool, mapping, array or volume group.
+    """Return `poolproof-LABEL-NAME`, a name for a pool, mapping, array or volume group that no other run uses.
 
-    If the result would have more than `longest` characters, a hash replaces NAME.
+    If the name would have more than `longest` characters, a hash replaces NAME.
     """
     full = f"poolproof-{site.label}-{name}"
     if len(full) <= longest:
@@ -28,18 +28,18 @@ def long_options(pairs: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def wipe(devices: Sequence[str]) -> Step:
-    """Return the step that wipes all known signatures, so that no tool finds the remains of another technology."""
+    """Return the step that wipes all known signatures, so that no tool finds traces of another technology."""
     title = f"wipe old signatures from {', '.join(devices)}"
     return Step(title, ("wipefs", "-a", "-q", *devices), overwrites=tuple(devices))
 
 
 def key_path(site: Site, name: str) -> str:
-    """Return the path of an encrypted layer's key file, next to the run's directory in RAM."""
+    """Return the path of an encrypted layer's key file, which is next to the run's directory in RAM."""
     return f"{site.ram_dir}.{name}.key"
 
 
 def make_key(path: str) -> Step:
-    """Return the step that creates a key of 32 random bytes in the host's RAM, readable only by root.
+    """Return the step that creates a key of 32 random bytes in the host's RAM, which only root can read.
 
     The host itself creates the key, so the key never appears on a command line, in the journal or in `--dry-run`
     output. The undo deletes the key.

@@ -1,4 +1,4 @@
-"""Layouts as trees of layers: planning the steps of a layout, and computing its properties."""
+"""Layouts as trees of layers: how to plan a layout's steps, and how to compute its properties."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BuiltNode:
-    """A planned node: its volume, its inputs and, for a layer, its plan and its name in the run."""
+    """A planned node: its volume and its inputs. For a layer, also the layer's plan and its name in the run."""
 
     node: Node
     volume: Volume
@@ -32,7 +32,7 @@ class BuiltNode:
 
     @property
     def own_leaves(self) -> tuple[Leaf, ...]:
-        """Return the leaf devices that the node adds to those of its inputs."""
+        """Return the leaf devices that the node itself adds to those of its inputs."""
         below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
         return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 
@@ -54,7 +54,7 @@ class TreePlan:
 
     @property
     def volume(self) -> Volume:
-        """The mounted directory or the block device that the layout offers."""
+        """The mounted directory or the block device that the layout offers to its user."""
         return self.top.volume
 
     @property
@@ -64,13 +64,13 @@ class TreePlan:
 
     @property
     def block_paths(self) -> frozenset[str]:
-        """The paths of the block devices that layers of the layout offer, as `path_on` returns them."""
+        """The paths of the block devices that the layout's layers offer, as `path_on` returns them."""
         built = (entry for entry in from_bottom(self.top) if entry.plan is not None)
         return frozenset(path_on(entry.volume.host, entry.volume.path) for entry in built if entry.volume.is_block)
 
 
 def layer_nodes(node: Node) -> Iterator[LayerNode]:
-    """Yield the layers of a tree from the bottom up."""
+    """Yield a tree's layers from the bottom up."""
     if isinstance(node, LayerNode):
         for below in node.inputs:
             yield from layer_nodes(below)
@@ -101,7 +101,7 @@ def plan_tree(node: Node, volumes: Mapping[str, Volume], site: Site, name: str) 
 
 
 def plan_of(top: BuiltNode) -> TreePlan:
-    """Return the steps of a layout whose nodes have been planned."""
+    """Return the steps of a layout whose nodes are already planned."""
     if top.plan is None:
         path, host = top.volume.path, top.volume.host
         # a bare device has no layer to close, so its pages are dropped
@@ -118,7 +118,10 @@ def plan_of(top: BuiltNode) -> TreePlan:
 
 
 def _flush(plan: LayerPlan, *, is_top: bool) -> tuple[Step, ...]:
-    """Return the steps that flush a layer. A block device under another layer has no dirty pages and is not synced."""
+    """Return the steps that flush a layer.
+
+    A block device under another layer is not synced, because it has no dirty pages.
+    """
     if plan.volume.is_block:
         return (*plan.flush, _sync(plan.volume)) if is_top else ()
     return plan.flush or (_sync(plan.volume),)
@@ -130,7 +133,7 @@ def _sync(volume: Volume) -> Step:
 
 
 def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Iterator[str]) -> BuiltNode:
-    """Plan the nodes of a layout from the bottom up. Each layer gets the next of `names`."""
+    """Plan a layout's nodes from the bottom up. Each layer takes the next of the `names`."""
     if isinstance(node, DeviceNode):
         return BuiltNode(node, volumes[node.name])
     inputs = tuple(build_node(below, volumes, site, names) for below in node.inputs)
@@ -146,7 +149,7 @@ def build_node(node: Node, volumes: Mapping[str, Volume], site: Site, names: Ite
 
 
 def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name: str) -> BuiltNode:
-    """Plan a layer whose inputs have been planned."""
+    """Plan a layer whose inputs are already planned."""
     plan = node.layer.plan(node.spec, [below.volume for below in inputs], site, name)
     host = plan.volume.host
     if host and all(below.volume.host == host for below in inputs):
@@ -156,7 +159,7 @@ def build_layer(node: LayerNode, inputs: tuple[BuiltNode, ...], site: Site, name
 
 
 def on_host(steps: Sequence[Step], host: str) -> tuple[Step, ...]:
-    """Return the steps with `host` filled in unless they already name a host."""
+    """Return the steps with `host` filled in, except in those that already name a host."""
     return tuple(replace(step, host=step.host or host) for step in steps)
 
 
@@ -177,10 +180,7 @@ def from_bottom(top: BuiltNode) -> Iterator[BuiltNode]:
 
 
 def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
-    """Return the leaf devices that layers add, such as a disk of another host.
-
-    The leaf devices of the campaign's devices are left out.
-    """
+    """Return the leaf devices that layers add, such as another host's disk. The campaign's own devices are left out."""
     layers = (built for built in from_bottom(plan.top) if isinstance(built.node, LayerNode))
     return tuple(dict.fromkeys(leaf for built in layers for leaf in built.own_leaves))
 
@@ -205,7 +205,7 @@ def _branches(built: BuiltNode) -> Iterator[str]:
 def needs(node: Node, site: Site) -> None:
     """Check that the host can build the layout.
 
-    Raises a HostError that names everything that is missing and how to install it.
+    Raises a HostError that lists everything that is missing and how to install it.
     """
     needed = [(entry.layer, name) for entry in layer_nodes(node) for name in entry.layer.modules(entry.spec)]
     layers = dict.fromkeys(entry.layer for entry in layer_nodes(node))
@@ -242,14 +242,14 @@ def modules(node: Node) -> frozenset[str]:
 
 
 def hosts_of(node: Node) -> frozenset[str]:
-    """Return the names of the hosts, other than the run's main host, that the layout uses."""
+    """Return the names of the hosts that the layout uses besides the run's main host."""
     return frozenset(name for entry in layer_nodes(node) for name in entry.layer.hosts(entry.spec))
 
 
 def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNode, list[T]], T]) -> T:
-    """Compute a value of the layout from the bottom up.
+    """Compute a value for the layout from the bottom up.
 
-    `of_device` is called with a device's name, `of_layer` with a layer and the values of the layer's inputs.
+    `of_device` is called with a device's name. `of_layer` is called with a layer and the values of its inputs.
     """
     if isinstance(node, DeviceNode):
         return of_device(node.name)
@@ -257,12 +257,12 @@ def fold(node: Node, of_device: Callable[[str], T], of_layer: Callable[[LayerNod
 
 
 def copies_on_write(node: Node) -> bool:
-    """True if any layer is copy-on-write. Read speed then depends on earlier writes to the file."""
+    """True if any layer is copy-on-write, so that read speed depends on earlier writes to the file."""
     return any(entry.layer.copies_on_write(entry.spec) for entry in layer_nodes(node))
 
 
 def uses_page_cache(node: Node) -> bool:
-    """True if buffered writes to the layout wait in the page cache."""
+    """True if buffered writes to the layout first wait in the page cache."""
     return fold(node, lambda _: True, lambda entry, inputs: entry.layer.uses_page_cache(entry.spec, inputs))
 
 
@@ -273,8 +273,8 @@ def write_factor(
 
     If a layer's inputs differ (mergerfs over a mirror and a single disk), the result depends on which input received
     the data. `written` has the bytes written to each device, by name. Without `written`, the smallest factor is used,
-    because too large a factor would refute correct results. `found` has what is known about the storage below existing
-    directories, by their paths in the layout.
+    because a factor that is too large would refute correct results. `found` says what is known about the storage below
+    existing directories, by their paths in the layout.
     """
 
     def of_layer(entry: LayerNode, factors: list[float]) -> float:
@@ -289,7 +289,7 @@ def write_factor(
 
 
 def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expected] = _NOTHING) -> Expected:
-    """Return the expected write amplification of the layout.
+    """Return the layout's expected write amplification.
 
     `written` has the bytes written to each device, by name. `found` is as in `write_factor`.
     """
@@ -297,7 +297,7 @@ def expected(node: Node, written: Mapping[str, int], found: Mapping[str, Expecte
 
 
 def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float | None:
-    """Return the bytes written to log vdevs per byte of a committed write: the lowest value of all pools in the layout.
+    """Return the bytes written to log vdevs per byte of a committed write: the lowest value of all the layout's pools.
 
     None if no pool has log vdevs. `found` is as in `write_factor`.
     """
@@ -315,7 +315,7 @@ def commit_factor(node: Node, found: Mapping[str, Expected] = _NOTHING) -> float
 
 
 def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return a conservative estimate of how many bytes of data fit.
+    """Return a conservative estimate of how many bytes of data fit on the layout.
 
     `sizes` has the size of each device by name and the free bytes of each `dir` layer by path.
     """
@@ -323,12 +323,15 @@ def capacity_bytes(node: Node, sizes: Mapping[str, int]) -> int:
 
 
 def largest_file_bytes(node: Node, sizes: Mapping[str, int]) -> int:
-    """Return the size in bytes of the largest file that fits. With mergerfs, a file must fit on one branch."""
+    """Return the size in bytes of the largest file that fits on the layout.
+
+    With mergerfs, a file must fit on one branch.
+    """
     return fold(node, sizes.__getitem__, lambda entry, inputs: entry.layer.largest_file_bytes(entry.spec, inputs))
 
 
 def redundancy(node: Node) -> int | None:
-    """Return how many of the layout's devices may fail, no matter which ones, without data loss.
+    """Return how many of the layout's devices may fail, no matter which, before data is lost.
 
     None if the layout uses an existing directory, because poolproof does not know what protects that directory.
     """

@@ -1,4 +1,4 @@
-"""Trims need a block device: fio refuses to trim a regular file, but only once the layout is built and filled."""
+"""Trims need a block device. fio refuses to trim a regular file, but only once the layout is built and filled."""
 
 from poolproof.campaign.error_location import located_in
 from poolproof.campaign.model import Campaign, JobSpec
@@ -26,9 +26,10 @@ def check_trims(campaign: Campaign) -> None:
 
 
 def _trims(job: JobSpec) -> bool:
-    """True if the job's trims need a block device: those of the engine falloc do not.
+    """True if the job's trims need a block device.
 
-    Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h (BLKDISCARD).
+    With every engine except falloc, they do. Source: do_io_u_trim in fio's ioengines.c and os_trim in os/os-linux.h
+    (BLKDISCARD).
     """
     options = dict(job.options)
     return "trim" in options.get("rw", options.get("readwrite", "")) and options.get("ioengine") not in _PUNCHES

@@ -45,7 +45,7 @@ from poolproof.steps import Step
 from poolproof.units import format_size
 
 VERSION = ProgramVersion("OpenZFS", ("zfs", "version"), is_last=True)
-"""How to get the version of the kernel module, which `zfs version` prints last."""
+"""How to get the kernel module's version, which `zfs version` prints last."""
 
 _MIB = 1024**2
 _GIB = 1024**3
@@ -64,7 +64,7 @@ _MIRRORED = frozenset({"disk", "mirror"})
 
 @dataclass(frozen=True)
 class Zfs:
-    """The vdev tree, the properties of the pool (`zpool create -o`) and of the dataset (`-O`), and the ARC limit."""
+    """The vdev tree, the pool's properties (`zpool create -o`), the dataset's properties (`-O`), and the ARC limit."""
 
     vdevs: VdevTree
     pool: tuple[tuple[str, str], ...]
@@ -81,7 +81,7 @@ class Zfs:
 
 
 class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
-    """A pool with a mounted dataset. `| zvol` creates a block device on the pool."""
+    """A pool with a mounted dataset. To get a block device on the pool, append `| zvol`."""
 
     word = "zfs"
     summary = "a ZFS pool, in zpool's own syntax: `zfs mirror hdd1 hdd2 log nvme1 ashift=12`"
@@ -164,7 +164,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def become(
         self, built: LayerNode, old: Sequence[Volume], target: LayerNode, new: Sequence[Volume], volume: Volume
     ) -> tuple[Step, ...]:
-        """Return the steps that attach the new leaf vdevs, wait for the resilver and then detach the old leaf vdevs."""
+        """Return the steps that attach the new leaf vdevs, wait for the resilver, and then detach the old ones."""
         pool, (attach, detach) = pool_of(volume), exchanges(built, target) or ([], [])
         attached = [(old[anchor].path, new[member].path) for anchor, member in attach]
         return (
@@ -180,13 +180,13 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def write_factor(self, spec: Zfs, inputs: Sequence[float]) -> float:
         """Return the lowest write amplification among the vdevs that store data, times `copies`.
 
-        With special_small_blocks, small blocks of data are stored on special vdevs. Writes to log vdevs are not
+        With special_small_blocks, the special vdevs also store small blocks of data. Writes to log vdevs are not
         included.
         """
         return min(vdev.write_factor(inputs) for vdev in spec.vdevs.of("data", "special")) * spec.copies
 
     def factor_where_written(self, spec: Zfs, inputs: Sequence[float], written: Sequence[int]) -> float:
-        """Return the mean write amplification of the data and special vdevs, weighted by the bytes that each got."""
+        """Return the mean write amplification of the data and special vdevs, weighted by how many bytes each got."""
         vdevs = spec.vdevs.of("data", "special")
         counts = [sum(written[member] for member in vdev.members) for vdev in vdevs]
         if not sum(counts):
@@ -194,7 +194,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return mean_factor([vdev.write_factor(inputs) for vdev in vdevs], counts) * spec.copies
 
     def commit_factor(self, spec: Zfs, inputs: Sequence[float]) -> float | None:
-        """Return the lowest write amplification among the log vdevs; None without log vdevs."""
+        """Return the lowest write amplification of the log vdevs, or None if there are none."""
         return min((vdev.write_factor(inputs) for vdev in spec.vdevs.of("log")), default=None)
 
     def capacity_bytes(self, spec: Zfs, inputs: Sequence[int]) -> int:
@@ -212,13 +212,13 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
     def redundancy(self, spec: Zfs, inputs: Sequence[int]) -> int:
         """Return how many disks may fail in the weakest data, special or dedup vdev.
 
-        `copies` does not protect against disk failures.
+        Extra `copies` do not protect against disk failures.
         """
         needed = spec.vdevs.of(*NEEDED)
         return min(survives([inputs[member] for member in vdev.members], vdev.survives) for vdev in needed)
 
     def stored(self, built: OpenLayer[Zfs], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes on each input, in proportion to what `zpool list -v` shows as allocated in each data vdev.
+        """Return each input's bytes, in proportion to what `zpool list -v` shows as allocated in each data vdev.
 
         The result is 0 for the inputs of log, cache, special, dedup and spare vdevs.
         """
@@ -280,7 +280,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         return False
 
     def cached_bytes(self, built: OpenLayer[Zfs]) -> int | None:
-        """Return the bytes of file data in the ARC.
+        """Return how many bytes of file data are in the ARC.
 
         The layout's pools share the ARC, so the result is 0 for all but the first. None if this pool is not imported,
         or if a pool that does not belong to the run is imported. All pools of the run (`poolproof-LABEL-…`) belong to
@@ -323,7 +323,7 @@ def exchanges(built: LayerNode, target: LayerNode) -> tuple[list[tuple[int, int]
 
 
 def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
-    """Return everything in the tree except the data vdevs, in a form that can be compared."""
+    """Return everything in the tree except the data vdevs, in a form that allows comparison."""
     named = [
         (section, vdev.kind, [nodes[member] for member in vdev.members])
         for section, vdev in vdevs.sections
@@ -333,7 +333,7 @@ def _other_vdevs(vdevs: VdevTree, nodes: Sequence[Node]) -> object:
 
 
 def _leaves_of(vdevs: Sequence[Vdev], inputs: Sequence[Volume]) -> tuple[str, ...]:
-    """Return the names of the leaf devices below these vdevs."""
+    """Return the names of the leaf devices that these vdevs consist of."""
     return tuple(leaf.name for vdev in vdevs for member in vdev.members for leaf in inputs[member].leaves)
 
 
@@ -362,7 +362,7 @@ def _arc_max(reading: StageReader, option: Option) -> int:
 
 
 def _check_sizes(vdevs: VdevTree, inputs: Sequence[Volume]) -> None:
-    """Check that the devices of each data, special or dedup vdev have about the same size.
+    """Check that the devices within each data, special or dedup vdev have about the same size.
 
     Raises a HostError if not, because zpool would refuse the vdev. With `-f`, nothing is checked.
     """

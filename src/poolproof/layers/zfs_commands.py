@@ -46,7 +46,7 @@ class UndoPool(CommandUndo, frozen=True, tag="pool"):
     def removal(self) -> Removal:
         """Return the zpool destroy command, and the condition that the pool is imported.
 
-        A pool that cannot be destroyed is exported.
+        If the pool cannot be destroyed, it is exported.
         """
         export = ("zpool", "export", "-f", self.name)
         destroy = ("zpool", "destroy", "-f", self.name)
@@ -61,7 +61,7 @@ def _empty_vdev(vdevs: Sequence[Sequence[str]], _owned: Owned) -> Iterator[str]:
 class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     """Remove log and cache vdevs from the pool `pool`, as long as the file `note` exists.
 
-    `vdevs` has the devices of each vdev. All devices but the first of each mirror are detached, so that the first can
+    `vdevs` has the devices of each vdev. In each mirror, all devices but the first are detached, so that the first can
     be removed by name.
     """
 
@@ -70,7 +70,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that removes the vdevs. It removes the note last, so a failed undo can be repeated."""
+        """Return the script that removes the vdevs. The note is removed last, so that a failed undo can be repeated."""
         pool = shlex.quote(self.pool)
         commands = [["zpool", "detach", self.pool, device] for vdev in self.vdevs for device in vdev[1:]]
         commands += [["zpool", "remove", self.pool, vdev[0]] for vdev in self.vdevs]
@@ -86,7 +86,7 @@ class UndoVdevs(CommandUndo, frozen=True, tag="vdevs"):
 
 
 class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
-    """Restore the ARC limit that is saved in the file `note`."""
+    """Restore the ARC limit from the file `note`, where it was saved."""
 
     note: OwnFile
 
@@ -97,12 +97,15 @@ class UndoArcLimit(CommandUndo, frozen=True, tag="arc"):
 
 
 def load_module() -> Step:
-    """Return the step that loads the kernel module. The step has no undo, because a loaded module does no harm."""
+    """Return the step that loads the kernel module. There is no undo, because a loaded module does no harm."""
     return Step("load the kernel module zfs", ("modprobe", "zfs"), timeout_s=120)
 
 
 def limit_arc(size_bytes: int, note: str) -> Step:
-    """Return the step that limits the ARC. The undo restores the old limit, which is saved in the file `note`."""
+    """Return the step that limits the ARC.
+
+    The old limit is saved in the file `note`, from which the undo restores it.
+    """
     return Step(
         f"limit the ARC to {size_bytes} bytes",
         ("sh", "-c", _LIMIT_ARC, note, str(size_bytes), ARC_PARAMETER),
@@ -140,8 +143,8 @@ def create(
 def attach(pool: str, anchor: str, device: str) -> Step:
     """Return the step that attaches the device to the anchor's mirror.
 
-    The undo destroys the entire pool: the anchor may have been detached in the meantime, and the layers under the new
-    device can be removed only after the pool.
+    The undo destroys the entire pool, because the anchor may have been detached in the meantime, and because the layers
+    under the new device can be removed only after the pool.
     """
     return Step(
         f"attach {device} to {pool}",
@@ -156,7 +159,7 @@ def attach(pool: str, anchor: str, device: str) -> Step:
 def detach(pool: str, device: str) -> Step:
     """Return the step that detaches a device from its mirror.
 
-    The step needs no undo, because the entire pool will be destroyed.
+    No undo is needed, because the entire pool will be destroyed.
     """
     return Step(f"detach {device} from {pool}", ("zpool", "detach", pool, device), timeout_s=120)
 
@@ -164,9 +167,9 @@ def detach(pool: str, device: str) -> Step:
 def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], note: str) -> Step:
     """Return the step that adds log and cache vdevs to the pool. `removable` has the devices of each of these vdevs.
 
-    The undo removes the vdevs. The undo first detaches all devices but one of each mirror, so that the remaining device
-    can be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can
-    be repeated.
+    The undo removes the vdevs. In each mirror, it first detaches all devices but one, so that the remaining device can
+    be removed by name. The file `note` exists as long as the vdevs may be in the pool, so a partly failed undo can be
+    repeated.
     """
     devices = [device for vdev in removable for device in vdev]
     return Step(
@@ -180,7 +183,7 @@ def add(pool: str, vdevs: Sequence[str], removable: Sequence[Sequence[str]], not
 
 
 def wait_until_quiet(pool: str) -> Step:
-    """Return the step that waits until resilver, removal, initialization and trim have finished."""
+    """Return the step that waits until any resilver, removal, initialization and trim has finished."""
     return Step(
         f"wait until the pool {pool} has no background work",
         ("zpool", "wait", "-t", _ACTIVITIES, pool),
@@ -201,7 +204,7 @@ def open_pool(pool: str, root: str, devices: Sequence[str]) -> Step:
 def close_pool(pool: str) -> Step:
     """Return the step that exports the pool, which writes out its data and drops it from the ARC.
 
-    The step fails if the pool stays busy.
+    If the pool stays busy, the step fails.
     """
     return Step(f"export the pool {pool}", ("zpool", "export", pool), timeout_s=300, patience_s=LET_GO_S)
 
@@ -212,14 +215,14 @@ def flush_pool(pool: str) -> Step:
 
 
 def kstats(pool: str) -> str:
-    """Return the path that exists as long as the pool is imported."""
+    """Return a path that exists only while the pool is imported."""
     return f"{KSTATS}/{pool}"
 
 
 def first_partition(device: str) -> str:
     """Return the path of the disk's first partition, which may not exist.
 
-    zpool creates this partition for the data if it is given an entire disk.
+    If zpool is given an entire disk, it creates this partition for the data.
     """
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"

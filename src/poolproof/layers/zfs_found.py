@@ -18,7 +18,7 @@ from poolproof.layers.zfs_status import busy_with, module_facts, on_dataset, rea
 
 _LIMIT_S = 60.0
 STATUS = ("zpool", "status", "-P", "-L", "-i", "-t")
-"""The command that prints the state of every pool, or of the pool whose name follows."""
+"""The command that prints the state of every pool. If a pool's name is appended, only that pool is printed."""
 
 _POOL = re.compile(r"^\s*pool: (\S+)\n\s*state: (\S+)", re.MULTILINE)
 _SCAN = re.compile(r"^\s*scan: (scrub|resilver) in progress", re.MULTILINE)
@@ -43,15 +43,15 @@ class FoundVdev:
 
     @property
     def parity(self) -> int | None:
-        """The number of parity disks of a raidz; None for other vdevs."""
+        """How many parity disks a raidz has, or None for other vdevs."""
         found = _KIND.fullmatch(self.name)
         return int(found["parity"] or 1) if found and found["kind"] == "raidz" else None
 
     @property
     def write_factor(self) -> float:
-        """The lowest number of bytes written to the disks per byte of data.
+        """How many bytes are at least written to the disks per byte of data.
 
-        Assumes full stripes for raidz and draid. Missing disks are not written to.
+        For raidz and draid, this assumes full stripes. Missing disks are not written to.
         """
         found, online = _KIND.fullmatch(self.name), sum(state == "ONLINE" for state in self.disks.values())
         if found is None:
@@ -67,7 +67,7 @@ class FoundVdev:
 
 @dataclass(frozen=True)
 class FoundPool:
-    """A pool that poolproof did not build. `busy_with` is its background work; None if there is none."""
+    """A pool that poolproof did not build. `busy_with` is its background work, or None if it has none."""
 
     name: str
     state: str
@@ -76,14 +76,14 @@ class FoundPool:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """A clause about the pool and its missing disks, unless its state is ONLINE; otherwise empty."""
+        """A clause about the pool's state and its missing disks; empty if the state is ONLINE."""
         lacking = [path for vdev in self.vdevs for path, state in vdev.disks.items() if state in _LACKING]
         which = f" ({', '.join(lacking)})" if lacking else ""
         return () if self.state == "ONLINE" else (f"the pool {self.name} is {self.state}{which}",)
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """The kernel names of the leaf vdevs that are not missing, without spares; empty if one of them is a file."""
+        """The kernel names of the leaf vdevs, without spares and missing ones. Empty if one of them is a file."""
         used = [vdev for vdev in self.vdevs if vdev.section != "spares"]
         there = [path for vdev in used for path, state in vdev.disks.items() if state not in _LACKING]
         is_counted = all(path.startswith("/dev/") for path in there)
@@ -94,7 +94,7 @@ class FoundPool:
         return tuple(vdev for vdev in self.vdevs if vdev.section in sections)
 
     def devices_of(self, section: str) -> tuple[str, ...]:
-        """Return the kernel names of the leaf vdevs in this section."""
+        """Return the kernel names of this section's leaf vdevs."""
         return tuple(_kernel_name(path) for vdev in self.of(section) for path in vdev.disks)
 
 
@@ -107,7 +107,7 @@ class FoundDataset:
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the write amplification of the dataset and of the pool's log vdevs."""
+        """Return the dataset's write amplification, and that of the pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
@@ -115,7 +115,7 @@ class FoundDataset:
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
-    """Return the dataset or volume; None if there is none with this name or the host has no `zpool`."""
+    """Return the dataset or volume with this name, or None if there is none or the host has no `zpool`."""
     pool_name = name.partition("/")[0]
     pool = find_pool(host, pool_name)
     properties = read_properties(name, host) if pool else None
@@ -141,12 +141,12 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
 
 
 def find_pool(host: Host, name: str) -> FoundPool | None:
-    """Return the pool; None if `zpool status` does not show it, or if the host has no `zpool`."""
+    """Return the pool, or None if `zpool status` does not show it or the host has no `zpool`."""
     return next((pool for pool in _pools(host, name) if pool.name == name), None)
 
 
 def all_pools(host: Host) -> tuple[FoundPool, ...]:
-    """Return the pools that are imported; empty if the module is not loaded or the host has no `zpool`."""
+    """Return the imported pools; empty if the module is not loaded or the host has no `zpool`."""
     return _pools(host) if text_of(host, "/sys/module/zfs/version") else ()
 
 
@@ -189,7 +189,7 @@ def _vdevs(config: str) -> Iterator[FoundVdev]:
 
 
 def _is_missing(row: re.Match[str]) -> bool:
-    """True for a leaf vdev whose device is gone: zpool prints its number instead of its path."""
+    """True if the leaf vdev's device is gone. zpool then prints the vdev's number instead of its path."""
     return row["name"].isdigit()
 
 
@@ -202,7 +202,10 @@ def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
 
 
 def _is_rotational(host: Host, name: str) -> bool | None:
-    """Return the kernel's rotational flag of a disk or, for a partition, of its disk; None if there is no flag."""
+    """Return the kernel's rotational flag of a disk, or of the disk that a partition is on.
+
+    None if there is no flag.
+    """
     folder = f"/sys/class/block/{name}"
     text = text_of(host, f"{folder}/queue/rotational") or text_of(host, f"{folder}/../queue/rotational")
     return text.strip() == "1" if text.strip() else None
@@ -213,10 +216,10 @@ def _kernel_name(path: str) -> str:
 
 
 class PoolReader(FoundReader):
-    """What ZFS can report about pools that poolproof did not build."""
+    """What ZFS can tell about pools that poolproof did not build."""
 
     def disks_under(self, mount: Mount, host: Host) -> tuple[str, ...] | None:
-        """Return the leaf vdevs of the dataset's pool; empty if the pool is unknown or has files as vdevs."""
+        """Return the leaf vdevs of the dataset's pool; empty if the pool is unknown or some of its vdevs are files."""
         if mount.file_system != _TYPE:
             return None
         pool = find_pool(host, mount.source.partition("/")[0])
@@ -246,7 +249,7 @@ class PoolReader(FoundReader):
 
 
 def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
-    """Return the dataset that is mounted, or the volume below another file system; None if there is neither."""
+    """Return the mounted dataset, or the volume below another file system, or None if there is neither."""
     if found.mount is not None and found.mount.file_system == _TYPE:
         return find_dataset(host, found.mount.source, is_zvol=False)
     volume = next(filter(None, (volume_of(host, f"/dev/{device}") for device in found.devices)), None)
@@ -254,7 +257,7 @@ def _dataset_at(found: FoundStorage, host: Host) -> FoundDataset | None:
 
 
 def _joined(others: ZfsFacts | None, zfs: ZfsFacts) -> ZfsFacts:
-    """Return the facts about a pool, combined with those about other pools below the same layout."""
+    """Return the facts about a pool, combined with the facts about other pools below the same layout."""
     if others is None:
         return zfs
     return replace(
@@ -274,7 +277,7 @@ def _union(first: tuple[_Item, ...], second: tuple[_Item, ...]) -> tuple[_Item, 
 
 
 def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
-    """Return how full and how fragmented a pool is, in percent; None for what `zpool list` does not print."""
+    """Return how full and how fragmented a pool is, in percent. Anything that `zpool list` does not print is None."""
     argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
     cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
     numbers = [int(cell) if cell.isdigit() else None for cell in cells]
@@ -282,8 +285,9 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
 
 
 def volume_of(host: Host, device: str) -> str | None:
-    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`; None if it is not a
-    zvol.
+    """Return the name of the volume behind a device such as `/dev/zd0` or `/dev/zvol/tank/vol`.
+
+    None if it is no zvol.
     """
     if device.startswith(_ZVOL_DEVICES):
         return device.removeprefix(_ZVOL_DEVICES)

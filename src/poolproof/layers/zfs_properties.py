@@ -1,8 +1,8 @@
 """The properties of pools, datasets and volumes that a layout may set, as in zpoolprops(7) and zfsprops(7).
 
-The lists exclude properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and those
-that cannot be set at creation. A value is checked here if the manual lists all possible values of the property. Other
-values are left to zpool to check.
+The lists exclude properties that poolproof sets (mountpoint, altroot, cachefile, keyformat, keylocation …) and
+properties that cannot be set at creation. A value is checked here if the manual lists all possible values of the
+property. Other values are left to zpool to check.
 """
 
 import re
@@ -58,7 +58,7 @@ VALUES: Mapping[str, Values] = MappingProxyType(
         ":": values(r"[^\x00-\x1f\x7f]{0,256}", "text on one line"),
     }
 )
-"""The values of properties that accept more than a single word or number. No property accepts a path."""
+"""The values that properties accept, if that is more than a single word or number. No property accepts a path."""
 
 _PATTERNS: Mapping[str, tuple[str, str]] = {
     "ashift": (r"0|9|1[0-6]", "0 (let ZFS choose) or 9 to 16"),

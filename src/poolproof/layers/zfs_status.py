@@ -24,7 +24,7 @@ _VDEV_BUSY = re.compile(r"\((\d+% (?:initialized|trimmed)), started")
 
 
 def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
-    """Return all properties of a dataset or volume, with sizes in bytes; None if `zfs get` fails."""
+    """Return all properties of a dataset or volume, with sizes in bytes, or None if `zfs get` fails."""
     argv = ("zfs", "get", "-H", "-p", "-o", "property,value", "all", dataset)
     printed = host.run(argv, timeout_s=_LIMIT_S, check=False)
     if printed.returncode != 0:
@@ -33,7 +33,7 @@ def read_properties(dataset: str, host: Host) -> Mapping[str, str] | None:
 
 
 def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> Target:
-    """Return the target with these properties of its dataset or volume and these facts about its pool."""
+    """Return the target with its dataset's or volume's properties and the facts about its pool filled in."""
     unit, compression = (
         properties.get("volblocksize" if zfs.is_zvol else "recordsize", ""),
         properties.get("compression"),
@@ -54,7 +54,7 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
 
 
 def module_facts(host: Host) -> ZfsFacts:
-    """Return the version of the kernel module, the maximum size of the ARC and the fill rate of cache devices."""
+    """Return the kernel module's version, the ARC's maximum size, and how fast cache devices are filled."""
     version = text_of(host, "/sys/module/zfs/version").strip()
     return ZfsFacts(
         version=version or None,
@@ -66,7 +66,7 @@ def module_facts(host: Host) -> ZfsFacts:
 
 
 def _shortest_feed_s(host: Host) -> float | None:
-    """Return the shortest interval between two feeds of a cache device, in seconds (arc.c, l2arc_write_interval)."""
+    """Return the shortest time between two feeds of a cache device, in seconds (arc.c, l2arc_write_interval)."""
     if _parameter(host, "l2arc_feed_again") == 0:
         seconds = _parameter(host, "l2arc_feed_secs")
         return None if seconds is None else float(seconds)
@@ -75,12 +75,12 @@ def _shortest_feed_s(host: Host) -> float | None:
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
-    """Return the ARC counters by name; empty if the module is not loaded."""
+    """Return the ARC's counters by name; empty if the module is not loaded."""
     return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 
 def transaction_groups(host: Host) -> WriteBack:
-    """Return how often a transaction group is written to the pool's disks, from the module parameters in zfs(4).
+    """Return how often a transaction group is written to the pool's disks, going by the module parameters in zfs(4).
 
     A group is closed after zfs_txg_timeout seconds, or earlier if zfs_dirty_data_sync_percent of zfs_dirty_data_max is
     dirty. The intent log makes synchronous writes durable earlier, but the data is still written to the pool with its
@@ -100,7 +100,7 @@ def _parameter(host: Host, name: str) -> int | None:
 
 
 def busy_with(status: str) -> str | None:
-    """Parse a pool's background work from `zpool status -i -t`; None if there is none."""
+    """Parse a pool's background work from the output of `zpool status -i -t`. Return None if there is none."""
     found = _BUSY.search(status) or _VDEV_BUSY.search(status)
     return found[1].strip() if found else None
 
@@ -121,10 +121,10 @@ class VdevSpace:
 
 
 def fault_of(pool: str, host: Host) -> LayerFault | None:
-    """Return what is wrong with the pool; None if it is online or its state cannot be read.
+    """Return what is wrong with the pool, or None if it is online or its state cannot be read.
 
-    The state is a name from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c). The file with the state can be read
-    even while the pool is suspended.
+    The state is a name from spa_state_to_name() in OpenZFS (module/zfs/spa_misc.c). The file that contains the state
+    can be read even while the pool is suspended.
     """
     state = text_of(host, f"{KSTATS}/{pool}/state").strip()
     if state in ("", "ONLINE"):
@@ -141,7 +141,7 @@ def fault_of(pool: str, host: Host) -> LayerFault | None:
 
 
 def space_of(pool: str, host: Host) -> tuple[VdevSpace, ...]:
-    """Return the size and allocation of a pool and of its vdevs."""
+    """Return how large a pool and its vdevs are, and how much of each is allocated."""
     return parse_list(host.run(("zpool", "list", "-v", "-p", pool), timeout_s=_LIMIT_S).stdout)
 
 
@@ -172,13 +172,13 @@ def _number(cells: Sequence[str], column: int) -> int | None:
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:
-    """Return the sides of each mirror among the vdevs. `inputs` are the pool's inputs."""
+    """Return the sides of each mirror in the pool. `inputs` are the pool's inputs."""
     mirrors = (vdev for vdev in vdevs if vdev.kind == "mirror")
     return tuple(tuple(_side(inputs[member], host) for member in vdev.members) for vdev in mirrors)
 
 
 def _side(volume: Volume, host: Host) -> MirrorSide:
-    """Return a side of a mirror. `turns` is None unless the kernel reports for every disk whether it is rotational."""
+    """Return one side of a mirror. `turns` is None unless the kernel tells for every disk whether it is rotational."""
     queues = [(leaf.host, f"{leaf.counter.removesuffix('/stat')}/queue/rotational") for leaf in volume.leaves]
     rotational = [text_of(host_named(host, name), path).strip() for name, path in queues]
     return MirrorSide(

@@ -1,8 +1,8 @@
 """The vdev tree of a pool, in the syntax of zpool (see zpoolconcepts(7)).
 
-The parser refuses what zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare` given
-twice; a log, special or dedup vdev that is neither a disk nor a mirror; and vdevs with different redundancy, unless the
-layout has `-f`.
+The parser refuses whatever zpool would refuse (cmd/zpool/zpool_vdev.c): too few devices; `log`, `cache` or `spare`
+given twice; a log, special or dedup vdev that is neither a disk nor a mirror; and vdevs with different redundancy,
+unless the layout has `-f`.
 """
 
 import itertools
@@ -26,7 +26,7 @@ _DRAID = re.compile(r"draid(\d*)((?::\d+[a-z])*)")
 _GROUP = re.compile(rf"mirror|{_RAIDZ.pattern}|{_DRAID.pattern}")
 _ONCE = frozenset({"log", "cache", "spare"})
 NEEDED: tuple[Section, ...] = ("data", "special", "dedup")
-"""The sections whose loss destroys the pool's data."""
+"""The sections that a pool cannot lose without losing its data."""
 
 _REMOVABLE: tuple[Section, ...] = ("log", "cache")
 _MIRRORS_ONLY = frozenset({"log", "special", "dedup"})
@@ -49,7 +49,7 @@ class Vdev:
 
     @property
     def _data_fraction(self) -> tuple[int, int]:
-        """The fraction of the vdev's bytes that is data, not parity: numerator and denominator (1, 1 for a mirror)."""
+        """The part of the vdev's bytes that is data, not parity, as numerator and denominator (1, 1 for a mirror)."""
         match self.kind:
             case "raidz":
                 return len(self.members) - self.parity, len(self.members)
@@ -58,7 +58,7 @@ class Vdev:
         return 1, 1
 
     def write_factor(self, inputs: Sequence[float]) -> float:
-        """Return the bytes written to leaf devices per byte of data, assuming full stripes for raidz and draid."""
+        """Return the bytes written to leaf devices per byte of data. For raidz and draid, this assumes full stripes."""
         factors = [inputs[member] for member in self.members]
         data, total = self._data_fraction
         return sum(factors) if self.kind == "mirror" else min(factors) * total / data
@@ -69,17 +69,20 @@ class Vdev:
         return smallest * (len(self.members) - self.spares) * data // total if self.parity else smallest
 
     def stored(self, data_bytes: int) -> int:
-        """Return the bytes on each member if the vdev stores `data_bytes` of data."""
+        """Return how many bytes each member has if the vdev stores `data_bytes` of data."""
         data, total = self._data_fraction
         return data_bytes * total // data // len(self.members) if self.parity else data_bytes
 
     def data_in(self, allocated_bytes: int) -> int:
-        """Return the bytes of data in a vdev's allocation, which includes parity but counts a mirror's copies once."""
+        """Return how many bytes of a vdev's allocation are data.
+
+        The allocation includes parity but counts a mirror's copies once.
+        """
         data, total = self._data_fraction
         return allocated_bytes * data // total
 
     def words(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return the vdev as arguments for zpool. `paths` has the paths of all inputs of the layer."""
+        """Return the vdev as zpool expects it in its arguments. `paths` has the paths of all inputs of the layer."""
         members = tuple(paths[member] for member in self.members)
         match self.kind:
             case "mirror":
@@ -92,7 +95,7 @@ class Vdev:
 
     @property
     def survives(self) -> int:
-        """The number of devices that may fail, no matter which ones, without data loss."""
+        """How many devices may fail, no matter which, without data loss."""
         return len(self.members) - 1 if self.kind == "mirror" else self.parity
 
     def __str__(self) -> str:
@@ -134,7 +137,7 @@ class VdevTree:
         return self.of(*_REMOVABLE)
 
     def without_removable(self) -> "VdevTree":
-        """Return the tree without log and cache vdevs. The remaining inputs are renumbered."""
+        """Return the tree without its log and cache vdevs, and with the remaining inputs renumbered."""
         others = [(section, vdev) for section, vdev in self.sections if section not in _REMOVABLE]
         left = sorted(member for _, vdev in others for member in vdev.members)
 
@@ -146,7 +149,7 @@ class VdevTree:
 
 @dataclass
 class _KeywordGroup:
-    """A keyword (a section or a vdev kind) and the devices after it. `keyword` is None at the start of the stage."""
+    """A keyword (a section or a vdev kind) and the devices after it. At the start of the stage, `keyword` is None."""
 
     section: Section
     keyword: Word | None
@@ -215,7 +218,7 @@ def _vdevs_of(reading: StageReader, run: _KeywordGroup) -> list[Vdev]:
 
 
 def _check_redundancy(reading: StageReader, vdevs: Sequence[tuple[Vdev, Argument | None]]) -> None:
-    """Check that these data, special and dedup vdevs have the same redundancy.
+    """Check that these data, special and dedup vdevs all have the same redundancy.
 
     Raises a CampaignError if not, because zpool would refuse the pool.
     """

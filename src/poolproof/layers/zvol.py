@@ -34,7 +34,10 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """The volume's `copies` divided by the pool's; 1 if the volume inherits the property."""
+        """How many times as many `copies` the volume has as the pool.
+
+        If the volume inherits the property, this is 1.
+        """
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 
@@ -109,7 +112,7 @@ class ZvolLayer(Layer[Zvol]):
         return min(spec.size_bytes, int(inputs[0] / spec.copies_over_pool))
 
     def stored(self, built: OpenLayer[Zvol], total_bytes: int) -> tuple[int, ...]:
-        """Return the bytes that the volume stores in the pool, not yet multiplied by the pool's `copies`."""
+        """Return the bytes that the volume stores in the pool, before they are multiplied by the pool's `copies`."""
         return (int(total_bytes * built.spec.copies_over_pool),)
 
     def describe(self, built: OpenLayer[Zvol], target: Target) -> Target:
