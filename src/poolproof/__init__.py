@@ -11,7 +11,7 @@ __all__ = ["Run", "__version__", "audit", "lint", "load_run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the API when it is first used, so that `import poolproof` and the commands start quickly."""
+    """Import the API only when it is first used, so that `import poolproof` and the commands start quickly."""
     if name not in __all__:
         raise AttributeError(f"module 'poolproof' has no attribute {name!r}")
     from poolproof import api

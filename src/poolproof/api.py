@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Known(TypedDict, total=False):
-    """What you know about the measured machine, as values for the options of `poolproof audit`."""
+    """What you know about the measured machine, given as values for the options of `poolproof audit`."""
 
     fs: str | None
     ram: str | None
@@ -89,10 +89,9 @@ def audit_files(paths: Sequence[str], context: Context | None = None, *, stdin: 
 
 
 def audit_context(*, cold: bool = True, **known: Unpack[Known]) -> Context:
-    """Return what you know about the measured machine in the form that `audit_files` takes.
+    """Return the known facts about the measured machine as `audit_files` expects them.
 
-    Raises:
-        UsageError: the value of an option can't be parsed.
+    Raises: UsageError: the value of an option can't be parsed.
     """
     from poolproof.foreign.audit.context import read_context
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Self
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The error numbers of writes that failed because space ran out, which is not a bug in poolproof."""
+"""The error numbers of writes that failed for lack of space, which is not a bug in poolproof."""
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {"query": ("duckdb",), "web": ("anyio", "starlette", "uvicorn")}
-"""The modules that each optional extra of the package installs."""
+"""The modules that each of the package's optional extras installs."""
 
 
 class PoolproofError(Exception):
@@ -28,7 +28,7 @@ class PoolproofError(Exception):
         self.hint = hint
 
     def concerning(self, word: str) -> Self:
-        """Return this error, linked to a word of the campaign (an option, a layout), so that its line is shown."""
+        """Return this error, tied to a word of the campaign (an option, a layout), so that the word's line is shown."""
         self.about = word
         return self
 

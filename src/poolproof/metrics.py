@@ -12,7 +12,7 @@ MetricId = str
 """The `id` of a metric, such as `iops` or `p99`."""
 
 Of = Literal["all", "read", "write", "trim", "ios", "syncs"]
-"""The I/Os or latencies that a metric is about; see `Metric`."""
+"""Which I/Os or latencies a metric is about; see `Metric`."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,15 @@ class Metric:
 
     @property
     def is_of_ios(self) -> bool:
-        """True for a latency percentile of reads, of writes or of both, False for one of syncs and for a rate."""
+        """True for a latency percentile of reads, of writes or of both.
+
+        False for a percentile of syncs and for a rate.
+        """
         return self.percent is not None and self.of != "syncs"
 
     @property
     def event(self) -> str:
-        """The noun for what a rate or a latency percentile counts: `I/O`, `read`, `write`, `trim` or `sync`."""
+        """The noun for the events behind a rate or a latency percentile: `I/O`, `read`, `write`, `trim` or `sync`."""
         return _EVENTS[self.of].noun if self.of in _EVENTS else self.of
 
     @property
@@ -92,18 +95,18 @@ class Metric:
 
     @property
     def of_both(self) -> MetricId | None:
-        """The same metric of reads and writes together; None if there is none, or if this metric has no direction."""
+        """The same metric for reads and writes together. None if there is none, or if this metric has no direction."""
         both = self.id.partition("_")[2] if self.of in ("read", "write") else ""
         return both if both in _BY_ID else None
 
     @property
     def events_needed(self) -> int:
-        """The number of I/Os or syncs that a trial needs, so that ten are beyond the percentile; 0 for a rate."""
+        """How many I/Os or syncs a trial needs so that ten are beyond the percentile, or 0 for a rate."""
         return 0 if self.percent is None else events_needed(self.percent)
 
     @property
     def axis_title(self) -> str:
-        """The title of a chart axis: the metric and which direction is better."""
+        """The title of a chart axis: the metric, and whether higher or lower is better."""
         return f"{self.title} ({'higher' if self.more_is_better else 'lower'} is better)"
 
 
@@ -148,7 +151,7 @@ COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metr
 """The metrics by which layouts can be compared, which are the values of `metric:` and `--metric`."""
 
 COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
-"""The `TrialMetrics` field of each column in exports and SQL."""
+"""For each column in exports and SQL, its field in `TrialMetrics`."""
 
 REJECTED = "rejected_"
 """The prefix of the columns for refuted and failed values."""
@@ -157,7 +160,7 @@ LOWER_IS_BETTER: frozenset[MetricId] = frozenset(metric.id for metric in METRICS
 
 
 def rates_of(*of: Of) -> tuple[MetricId, ...]:
-    """Return the IDs of the rates of these kinds of I/O, such as `all` and `write`."""
+    """Return the IDs of the rates that count these kinds of I/O, such as `all` and `write`."""
     return tuple(metric.id for metric in METRICS if metric.is_rate and metric.of in of)
 
 

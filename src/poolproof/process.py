@@ -42,7 +42,7 @@ class Completed:
 
 
 def shown(argv: Sequence[str]) -> str:
-    """Return a command line for a message: quoted for the shell, and without the text of a long script."""
+    """Return a command line as a message shows it: quoted for the shell, and without the text of a long script."""
     if tuple(argv[:2]) == ("sh", "-c") and len(argv) > 2 and len(argv[2]) > _LONGEST_SCRIPT:
         return " ".join(("sh -c …", shlex.join(argv[3:]))).rstrip()
     return shlex.join(argv)
@@ -155,14 +155,17 @@ def _write_all(pipe: int, content: bytes) -> None:
 
 
 def _lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Yield lines until the program ends. In the meantime, another thread may end the program and close the pipe."""
+    """Yield lines until the program ends. Meanwhile, another thread may end the program and close the pipe."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         yield from process.stdout
 
 
 def decoded(output: bytes | bytearray) -> str:
-    """Return a program's output as text. Bytes that are not UTF-8 are replaced; line ends become \\n."""
+    """Return a program's output as text.
+
+    Bytes that are not UTF-8 are replaced, and line ends become .
+    """
     return output.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -253,7 +256,7 @@ class Dialogue:
         return self._process.returncode
 
     def _send(self, selector: selectors.BaseSelector, rest: memoryview) -> memoryview:
-        """Send part of the text and return the rest. The rest is empty if the program has closed its input."""
+        """Send part of the text and return the rest, which is empty if the program has closed its input."""
         try:
             rest = rest[os.write(self._input, rest) :]
         except BrokenPipeError:
@@ -296,9 +299,10 @@ def become(argv: Sequence[str]) -> NoReturn:
 
 
 def share_out(work: Callable[[Item], Result], items: Sequence[Item], *, chunk: int) -> list[Result]:
-    """Return the results of `work` for all items, in the order of the items. There is one forked process per processor.
+    """Apply `work` to all items and return the results in the order of the items.
 
-    Each process gets `chunk` items at a time. `work`, the items and the results must be picklable.
+    There is one forked process per processor. Each process gets `chunk` items at a time. `work`, the items and the
+    results must be picklable.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context

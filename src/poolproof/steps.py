@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from poolproof.undos import Undo
 
 LET_GO_S = 5.0
-"""How long a command is retried if udev or FUSE may release its device late (FUSE: after close()), in seconds."""
+"""How many seconds a command is retried if udev or FUSE may release its device late (FUSE: after close())."""
 
 _IN_BACKGROUND = ("sh", "-c", 'setsid "$@" >"$0" 2>&1 </dev/null &')
 
@@ -55,7 +55,7 @@ def path_on(host: str, path: str) -> str:
 
 
 def await_block(node: str) -> Step:
-    """Return a step that waits up to 30 s for the device node of a block device."""
+    """Return a step that waits up to 30 s for a block device's device node to appear."""
     return Step(f"wait for {node}", ("true",), await_file=node, timeout_s=30.0)
 
 
@@ -65,6 +65,6 @@ def daemon(argv: tuple[str, ...], log: str) -> tuple[str, ...]:
 
 
 def in_background(argv: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return the argv that was passed to `daemon` if `argv` is a result of `daemon`; otherwise None."""
+    """If `argv` was made by `daemon`, return the argv that `daemon` was given. Otherwise, return None."""
     head = len(_IN_BACKGROUND)
     return argv[head + 1 :] if argv[:head] == _IN_BACKGROUND else None

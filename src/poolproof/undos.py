@@ -19,13 +19,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 COMMAND_LIMIT_S = 30.0
-"""How long a command is repeated until it succeeds, in seconds, unless its kind of undo has another limit."""
+"""How many seconds a command is repeated until it succeeds, unless its kind of undo sets another limit."""
 
 ONCE_S = 20.0
-"""The time limit of a single run of a command, in seconds, unless its kind of undo has another limit."""
+"""How many seconds a command may run each time, unless its kind of undo sets another limit."""
 
 UNMOUNT_LIMIT_S = 300.0
-"""The time limit of an unmount or export, in seconds. Such a command writes out all data first."""
+"""How many seconds an unmount or export may run. Such a command writes out all data first."""
 
 _NAME = re.compile(r"[\w.:+-]+", re.ASCII)
 _PROGRAM = re.compile(r"[\w.+-]{1,15}", re.ASCII)  # the kernel cuts a longer `comm`
@@ -99,7 +99,7 @@ def not_own_path(path: str, owned: Owned, *, itself: bool = False) -> Iterator[s
 
 
 def not_own_name(name: str, owned: Owned) -> Iterator[str]:
-    """Yield a reason unless the name begins with the label of the run."""
+    """Yield a reason unless the name begins with the run's label."""
     if not (_NAME.fullmatch(name) and name.startswith(f"poolproof-{owned.label}-")):
         yield f"{name!r} does not belong to this run, whose names begin with poolproof-{owned.label}-"
 
@@ -139,7 +139,8 @@ DevicePath = Annotated[str, Check(_not_a_device)]
 """The path of a device node, possibly of a disk that does not belong to the run."""
 
 Compared = Annotated[str, Check(lambda _value, _owned: iter(()))]
-"""Any text. The undo only compares it with what it finds on the host, so it is not a path or a part of a script."""
+"""Any text. The undo only compares it with what it finds on the host, so it never becomes a path or a part of a
+script."""
 
 
 class Undo(msgspec.Struct, frozen=True, tag_field="kind"):
@@ -209,7 +210,7 @@ SHARED_KINDS: tuple[type[Undo], ...] = (UndoMount, UndoDaemon, UndoPrograms, Und
 
 
 def checked_values(undo: Undo) -> Iterator[tuple[Check, Any]]:
-    """Yield every value in the fields of the undo, with its check.
+    """Yield every value in the undo's fields together with its check.
 
     Raises a TypeError if the type of a field has no check, which is a mistake in the code of that kind.
     """
@@ -233,7 +234,10 @@ def check_kind(kind: type[Undo]) -> None:
 
 
 def _checked(annotation: Any, values: tuple[Any, ...], field: str) -> Iterator[tuple[Check, Any]]:
-    """Yield the values with their checks, down to the items of tuples. With no values, only the types are examined."""
+    """Yield the values with their checks, down to the items of tuples.
+
+    If there are no values, only the types are examined.
+    """
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *extras = get_args(annotation)

@@ -69,7 +69,7 @@ def format_rate(bytes_per_second: float) -> str:
 
 
 def format_count(value: float) -> str:
-    """Format a count or an operation rate with three significant digits: `131`, `14.8k`, `1.20M`."""
+    """Format a count or a rate of operations with three significant digits: `131`, `14.8k`, `1.20M`."""
     for unit in ("", "k", "M", "G"):
         if abs(value) < 1000 or unit == "G":
             return f"{_three_digits(value)}{unit}"
@@ -83,7 +83,7 @@ def format_number_of(count: int, word: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration in a suitable unit: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
+    """Format a duration in a unit that suits it: `266 ns`, `1.25 ms`, `2.0 s`, `1 h 12 min`."""
     if seconds < 60:
         for factor, unit in ((1e9, "ns"), (1e6, "µs"), (1e3, "ms")):
             if abs(seconds) * factor < 1000:

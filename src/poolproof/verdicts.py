@@ -1,4 +1,4 @@
-"""The five verdicts, from worst to best, and how a result with each verdict may be used."""
+"""The five verdicts, from worst to best, and what a result with each verdict may be used for."""
 
 from collections.abc import Iterable
 from typing import Literal, get_args
@@ -21,5 +21,5 @@ def has_values(verdict: Verdict) -> bool:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of the verdicts; there must be at least one."""
+    """Return the worst of the verdicts, of which there must be at least one."""
     return min(verdicts, key=WORST_FIRST.index)

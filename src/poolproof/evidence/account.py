@@ -31,13 +31,13 @@ class Window:
         return self.end.at_s - self.start.at_s
 
     def changes(self, host: str, path: str) -> tuple[Counters, Counters]:
-        """Return how a file's counters changed from the start to the end, and from the start to the final flush."""
+        """Return how much a file's counters grew from the start to the end, and from the start to the final flush."""
         number = self.start.files.index(CounterFile(host, path))
         start = self.start.counters[number]
         return difference(self.end.counters[number], start), difference(self.drained.counters[number], start)
 
     def has_counted(self, host: str, path: str) -> bool:
-        """True if the device of a counter file has counted a request since it appeared."""
+        """True if the device that a counter file belongs to has counted a request since it appeared."""
         return self.drained.counters[self.start.files.index(CounterFile(host, path))].counts
 
 
@@ -52,7 +52,7 @@ class Idle:
     def plus(self, before: CounterReading, after: CounterReading, leaf_count: int) -> "Idle":
         """Return the sum with one more pause added.
 
-        The first `leaf_count` counters belong to leaf devices. The others, of the disks below, are ignored.
+        The first `leaf_count` counters belong to leaf devices. The rest belong to the disks below and are ignored.
         """
         done = [difference(b, a) for a, b in zip(before.counters, after.counters, strict=True)][:leaf_count]
         return Idle(
@@ -81,7 +81,7 @@ class CountingPoint:
 def leaf_uses(leaves: Sequence[Leaf], window: Window, load_s: float | None = None) -> tuple[LeafUse, ...]:
     """Return what each leaf device did in the window.
 
-    `load_s`: for how long the load did I/O, which is the time that utilisation refers to; None for the entire window.
+    `load_s` is how long the load did I/O, which is the time that utilisation refers to; None means the entire window.
     The rest of the window is the start-up of the load generator and does not count as idle time of a disk.
     """
     return tuple(_leaf_use(leaf, window, min(window.seconds, load_s or window.seconds)) for leaf in leaves)
@@ -116,7 +116,7 @@ def _leaf_use(leaf: Leaf, window: Window, load_s: float) -> LeafUse:
 def byte_account(
     fio_bytes: tuple[int, int], leaves: Sequence[LeafUse], expected: Expected, window: Window, idle: Idle
 ) -> Account:
-    """Return the byte accounting. `fio_bytes`: the bytes that the load generator read and wrote."""
+    """Return the byte accounting. `fio_bytes` is what the load generator read and wrote."""
     return Account(
         fio_read_bytes=fio_bytes[0],
         fio_write_bytes=fio_bytes[1],
@@ -135,7 +135,7 @@ def byte_account(
 def levels_of(
     fio_bytes: tuple[int, int], points: Sequence[CountingPoint], window: Window, zfs: ZfsUse | None
 ) -> tuple[Level, ...]:
-    """Return the bytes that passed each level, from fio down. A dataset that ZFS did not count is left out."""
+    """Return the bytes that passed each level, from fio down. If ZFS did not count a dataset, it is left out."""
     below = (_level(point, window, zfs) for point in points)
     return (Level(FIO, FIO, 0, *fio_bytes), *(level for level in below if level is not None))
 

@@ -1,4 +1,4 @@
-"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds one source."""
+"""Additional counters of the measured host. Each module of this package that defines `SOURCE` adds a source."""
 
 import functools
 import importlib
@@ -56,7 +56,7 @@ def _texts(source: CounterSource, host: Host) -> Sequence[str]:
 
 
 def growth(start: Mapping[str, Values], end: Mapping[str, Values]) -> Mapping[str, Values]:
-    """Return how much each counter grew. Counters that only one of the two samples contains are left out."""
+    """Return how much each counter grew, leaving out counters that only one of the two samples contains."""
     return {
         source: {name: value - start[source][name] for name, value in values.items() if name in start[source]}
         for source, values in end.items()

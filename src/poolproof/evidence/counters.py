@@ -51,12 +51,12 @@ class Counters:
 
     @property
     def counts(self) -> bool:
-        """False if the device has never counted a request, so its counters prove nothing."""
+        """False if the device has never counted a request. Its counters then prove nothing."""
         return bool(self.read_ios or self.write_ios or self.read_bytes or self.write_bytes)
 
 
 def parse_counters(text: str) -> Counters | None:
-    """Parse the text of a `stat` file; None if the text has too few fields, because the device is gone."""
+    """Parse the text of a `stat` file. Return None if the text has too few fields, because the device is gone."""
     fields = [int(field) for field in text.split()]
     if len(fields) < 11:
         return None
@@ -77,7 +77,7 @@ def parse_counters(text: str) -> Counters | None:
 
 
 def difference(later: Counters, earlier: Counters) -> Counters:
-    """Return the changes between two samples. `in_flight` is the value of the later sample."""
+    """Return how much the counters grew between two samples. `in_flight` is the value of the later sample."""
     return _of_both(earlier, later, _grown)
 
 
@@ -96,7 +96,7 @@ def _grown(first: int, second: int) -> int:
 
 
 def _of_both(earlier: Counters, later: Counters, total: Callable[[int, int], int]) -> Counters:
-    """Return counters whose totals are computed from both samples by `total`. `in_flight` is the later value."""
+    """Return counters in which each total is `total` of the two samples' values. `in_flight` is the later value."""
     totals = vars(later).keys() - {"in_flight", "flush_ios"}
     known = earlier.flush_ios is not None and later.flush_ios is not None
     flushes = total(earlier.flush_ios or 0, later.flush_ios or 0) if known else None
@@ -139,7 +139,7 @@ class Sampler:
 
     @property
     def dating_host(self) -> Host:
-        """The host whose clock dates the samples: the host of the first file."""
+        """The host whose clock timestamps the samples, which is the host of the first file."""
         return host_named(self.run_host, self.files[0].host if self.files else "")
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class Sampler:
         self._thread.join(_JOIN_S)
 
     def _ticks(self) -> Iterator[Tick]:
-        """Yield the contents of files on several hosts until the context ends or a host stops responding."""
+        """Read the same files on several hosts again and again, until the context ends or a host stops responding."""
         with contextlib.suppress(HostUnreachable, CommandError):
             while not self._stop.is_set():
                 yield _read(self.run_host, self.files)
@@ -174,7 +174,7 @@ class Sampler:
 
 
 def counter_files(leaves: Sequence[Leaf], more: Sequence[CounterFile] = ()) -> tuple[CounterFile, ...]:
-    """Return the counter files of the disks, then of the disks below loop files, then `more`, without duplicates."""
+    """Return the counter files of the disks, of the disks below loop files, and then `more`, without duplicates."""
     above = [CounterFile(leaf.host, leaf.counter) for leaf in leaves]
     below = [CounterFile(leaf.host, leaf.below.counter) for leaf in leaves if leaf.below is not None]
     return tuple(dict.fromkeys((*above, *below, *more)))
@@ -196,7 +196,7 @@ def read_now(run_host: Host, leaves: Sequence[Leaf], more: Sequence[CounterFile]
 
 
 def _read(run_host: Host, files: Sequence[CounterFile]) -> Tick:
-    """Return the current contents of the files. `at_s` is the time by the clock of the host that has the first file."""
+    """Return what the files contain now. `at_s` is the time by the clock of the host that has the first file."""
     texts: dict[CounterFile, str] = {}
     ticks: list[Tick] = []
     for name in dict.fromkeys(file.host for file in files) or ("",):

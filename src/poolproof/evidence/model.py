@@ -89,12 +89,15 @@ class Account:
 
     @property
     def read_ratio(self) -> float | None:
-        """The bytes that the leaf devices read per byte that fio read; None if fio read nothing."""
+        """The bytes that the leaf devices read per byte that fio read, or None if fio read nothing."""
         return self.leaf_read_bytes / self.fio_read_bytes if self.fio_read_bytes else None
 
     @property
     def write_ratio(self) -> float | None:
-        """The bytes that the disks had written after the final flush, per expected byte; None if fio wrote nothing."""
+        """The bytes that the disks had written after the final flush, per expected byte.
+
+        Return None if fio wrote nothing.
+        """
         expected = self.fio_write_bytes * self.write_factor
         return self.leaf_drained_write_bytes / expected if expected else None
 
@@ -118,7 +121,7 @@ class TestFile:
 
 @dataclass(frozen=True)
 class MirrorSide:
-    """A side of a ZFS mirror, with the names of the disks below that side.
+    """One side of a ZFS mirror and the names of the disks that belong to it.
 
     `turns` (a key of evidence.json): True if one of the disks is rotational, None if unknown. `is_file`: the vdev is a
     file on a file system, not a block device.
@@ -230,7 +233,7 @@ class Target:
 
 @dataclass(frozen=True)
 class DatasetUse:
-    """The bytes that passed a dataset while fio ran, according to its counters above the ARC (nread, nwritten)."""
+    """What passed a dataset while fio ran, according to the dataset's counters above the ARC (nread, nwritten)."""
 
     name: str
     read_bytes: int

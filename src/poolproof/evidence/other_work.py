@@ -44,12 +44,12 @@ grep -sH -e ^read_bytes -e ^write_bytes /proc/[0-9]*/io
 cat /proc/pressure/cpu
 :
 """
-"""The shell script that prints what processes have used."""
+"""A shell script that prints what each process has used so far."""
 
 
 @dataclass(frozen=True)
 class OthersReading:
-    """A sample of the processor time and I/O of all other processes so far.
+    """The processor time and I/O of all other processes so far.
 
     `waiting_s` is None without pressure information.
     """
@@ -61,7 +61,7 @@ class OthersReading:
 
 
 def read_others(host: Host, mark: str) -> OthersReading:
-    """Return the processor time and I/O so far of the host's processes without `mark` in their command line.
+    """Return the processor time and I/O so far of all processes on the host that lack `mark` in their command line.
 
     Raises a CommandError if the host does not respond.
     """
@@ -70,7 +70,7 @@ def read_others(host: Host, mark: str) -> OthersReading:
 
 
 def parse_others(text: str) -> OthersReading:
-    """Parse the output of the shell script."""
+    """Parse what the shell script prints."""
     own = {int(pid) for pid in re.findall(r"^own (\d+)$", text, re.MULTILINE)}
     ticks = re.search(r"^ticks (\d+)$", text, re.MULTILINE)
     spent, others = 0, set[str]()
@@ -92,7 +92,10 @@ def parse_others(text: str) -> OthersReading:
 
 
 def others_between(start: OthersReading, end: OthersReading, seconds: float) -> OtherWork:
-    """Return what other processes did between two samples, `seconds` apart. A total that decreased counts as 0."""
+    """Return what other processes did between two samples taken `seconds` apart.
+
+    If a total decreased, 0 is returned for it.
+    """
     waited = None if start.waiting_s is None or end.waiting_s is None else max(0.0, end.waiting_s - start.waiting_s)
     return OtherWork(
         seconds=seconds,

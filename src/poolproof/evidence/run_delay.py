@@ -51,7 +51,7 @@ class RunDelays:
             self._thread.join(_JOIN_S)
 
     def begins(self) -> None:
-        """Start sampling, because the load is about to start."""
+        """Start taking samples, because the load is about to start."""
         self._thread = threading.Thread(target=self._sample, name="run delay", daemon=True)
         self._thread.start()
 
@@ -91,5 +91,5 @@ def _seen(samples: Sequence[tuple[float, int, int]]) -> _Seen | None:
 
 
 def parse_delays(text: str) -> Mapping[str, tuple[int, int]]:
-    """Return, by thread ID, how many nanoseconds each thread has run and waited so far."""
+    """Return how many nanoseconds each thread has run and waited so far, by thread ID."""
     return {thread: (int(ran), int(waited)) for thread, ran, waited in _LINE.findall(text)}

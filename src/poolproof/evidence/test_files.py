@@ -47,7 +47,7 @@ def inspect(host: Host, paths: Sequence[str]) -> tuple[TestFile, ...]:
 
 
 def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Return how many bytes of each file are in the page cache; None if `fincore` fails."""
+    """Return how many bytes of each file are in the page cache, or None if `fincore` fails."""
     argv = ["fincore", "--bytes", "--noheadings", "--output", "RES"]
     try:
         return tuple(int(line) for line in _lines(host, argv, paths) if line.strip())
@@ -56,7 +56,7 @@ def resident_bytes(host: Host, paths: Sequence[str]) -> tuple[int, ...] | None:
 
 
 def _lines(host: Host, argv: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the output of a command, one line per path. A long list of paths is spread over several invocations."""
+    """Return what a command prints, one line per path. A long list of paths is spread over several invocations."""
     groups = [paths[first : first + _MOST_PATHS] for first in range(0, len(paths), _MOST_PATHS)]
     return [line for some in groups for line in host.run([*argv, *some], timeout_s=_LIMIT_S).stdout.splitlines()]
 
@@ -71,7 +71,7 @@ class _StoredExtent(NamedTuple):
 
 @dataclass
 class _Places:
-    """The places on the file system that extents use, as sorted ranges that do not overlap."""
+    """The ranges of the file system that extents use, sorted and without overlaps."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
 

@@ -45,7 +45,7 @@ def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> Z
 
 
 def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | None:
-    """Return the growth of the counters between two samples; None if a sample is missing.
+    """Return how much the counters grew between two samples, or None if a sample is missing.
 
     A counter that this release of ZFS does not have is None.
     """
@@ -72,7 +72,7 @@ def use_between(start: ZfsCounters | None, end: ZfsCounters | None) -> ZfsUse | 
 
 
 def _data_misses(start: ZfsCounters, end: ZfsCounters, pools: Sequence[tuple[Kstat, Kstat]]) -> int | None:
-    """Return how many data blocks were read from outside the ARC; None if the ARC's counters are missing.
+    """Return how many data blocks were not in the ARC when they were read, or None if the ARC's counters are missing.
 
     Direct reads bypass the ARC's counters, so their own counter is added. Releases before 2.3 have neither direct reads
     nor their counter.
@@ -90,7 +90,7 @@ def parse_kstat(text: str) -> Kstat:
 
 
 def _growth(readings: Sequence[tuple[Kstat, Kstat]], name: str) -> int | None:
-    """Return how much a counter grew, summed over all pairs of samples; None if a sample lacks the counter."""
+    """Return how much a counter grew, summed over all pairs of samples, or None if any sample lacks the counter."""
     if not readings or not all(name in earlier and name in later for earlier, later in readings):
         return None
     return sum(later[name] - earlier[name] for earlier, later in readings)

@@ -58,18 +58,18 @@ class BlockFacts:
 
     @property
     def identities(self) -> tuple[str, ...]:
-        """All names that identify this disk regardless of its slot, most readable first."""
+        """All names that identify this disk no matter which slot it is in, most readable first."""
         readable = sorted(self.by_id, key=lambda name: (name.startswith(_NAMED_BY_NUMBER), name))
         return tuple(name for name in (*readable, self.serial, self.wwn) if name)
 
     @property
     def stable_path(self) -> str:
-        """A path that remains valid after a reboot, or the current path if the disk has no by-id name."""
+        """A path that stays valid after a reboot, or the current path if the disk has no by-id name."""
         return f"{_BY_ID}/{self.identity}" if self.by_id else self.path
 
     @property
     def counter(self) -> str:
-        """The path of the device's I/O counters in sysfs."""
+        """The sysfs path of the device's I/O counters."""
         return f"/sys/class/block/{self.name}/stat"
 
     def tree(self) -> Iterator["BlockFacts"]:
@@ -81,7 +81,7 @@ class BlockFacts:
 
 @dataclass(frozen=True)
 class Below:
-    """The disk that stores a file or directory: its kernel name and the path of its I/O counters in sysfs."""
+    """The disk that stores a file or directory: its kernel name and the sysfs path of its I/O counters."""
 
     device: str
     counter: str
@@ -140,7 +140,7 @@ def parse_lsblk(text: str, by_id: Mapping[str, tuple[str, ...]]) -> tuple[BlockF
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
-    """Return the signature types in the output of `wipefs --no-act --json --output TYPE`. The output may be empty."""
+    """Return the signature types that `wipefs --no-act --json --output TYPE` prints. Its output may be empty."""
     rows = json.loads(text)["signatures"] if text.strip() else []
     return tuple(str(row["type"]) for row in rows)
 
@@ -160,14 +160,17 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
 
 
 def free_nbds(host: Host) -> tuple[int, ...]:
-    """Return the numbers of the unused nbd devices; empty if the nbd module is not loaded."""
+    """Return the numbers of the unused nbd devices. There are none if the nbd module is not loaded."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
     numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
     return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
 
 
 def mounted_device(host: Host, number: str) -> tuple[str, ...]:
-    """Return the kernel name of the block device with this number, such as `8:1`; empty if no block device has it."""
+    """Return the kernel name of the block device with this number, such as `8:1`.
+
+    Empty if no block device has it.
+    """
     lines = text_of(host, f"/sys/dev/block/{number}/uevent").splitlines()
     return tuple(line.removeprefix("DEVNAME=") for line in lines if line.startswith("DEVNAME="))
 
@@ -178,16 +181,16 @@ def block_below(name: str) -> Below:
 
 
 def counted_device(counter: str) -> str:
-    """Return the kernel name of the block device with this file of I/O counters in sysfs, such as `…/sda/stat`."""
+    """Return the kernel name of the block device whose I/O counters are in this sysfs file, such as `…/sda/stat`."""
     return counter.split("/")[-2]
 
 
 def link_bytes_per_s(host: Host, device: str) -> float | None:
-    """Return the maximum bandwidth of a disk's link, in bytes per second in one direction; None if unknown.
+    """Return the maximum bandwidth of a disk's link, in bytes per second in one direction, or None if unknown.
 
     The link of an NVMe disk is PCIe, whose speed and width come from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
     PCIe uses 8b/10b encoding up to 5 GT/s and 128b/130b from 8 GT/s (PCI Express Base Specification). Every SATA link
-    counts as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s.
+    is treated as SATA 3, the fastest: 6 Gbit/s with 8b/10b encoding is 600 MB/s.
     """
     argv = ["realpath", "--canonicalize-existing", f"/sys/class/block/{device}"]
     path = host.run(argv, timeout_s=_LIMIT_S, check=False).stdout
@@ -227,7 +230,7 @@ def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
-    """Parse the text of /proc/self/mountinfo. The mounts are in the order of the file."""
+    """Parse the text of /proc/self/mountinfo, keeping the order of the mounts in the file."""
     return tuple(_mount(line) for line in text.splitlines() if " - " in line)
 
 
@@ -239,7 +242,7 @@ def _mount(line: str) -> Mount:
 
 
 def _decoded(text: str) -> str:
-    """Decode octal escapes, which mountinfo uses for spaces and backslashes."""
+    """Decode the octal escapes that mountinfo uses for spaces and backslashes."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
@@ -259,7 +262,7 @@ def _examined(host: Host, device: BlockFacts, uses: Mapping[str, tuple[DiskUse, 
 
 
 def _by_id_names(host: Host) -> dict[str, tuple[str, ...]]:
-    """Map the kernel name of each disk to its names in /dev/disk/by-id; empty if udev is not running."""
+    """Return each disk's names in /dev/disk/by-id, by its kernel name. Empty if udev is not running."""
     argv = ["find", _BY_ID, "-maxdepth", "1", "-type", "l", "-printf", r"%f\t%l\n"]
     listing = host.run(argv, timeout_s=_LIMIT_S, check=False)
     names: dict[str, list[str]] = {}

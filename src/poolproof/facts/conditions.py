@@ -106,7 +106,7 @@ class IoLimit:
 class CpuLimits:
     """The processors that the tightest control group allows, and how often and for how long it stopped the process.
 
-    `processors` is None without a limit. `periods` and `seconds` count since the group was created.
+    `processors` is None without a limit. `periods` and `seconds` are totals since the group was created.
     """
 
     processors: float | None = None
@@ -129,7 +129,7 @@ class Conditions:
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return all conditions as text, by name."""
+        """Return all conditions as texts by their names."""
         names = {number: device for device, number in self.numbers.items()}
         io = ", ".join(f"{names.get(each.number, each.number)} {each.kind}={each.most}" for each in self.io_limits)
         processors = self.cpu.processors
@@ -147,7 +147,7 @@ def read_conditions(host: Host, stats: Sequence[str] = ()) -> Conditions:
 
 
 def parse_conditions(text: str) -> Conditions:
-    """Parse the output of the shell script."""
+    """Parse what the shell script prints."""
     rows = [(place, value) for place, _, value in (line.partition(":") for line in text.splitlines())]
     limits = dict.fromkeys(limit for place, value in rows for limit in _io_limits(place.rpartition("/")[2], value))
     numbers = dict(value.split(" ", 1) for place, value in rows if place == "number" and value.partition(" ")[2])

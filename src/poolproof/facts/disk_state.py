@@ -14,7 +14,7 @@ _CLOUD = (
     "MSFT NVMe Accelerator",
     "BlockVolume",
 )
-"""Model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
+"""The model names of network volumes: Amazon EBS, Google Persistent Disk, Azure managed disks, Oracle block volumes."""
 
 _SPEED = re.compile(r"([\d.]+) GT/s")
 _ARRAY = re.compile(r"^(?P<name>md\S+) : (?P<members>.*)\n.*\[(?P<due>\d+)/(?P<there>\d+)\]", re.MULTILINE)
@@ -39,7 +39,7 @@ _MEMBER = re.compile(r"(\S+)\[\d+\]")
 
 
 def narrow_link(host: Host, device: str) -> str | None:
-    """Return how the PCIe link of an NVMe disk differs from what the disk allows; None if it does not.
+    """Say how an NVMe disk's PCIe link falls short of what the disk allows, or return None if it does not.
 
     Source: Documentation/ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width, …).
     """
@@ -64,7 +64,7 @@ def narrow_link(host: Host, device: str) -> str | None:
 
 
 def cloud_volume(host: Host, device: str) -> str | None:
-    """Return the model name of a disk that is a network volume of a cloud provider; None for other disks."""
+    """Return the model name of a disk if it is a network volume of a cloud provider, otherwise None."""
     disk = re.sub(r"(?<=\d)p\d+$", "", device)
     model = text_of(host, f"/sys/class/block/{disk}/device/model").strip()
     return model if any(name in model for name in _CLOUD) else None
@@ -124,5 +124,5 @@ def _disk_of(partition: str) -> str:
 
 
 def governor(host: Host) -> str | None:
-    """Return the frequency governor of the first processor; None if it has none, as in most virtual machines."""
+    """Return the frequency governor of the first processor, or None, as in most virtual machines."""
     return text_of(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None

@@ -43,12 +43,12 @@ _BUSY = 16  # EBUSY
 _OPENED = re.compile(r"/proc/(\d+)/fd/(\d+)")
 _WRITE_FLAGS = 0o3
 _ONLY_LOOK = frozenset({"systemd-udevd", "(udev-worker)", "udevd", "multipathd", "smartd", "lsblk", "blkid", "wipefs"})
-"""Programs that open every disk for a moment or only watch it, and that lose nothing if the disk is overwritten."""
+"""Programs that open every disk for a moment or just watch it. They lose nothing if the disk is overwritten."""
 
 
 @dataclass(frozen=True)
 class DiskUse:
-    """A use of a disk, as the rest of a sentence that begins with the disk, and the command to type next."""
+    """A use of a disk, worded as the rest of a sentence that begins with the disk, and the command to type next."""
 
     what: str
     hint: str
@@ -113,7 +113,7 @@ def diskseq(host: Host, name: str) -> str:
 
 
 def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
-    """Yield the use of a disk by a process that holds it open, unless the process only watches it."""
+    """Yield the use of a disk by a process that holds it open, unless the process merely watches the disk."""
     name = text_of(host, f"/proc/{process}/comm").strip()
     flags = re.search(r"^flags:\s*([0-7]+)", text_of(host, f"/proc/{process}/fdinfo/{file}"), re.MULTILINE)
     writes = flags is not None and int(flags[1], 8) & _WRITE_FLAGS
@@ -123,7 +123,7 @@ def _opener(host: Host, process: str, file: str) -> Iterator[DiskUse]:
 
 
 def _decimal(number: str) -> str:
-    """Return `8:16` for `8:10`, because stat prints device numbers in hexadecimal."""
+    """Turn `8:10` into `8:16`, because stat prints device numbers in hexadecimal."""
     major, _, minor = number.partition(":")
     try:
         return f"{int(major, 16)}:{int(minor, 16)}"

@@ -83,7 +83,7 @@ def survey(host: Host, programs: Iterable[str], modules: Iterable[str] = ()) -> 
 
 
 def mark_of(host: Host) -> str:
-    """Return 16 hexadecimal digits that identify the machine; empty if it has no machine ID.
+    """Return 16 hexadecimal digits that identify the machine, or an empty text if it has no machine ID.
 
     machine-id(5) requires the ID itself to stay confidential, so the digits are taken from a hash of the ID.
     """
@@ -92,7 +92,10 @@ def mark_of(host: Host) -> str:
 
 
 def memory_bytes(memory: str, key: str) -> int:
-    """Return a value such as `MemTotal` in /proc/meminfo or /proc/PID/status, in bytes; 0 if its line is missing."""
+    """Return a value in bytes, such as `MemTotal` in /proc/meminfo or /proc/PID/status.
+
+    If its line is missing, return 0.
+    """
     match = re.search(rf"^{key}:\s+(\d+) kB", memory, re.MULTILINE)
     return int(match[1]) * 1024 if match else 0
 
@@ -132,7 +135,10 @@ def tunables(host: Host, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def program_versions(host: Host, versions: Iterable[ProgramVersion]) -> dict[str, str]:
-    """Return the version of each program, by its name. Programs that are missing or print no version are left out."""
+    """Return each program's version by the program's name.
+
+    Programs that are missing or print no version are left out.
+    """
     found = {each.name: _version_of(host, each) for each in sorted(versions, key=lambda each: each.name)}
     return {name: version for name, version in found.items() if version}
 
@@ -153,20 +159,20 @@ def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
 
 
 def _modules(host: Host, names: Iterable[str]) -> frozenset[str]:
-    """Return those of the named modules that are loaded, built in or available. This loads no module."""
+    """Return which of the named modules are loaded, built in or available. This loads no module."""
     test = '{ test -d "/sys/module/$name" || modprobe -n -q "$name"; } 2>/dev/null'
     return _accepted(host, test, unique) if (unique := set(names)) else frozenset()
 
 
 def _file_systems(host: Host) -> frozenset[str]:
-    """Return the file systems that the kernel has loaded, and those for which it has a module."""
+    """Return the file systems that the kernel has loaded or has a module for."""
     loaded = {line.split()[-1] for line in host.read("/proc/filesystems").splitlines() if line.strip()}
     script = 'ls "/lib/modules/$(uname -r)/kernel/fs" 2>/dev/null; true'
     return frozenset(loaded | set(host.run(["sh", "-c", script], timeout_s=_LIMIT_S).stdout.split()))
 
 
 def said_by(host: Host, argv: Sequence[str], *, timeout_s: float) -> str:
-    """Return the output of a program, even if it failed; empty if the host does not have it."""
+    """Return what a program prints, even if it fails. Empty if the host does not have the program."""
     try:
         return host.run(argv, timeout_s=timeout_s, check=False).stdout
     except ProgramMissing:

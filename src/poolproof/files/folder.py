@@ -62,7 +62,9 @@ class Folder:
         return folder
 
     def kind(self, name: str) -> str | None:
-        """Return what kind of file `name` is, such as "a FIFO"; empty for a regular file, None if it does not exist.
+        """Return what kind of file `name` is, such as "a FIFO".
+
+        Empty for a regular file; None if there is no such file.
 
         Raises an OSError if the directory cannot be searched.
         """

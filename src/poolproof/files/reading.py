@@ -9,13 +9,13 @@ from poolproof.files.folder import FileRefused, Folder, folder_of
 
 MIB = 1024**2
 LARGEST_BYTES = 256 * MIB
-"""The maximum size of a file that is read. The files of a trial and trials.jsonl are far smaller."""
+"""No file larger than this is read. The files of a trial and trials.jsonl are far smaller."""
 
 LARGEST_RECORD_BYTES = 16 * MIB
-"""The maximum size of a run.json or campaign.yaml that is read."""
+"""No run.json or campaign.yaml larger than this is read."""
 
 NOT_THE_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors that msgspec raises if a text is not the expected JSON: damaged, not valid UTF-8, or nested too deeply."""
+"""What msgspec raises if a text is not the expected JSON: damaged, not valid UTF-8, or nested too deeply."""
 
 
 def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> bytes:
@@ -33,7 +33,7 @@ def read_regular(path: Path, *, root: Folder | Path | None = None, limit_bytes: 
 
 
 def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int = LARGEST_BYTES) -> str:
-    """Return the text of a regular file like `read_regular`. Bytes that are not valid UTF-8 are replaced."""
+    """Do the same as `read_regular`, but return text. Bytes that are not valid UTF-8 are replaced."""
     return read_regular(path, root=root, limit_bytes=limit_bytes).decode("utf-8", errors="replace")
 
 
@@ -53,7 +53,7 @@ def read_end(path: Path, from_byte: int) -> bytes:
 
 
 def whole_lines(path: Path, *, root: Folder | Path | None = None) -> list[bytes]:
-    """Return the lines of a file without a partial last line; empty if the file does not exist.
+    """Return the lines of a file, leaving out a partial last line. If the file does not exist, there are none.
 
     Raises the same errors as `read_regular`.
     """

@@ -75,7 +75,7 @@ def make_folder(path: Path, *, root: Folder | Path) -> None:
 
 
 def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
-    """Open a lock file, and create it if it does not exist. Its content is not changed.
+    """Open a lock file, creating it if it does not exist. Its content is not changed.
 
     Raises a FileRefused if it is not a regular file, and an OSError if it cannot be opened.
     """
@@ -83,7 +83,7 @@ def open_lock(path: Path, *, root: Folder | Path | None = None) -> IO[bytes]:
 
 
 def remove_file(path: Path, *, root: Folder | Path | None = None) -> None:
-    """Remove a file or link, if there is one. Raises an OSError if it cannot be removed."""
+    """Remove a file or link if it exists. Raises an OSError if it cannot be removed."""
     folder = folder_of(path, root)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path.name, dir_fd=folder.handle)

@@ -29,11 +29,11 @@ class Tick:
 
 
 class Host(Protocol):
-    """A machine on which commands run."""
+    """A machine that runs commands."""
 
     @property
     def name(self) -> str:
-        """`local`, or the ssh destination as given to --on."""
+        """`local`, or the ssh destination that was given to --on."""
 
     def run(self, argv: Sequence[str], *, timeout_s: float, stdin: str | None = None, check: bool = True) -> Completed:
         """Run a program and wait for it to end. Return its output and exit code.
@@ -93,7 +93,7 @@ class Hosts:
 
 
 def host_names(host: Host) -> tuple[str, ...]:
-    """Return the names of a run's hosts: first an empty string for the main host, then the names of the other hosts."""
+    """Return the names of a run's hosts: an empty string for the main host, then the names of the others."""
     return ("", *(host.others if isinstance(host, Hosts) else ()))
 
 
@@ -111,7 +111,7 @@ def host_named(host: Host, name: str) -> Host:
 
 
 def text_of(host: Host, path: str) -> str:
-    """Return the text of a file; empty if the file does not exist or cannot be read."""
+    """Return the text of a file, or an empty text if the file does not exist or cannot be read."""
     try:
         return host.read(path)
     except FileMissing:

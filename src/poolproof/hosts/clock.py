@@ -1,4 +1,4 @@
-"""How far a host's time of day is ahead of the clock that dates its counters.
+"""How far a host's wall clock is ahead of the clock that timestamps its counters.
 
 Counters are dated by a clock that nobody can set: the monotonic clock here, the uptime on a remote host. poolproof
 converts it into a time of day with an offset that is determined only once. A load generator dates its reports by the
@@ -20,11 +20,11 @@ _DATE = re.compile(r"(\d+)(\.\d+)?")
 
 
 def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
-    """Return by how many seconds the time of day on `host` is ahead of the clock that dates the counters.
+    """Return how many seconds the wall clock of `host` is ahead of the clock that timestamps the counters.
 
-    `dating`: the host of that clock, by default `host` itself. The result is 0 if the difference is not larger than the
-    error of this measurement, or if the host has no `date`. If `date` does not support `%N` (some versions of busybox),
-    the error includes half a second.
+    `dating` is the host of the latter clock, by default `host` itself. The result is 0 if the difference is not larger
+    than the error of this measurement, or if the host has no `date`. If `date` does not support `%N` (some versions of
+    busybox), the error includes half a second.
 
     Raises a HostUnreachable if the connection to a host broke.
     """
@@ -38,7 +38,7 @@ def clock_ahead_s(host: Host, dating: Host | None = None) -> float:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The difference of two clocks, its maximum error, and the time that it took to read both, in seconds."""
+    """How much two clocks differ, the maximum error of that, and how long it took to read both, in seconds."""
 
     ahead_s: float
     error_s: float
@@ -46,7 +46,7 @@ class _Reading:
 
 
 def _reading(host: Host, dating: Host) -> _Reading | None:
-    """Read both clocks once. None without `date`."""
+    """Read both clocks once. Return None if the host has no `date`."""
     before_s = dating.read_files(_READ).at_s
     try:
         date = _DATE.match(host.run(["date", "+%s.%N"], timeout_s=_LIMIT_S).stdout)

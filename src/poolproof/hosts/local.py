@@ -21,13 +21,13 @@ _BOOT_S = time.time() - time.monotonic()
 def now_s() -> float:
     """Return the time in seconds since 1970.
 
-    If the clock is set while this process runs, the result is not affected.
+    Setting the clock while this process runs does not affect the result.
     """
     return _BOOT_S + time.monotonic()
 
 
 class LocalHost:
-    """The machine that poolproof itself runs on."""
+    """The machine that runs poolproof itself."""
 
     name = "local"
 
@@ -104,7 +104,7 @@ def _reread(file: int | None) -> str:
 
 
 HERE = LocalHost()
-"""A shared object for this machine, so that facts that are cached per host object are read only once."""
+"""The one object for this machine. Facts that are cached per host object are thus read only once."""
 
 
 @contextlib.contextmanager

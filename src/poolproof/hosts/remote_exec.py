@@ -93,7 +93,7 @@ def ssh_command(
 
 
 def outcome(stdout: str, stderr: str, mark: str) -> SshResult:
-    """Parse the output of ssh. Text before the mark comes from the login shell and is dropped."""
+    """Parse what ssh printed. Text before the mark comes from the login shell and is dropped."""
     _, begun, out = stdout.partition(f"{mark}\n")
     _, _, marked = stderr.partition(f"{mark}\n")
     err, reported, report = marked.rpartition(f"\n{mark} ")

@@ -120,7 +120,7 @@ class CommandResult:
 
 
 def start(mark: str, through: Sequence[str] = ()) -> str:
-    """Return the command line that makes the login shell start the persistent shell. `through` is a sudo prefix."""
+    """Return the command line by which the login shell starts the persistent shell. `through` is a sudo prefix."""
     return "exec " + shlex.join([*through, "sh", "-c", _SUPERVISOR, "sh", mark, _WATCHER])
 
 
@@ -137,7 +137,7 @@ class Hello:
 
 
 def hello(out: bytearray, mark: str) -> Hello | None:
-    """Parse the first message in the output; None if the message has not arrived yet."""
+    """Parse the first message in the output. Return None if the message has not arrived yet."""
     found = re.search(re.escape(mark).encode() + rb" (?:absent|(\d+) (.*))\n", out)
     return Hello((found[1] or b"").decode(), b"/" not in (found[2] or b"/")) if found else None
 
@@ -148,12 +148,15 @@ def greeting(heard: Hello) -> bytes:
 
 
 def ping(number: int) -> bytes:
-    """Return a request that only prints a begin mark, to find out whether the worker responds."""
+    """Return a request that does nothing but print a begin mark, to find out whether the worker responds."""
     return f"pp_mark begin {number}\n".encode()
 
 
 def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> ShellRequest | None:
-    """Return the request to run `argv`; None if it would be too long for the shell or `stdin` contains a NUL byte."""
+    """Return the request to run `argv`.
+
+    Return None if it would be too long for the shell or if `stdin` contains a NUL byte.
+    """
     if stdin is not None and "\0" in stdin:
         return None
     limit = str(limit_s) if limit_s > _WITHOUT_TIMER_S else ""
@@ -163,7 +166,7 @@ def run_request(argv: Sequence[str], *, limit_s: int, stdin: str | None) -> Shel
 
 
 def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
-    """Return the request to print the files' contents; None if it would be too long.
+    """Return the request to print the files' contents, or None if it would be too long.
 
     With `clock`, it also prints the host's clock.
     """
@@ -172,7 +175,7 @@ def read_request(paths: Sequence[str], *, clock: bool) -> ShellRequest | None:
 
 
 class Reply:
-    """The reply to a request, found in the two output streams as they arrive."""
+    """The reply to a request, pieced together from the two output streams as they arrive."""
 
     def __init__(self, number: int, mark: str, out: bytearray, err: bytearray) -> None:
         self._streams = [_Stream(number, mark, bytes_) for bytes_ in (out, err)]
@@ -192,7 +195,7 @@ class Reply:
         return CommandResult(int(found.removeprefix("absent")), found.startswith("absent"), out.text(), err.text())
 
     def errors(self) -> str:
-        """Return the standard error that has arrived so far, for a reply that was cut off."""
+        """Return the standard error that has arrived so far. It is used if a reply was cut off."""
         return self._streams[1].rest()
 
 

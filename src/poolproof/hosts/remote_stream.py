@@ -43,7 +43,7 @@ ONCE = rf"""
 pp_clock_of_host() {{ {_CLOCK} }}
 pp_texts() {{ {_TEXT} }}
 """
-"""Two shell functions: one prints the host's clock, the other prints the contents of files at one moment."""
+"""Two shell functions: one prints the host's clock, and the other prints what files contain at one moment."""
 _DATE = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -63,7 +63,7 @@ def ticks(lines: Iterator[str], mark: str, zero_s: float | None = None) -> Itera
 
 
 def tick(text: str, zero_s: float) -> Tick | None:
-    """Parse the output of `pp_texts`; None if the output is incomplete.
+    """Parse the output of `pp_texts`. Return None if it is incomplete.
 
     `zero_s` is the host's boot time in seconds since 1970. It is ignored if the text begins with the host's clock.
     """
@@ -71,7 +71,7 @@ def tick(text: str, zero_s: float) -> Tick | None:
 
 
 def clock(text: str) -> float | None:
-    """Return the host's boot time in seconds since 1970; None if the text does not begin with the host's clock."""
+    """Return the host's boot time in seconds since 1970, or None if the text does not begin with the host's clock."""
     first = text.partition("\n")[0]
     return _zero_of_uptime(first[1:]) if first.startswith("c") else None
 

@@ -24,7 +24,7 @@ _READ_S = 60.0
 _LATE_IN_A_ROW = 20
 
 Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | None]
-"""A function that runs a request with a deadline (time.monotonic). It returns None if no shell can run the request."""
+"""A function that runs a request until a deadline (time.monotonic). It returns None if no shell can run the request."""
 
 
 class ShellBroke(CommandError):
@@ -39,7 +39,7 @@ class ShellBroke(CommandError):
 
 
 class NoSetsid(CommandError):
-    """The remote host has no setsid, which persistent shells need."""
+    """The remote host lacks setsid, which persistent shells need."""
 
 
 class Shells:
@@ -180,13 +180,13 @@ class _Shell:
         return result
 
     def close(self) -> None:
-        """Let the shell exit on its own, so that background processes started by its commands keep running."""
+        """Let the shell exit on its own, so that background processes that its commands started keep running."""
         with contextlib.suppress(TimeoutError):
             self._dialogue.exchange(remote_shell.FAREWELL, lambda: False, time.monotonic() + _GRACE_S)
         self.drop()
 
     def drop(self) -> int:
-        """End the shell and everything that it runs. Return the exit code of ssh."""
+        """End the shell and everything that it runs. Return ssh's exit code."""
         return self._dialogue.end(_GRACE_S)
 
     def _start(self, deadline: float) -> None:
@@ -242,10 +242,7 @@ class RemoteReader:
         self.zero_s: float | None = None
 
     def read_files(self, ask: Ask, paths: Sequence[str]) -> Tick | None:
-        """Return the contents of the files; None if no shell can read them.
-
-        Raises the same errors as `Shells.ask`.
-        """
+        """Return what the files contain, or None if no shell can read them. Raises the same errors as `Shells.ask`."""
         started = time.monotonic()
         request = remote_shell.read_request(paths, clock=self.zero_s is None)
         answer = ask(request, started + _READ_S) if request else None

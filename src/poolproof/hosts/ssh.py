@@ -154,7 +154,7 @@ class SshHost:
                     return
 
     def _run_in_shell(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult | None:
-        """Run the program in a persistent shell. Return None if no shell can run it now."""
+        """Run the program in a persistent shell. Return None if no shell is able to run it now."""
         request = remote_shell.run_request(argv, limit_s=_limit_s(timeout_s), stdin=stdin)
         if request is None:
             return None
@@ -162,7 +162,7 @@ class SshHost:
             return self._shells.ask(request, time.monotonic() + timeout_s)
 
     def _run_alone(self, argv: Sequence[str], timeout_s: float, stdin: str | None) -> CommandResult:
-        """Run the program in its own ssh session."""
+        """Run the program in an ssh session of its own."""
         command = self._ssh_command(argv, _limit_s(timeout_s), stdin)
         with self._explained(argv, timeout_s):
             ended = process.run_kept_alive(
@@ -203,7 +203,7 @@ class SshHost:
         return ["ssh", *self._config, *(word for option in options for word in ("-o", option))]
 
     def _become_root(self) -> None:
-        """Make later commands run through sudo if the user is not root and sudo needs no password."""
+        """If the user is not root but has sudo without a password, make later commands run through sudo."""
         script = "[ $(id -u) = 0 ] || { sudo -n true && echo sudo; }; true"
         answer = self.run(["sh", "-c", script], timeout_s=_FIRST_COMMAND_S, check=False)
         if answer.stdout.strip() == "sudo":
@@ -226,7 +226,7 @@ class SshHost:
 
 
 def _limit_s(timeout_s: float) -> int:
-    """Return the limit of the remote timer in seconds.
+    """Return the remote timer's limit in seconds.
 
     The timer ends a program if poolproof could not end it in time.
     """

@@ -40,7 +40,7 @@ class AptSource:
 
 
 def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
-    """Return all binary sources in sources.list and sources.list.d, in apt's order; unreadable files are skipped."""
+    """Return all binary sources in sources.list and sources.list.d, in apt's order. Unreadable files are skipped."""
     found: list[AptSource] = []
     for path in (etc_apt / "sources.list", *sorted((etc_apt / "sources.list.d").glob("*"))):
         if path.suffix in (".list", ".sources"):
@@ -51,7 +51,7 @@ def configured(etc_apt: Path = ETC_APT) -> tuple[AptSource, ...]:
 
 
 def parse_list(text: str) -> Iterator[AptSource]:
-    """Yield the sources in the one-line format."""
+    """Yield the sources in a file with the one-line format."""
     for line in text.splitlines():
         match = _LINE.fullmatch(line.partition("#")[0].strip())
         if match:
@@ -61,7 +61,7 @@ def parse_list(text: str) -> Iterator[AptSource]:
 
 
 def parse_deb822(text: str) -> Iterator[AptSource]:
-    """Yield the sources in the deb822 format; a key embedded in a stanza is ignored."""
+    """Yield the sources in a file with the deb822 format. A key embedded in a stanza is ignored."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         lines = [line for line in stanza.splitlines() if line.strip() and not line.startswith("#")]
         fields = message_from_string(
@@ -76,9 +76,9 @@ def parse_deb822(text: str) -> Iterator[AptSource]:
 
 
 def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str, ...]) -> tuple[AptSource, ...]:
-    """Return the sources of the suite `codename` and of its updates, security and backports, with these components.
+    """Return the sources of the suite `codename` and of its updates, security and backports suites.
 
-    The mirrors are the configured ones. Missing components and the backports are added.
+    Each source gets these `components`, and the backports are added. The mirrors are the configured ones.
 
     Raises a HostError if no source has the suite.
     """
@@ -95,14 +95,14 @@ def for_image(sources: Iterable[AptSource], codename: str, components: tuple[str
 
 
 def codename_of(os_release: str) -> str:
-    """Return the Debian suite in an os-release(5) file; empty if there is none."""
+    """Return the Debian suite that an os-release(5) file names, or an empty text if it names none."""
     match = re.search(r'^VERSION_CODENAME="?([a-z]+)', os_release, re.MULTILINE)
     return match[1] if match else ""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """An available version of a package, and the suite that has it."""
+    """A version of a package that is available, and the suite that contains it."""
 
     version: str
     suite: str
@@ -138,7 +138,7 @@ class PrivateApt:
         return tuple(Offer(row["version"], row["suite"]) for row in rows if row and row["package"] == package)
 
     def prefer(self, preferences: str) -> None:
-        """Write the apt_preferences(5), which select package versions."""
+        """Write the apt preferences, which pin package versions (apt_preferences(5))."""
         (self._folder / "preferences").write_text(preferences)
 
     def fetch(self, packages: Sequence[str]) -> None:
@@ -182,6 +182,6 @@ class PrivateApt:
 
 
 def _first_errors(output: str) -> str:
-    """Return the first three error lines, or the first three lines if none is an error."""
+    """Return the first three lines that are errors or, if there are no such lines, the first three lines."""
     lines = [line for line in output.splitlines() if line.startswith("E: ")] or output.splitlines()
     return "; ".join(line.removeprefix("E: ").strip() for line in lines[:3]) or "no output"

@@ -30,10 +30,10 @@ Acceleration = Literal["auto", "kvm", "tcg"]
 ACCELERATIONS: tuple[Acceleration, ...] = ("auto", "kvm", "tcg")
 
 KVM_LIMIT_S = 15.0
-"""If KVM works, a guest is ready within a few seconds. After this many seconds, KVM is considered broken."""
+"""If KVM works, a guest is ready within a few seconds. If it takes longer than this, KVM is considered broken."""
 
 READY = "poolproof-lab: ready"
-"""The line that the guest prints on its console when sshd is listening and the disks exist."""
+"""The line that the guest prints on its console once sshd is listening and the disks exist."""
 
 _KVM = Path("/dev/kvm")
 _READY_S = 300.0
@@ -56,7 +56,7 @@ _QEMU_ACCELERATION = {
 class Boot:
     """The virtual machine to boot, and the folder for its pid file and console log.
 
-    `port`: the port of its sshd on 127.0.0.1; 0 means any free port.
+    `port` is the port on 127.0.0.1 for its sshd, and 0 means any free port.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Boot:
 
 
 class KvmResult(msgspec.Struct, frozen=True):
-    """The saved result of trying KVM under one kernel of this machine. `why`: QEMU's error if KVM does not work."""
+    """What came of trying KVM under one kernel of this machine. `why` is QEMU's error if KVM does not work."""
 
     kernel: str
     works: bool
@@ -86,7 +86,7 @@ class _NotUp(HostError):
 
 
 def check_acceleration(text: str) -> Acceleration:
-    """Return the acceleration with this name. Raises a UsageError if there is no such acceleration."""
+    """Return the acceleration with this name. Raises a UsageError if the name is unknown."""
     for acceleration in ACCELERATIONS:
         if acceleration == text:
             return acceleration
@@ -133,7 +133,7 @@ def accelerators(acceleration: Acceleration) -> tuple[Accelerator, ...]:
 
 
 def kvm_result() -> KvmResult | None:
-    """Return the saved result for the running kernel; None if there is none."""
+    """Return the saved result for the running kernel, or None."""
     try:
         result = msgspec.json.decode(_kvm_path().read_bytes(), type=KvmResult)
     except (OSError, *NOT_THE_JSON):
@@ -142,7 +142,7 @@ def kvm_result() -> KvmResult | None:
 
 
 def remember_kvm(works: bool, why: str = "") -> None:
-    """Save whether KVM works under the running kernel."""
+    """Save whether KVM works with the running kernel."""
     part = _kvm_path().with_suffix(f".{os.getpid()}")
     part.write_bytes(msgspec.json.encode(KvmResult(os.uname().release, works, why)))
     part.rename(_kvm_path())
@@ -193,7 +193,7 @@ def _come_up(target: Boot, accelerator: Accelerator, limit_s: float) -> int:
 
 
 def _run_qemu(target: Boot, accelerator: Accelerator) -> int:
-    """Start QEMU and return the port. If another program takes the free port first, try another one."""
+    """Start QEMU and return the port. If another program takes the free port first, try again with another."""
     fixed = target.port
     for left in reversed(range(1 if fixed else _PORTS_TO_TRY)):
         port = fixed or _free_port()

@@ -1,4 +1,4 @@
-"""Building an image in three saved stages: fetch the packages, install them into a tree, write the disk."""
+"""Build an image in three stages, each of which is saved: fetch packages, install them in a tree, write the disk."""
 
 import contextlib
 import json
@@ -63,7 +63,7 @@ def recipe_here(series: str, etc_apt: Path = ETC_APT) -> Recipe:
 
 
 def built(series: str, etc_apt: Path = ETC_APT) -> Image:
-    """Return the existing image with that OpenZFS series.
+    """Return the existing image that contains this OpenZFS series.
 
     Raises a UsageError if the series is unknown, and a HostError if the image has not been built.
     """
@@ -77,7 +77,9 @@ def built(series: str, etc_apt: Path = ETC_APT) -> Image:
 
 
 def built_or_build(series: str, tell: Tell) -> Image:
-    """Return the image with that OpenZFS series; build it if there is none. `tell` receives progress messages.
+    """Return the image that contains this OpenZFS series, building it first if necessary.
+
+    `tell` receives progress messages.
 
     Raises a UsageError if the series is unknown, and the errors of `build`.
     """
@@ -91,9 +93,9 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """Return an image that was copied to this machine, if this machine can't build images; otherwise None.
+    """If this machine can't build images, return an image that was copied to it. Otherwise, return None.
 
-    If there are several images of that series, the result is one that lacks the fewest packages.
+    If several images contain that series, return one that lacks the fewest packages.
     """
     try:
         recipe_here(series, etc_apt)
@@ -107,13 +109,13 @@ def _images_with(series: str) -> list[Image]:
 
 
 def _older(series: str) -> str:
-    """Return a clause that says what existing images of that series lack; empty if nothing is known."""
+    """Return a clause that says what the existing images of that series lack, or an empty text if nothing is known."""
     found = {image.folder.name: packages for image in _images_with(series) if (packages := lacking(image))}
     return "".join(f"; the older image {name} does not have {', '.join(packages)}" for name, packages in found.items())
 
 
 def build(recipe: Recipe, tell: Tell, *, anew: bool = False) -> Image:
-    """Return the image of this recipe; build it if it does not exist.
+    """Return this recipe's image, building it first if it does not exist.
 
     `tell` receives a line for each part of the build.
 
@@ -210,7 +212,7 @@ class _Build:
 
 
 def chosen(offers: Sequence[Offer], series: str) -> Offer:
-    """Return the newest available version of that OpenZFS series. Raises a HostError if there is none."""
+    """Return the newest available version of that OpenZFS series. Raises a HostError if no version is available."""
     found = next((offer for offer in offers if offer.version.startswith(f"{series}.")), None)
     if found is None:
         available = ", ".join(f"{offer.version} in {offer.suite}" for offer in offers) or "none"
@@ -223,7 +225,7 @@ def chosen(offers: Sequence[Offer], series: str) -> Offer:
 
 @contextlib.contextmanager
 def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
-    """Until the context ends, report each part of the build as soon as the log shows that it has begun."""
+    """Watch the log until the context ends, and report each part of the build as soon as it has begun."""
     log.write_text("")
     over = threading.Event()
 
@@ -246,7 +248,7 @@ def _report_progress(log: Path, tell: Tell) -> Iterator[None]:
 
 
 class Stopwatch:
-    """Writes lines that start with the elapsed seconds."""
+    """Writes lines, each of which starts with the elapsed seconds."""
 
     def __init__(self, write: Tell) -> None:
         self._write = write

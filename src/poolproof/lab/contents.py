@@ -1,4 +1,4 @@
-"""What the layers and the load generators put into the lab's image, and what an existing image lacks.
+"""What the layers and the load generators want in the lab's image, and what an existing image lacks.
 
 Layers and generators declare what they need, so a new one requires no change here.
 """
@@ -29,12 +29,12 @@ def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
 
 
 def layer_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all layers, without duplicates."""
+    """Return the Debian packages that the image needs for all layers together, without duplicates."""
     return tuple(dict.fromkeys(package for layer in _layers() for package in _packages_of(layer)))
 
 
 def generator_packages() -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for all load generators, without duplicates."""
+    """Return the Debian packages that the image needs for all load generators together, without duplicates."""
     return tuple(dict.fromkeys(package for generator in all_generators().values() for package in generator.packages))
 
 
@@ -44,7 +44,7 @@ def dkms_modules() -> tuple[str, ...]:
 
 
 def backported() -> tuple[str, ...]:
-    """Return the packages that the image takes from Debian's backports."""
+    """Return the packages that the image takes from the backports suite of Debian."""
     return tuple(package for layer in _layers() for package in layer.backported)
 
 
@@ -64,7 +64,7 @@ def lacking(image: Image) -> tuple[str, ...]:
 
 
 def check_image(image: Image, campaign: Campaign, hint: str) -> None:
-    """Check that the image has the packages of all layers and load generators of the campaign.
+    """Check that the image contains every package that the campaign's layers and load generators need.
 
     Raises a HostError with this `hint` if it does not. The lab has no network, so packages cannot be installed there.
     """
@@ -90,7 +90,7 @@ def _layers() -> Iterator[Layer[Any]]:
 
 
 class _About(msgspec.Struct):
-    """The part of an image's `ABOUT` file that is needed here."""
+    """The part of an image's `ABOUT` file that is used here."""
 
     packages: frozenset[str] | None = None
 

@@ -18,7 +18,7 @@ from poolproof.steps import Step
 from poolproof.undos import UndoDaemon
 
 PIPELINE_S = 500e-6
-"""How long a request takes from the guest's driver to the plugin and back, in seconds, with emulation on two cores.
+"""How many seconds a request takes from the guest's driver to the plugin and back, with emulation on two cores.
 
 docs/lab.md has the measurements.
 """
@@ -45,7 +45,7 @@ class LabDirectories:
 
 @dataclass(frozen=True)
 class LabDisk:
-    """A disk of the guest: the steps that prepare it here, and its QEMU options."""
+    """A disk of the guest: the steps on this machine that prepare it, and its QEMU options."""
 
     name: str
     size_bytes: int
@@ -57,11 +57,11 @@ class LabDisk:
 
     @property
     def identity(self) -> str:
-        """Return the disk's name in the guest's /dev/disk/by-id."""
+        """Return the name under which the guest's /dev/disk/by-id lists the disk."""
         return f"{LAB_PREFIX}{self.product}_{self.name}"
 
     def qemu(self, number: int) -> tuple[str, ...]:
-        """Return the QEMU options that attach the disk with this number."""
+        """Return the QEMU options that attach this disk as the one with the given number."""
         node = f"disk{number}"
         shape = {
             "driver": "scsi-hd",
@@ -164,7 +164,7 @@ def _check_names(devices: Sequence[Device]) -> None:
 
 
 def in_ram(devices: Sequence[Device], room_bytes: int) -> bool:
-    """True if there are emulated disks and their data fits into `room_bytes` of RAM."""
+    """True if there are emulated disks and all their data fits into `room_bytes` of RAM."""
     sizes = (device.source.size_bytes for device in devices if isinstance(device.source, Emulated))
     return 0 < sum(sizes) <= room_bytes
 

@@ -27,7 +27,7 @@ from poolproof.undos import Owned
 SCHEMA = 1
 _TAIL_CHARACTERS = 800
 PREFIX = "lab:"
-"""The prefix of a lab's name when it names a host: `--on lab:NAME`."""
+"""The prefix that marks the name of a lab when it is given as a host: `--on lab:NAME`."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _SOURCE = re.compile(r"\{(\w+): ([^,}]+)(?:, size: ([^}]+))?\}")
@@ -99,7 +99,7 @@ class Lab:
 
     @property
     def destination(self) -> str:
-        """Return the lab's ssh destination, which only its own ssh configuration defines."""
+        """Return the ssh destination of the lab. Only the lab's own ssh configuration defines it."""
         return f"{PREFIX}{self.name}"
 
     @property
@@ -108,7 +108,7 @@ class Lab:
 
     @property
     def start_command(self) -> str:
-        """Return the command that starts the lab again with the same disks, which are then empty."""
+        """Return the command that starts the lab again with the same disks, which will then be empty."""
         record = self.record
         sources = {name: _SOURCE.sub(r"\1:\2,\3", source).rstrip(",") for name, source in record.sources.items()}
         disks = [f"--disk {name}={source}" for name, source in sources.items()]
@@ -131,7 +131,7 @@ def this_process() -> OwnerProcess:
 
 
 def check_name(name: str) -> str:
-    """Return the name. Raises a UsageError if it is not a valid lab name."""
+    """Return the name unchanged. Raises a UsageError if it is not a valid lab name."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} is not a valid lab name", "use 1 to 31 characters of a-z, 0-9 and -, for example: nas"
@@ -145,13 +145,13 @@ def folder_of(name: str) -> Path:
 
 
 def labs() -> tuple[Lab, ...]:
-    """Return all labs of this user. Folders that a crash left without a record are skipped."""
+    """Return all labs of this user, skipping folders that a crash left without a record."""
     found = (_read(path.parent) for path in sorted((lab_folder() / "machines").glob("*/lab.json")))
     return tuple(lab for lab in found if lab is not None)
 
 
 def find(name: str) -> Lab:
-    """Return the lab with that name, which may begin with `lab:`. Raises a HostError if there is no such lab."""
+    """Return the lab with this name, with or without the prefix `lab:`. Raises a HostError if there is no such lab."""
     folder = folder_of(name)
     lab = _read(folder)
     if lab is None:
@@ -175,7 +175,7 @@ def stop(folder: Path) -> None:
 
 
 def ram_folder(folder: Path) -> str:
-    """Return the directory in RAM for the disks of the lab in that folder. It is named after the lab and its user."""
+    """Return the directory in RAM for the disks of the lab in that folder. Its name contains the lab and the user."""
     return f"/dev/shm/poolproof-lab-{folder.name}-{os.getuid()}"
 
 
@@ -206,7 +206,7 @@ def remove_named(name: str) -> None:
 
 
 def orphans() -> tuple[Path, ...]:
-    """Return the folders of labs whose owner has died, and of labs whose start never finished."""
+    """Return the folders of all labs whose owner has died or whose start never finished."""
     recorded = {lab.folder: lab for lab in labs()}
     folders = sorted(path.parent for path in (lab_folder() / "machines").glob("*/journal.jsonl"))
     return tuple(folder for folder in folders if _is_orphan(folder, recorded.get(folder)))
@@ -248,7 +248,10 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return a process's start time in clock ticks since boot; empty if the process has ended, even as a zombie."""
+    """Return when a process started, in clock ticks since boot.
+
+    Empty if the process has ended, even if it is a zombie.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -276,7 +279,7 @@ def lab_folder() -> Path:
 
 @dataclass(frozen=True)
 class Image:
-    """The files of one image. Either all exist or none."""
+    """The files of one image. Either all of them exist or none does."""
 
     folder: Path
 
@@ -294,7 +297,7 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """Return the disk space that the image uses. Its files are sparse."""
+        """Return how much disk space the image uses. Its files are sparse."""
         return sum(path.stat().st_blocks * 512 for path in self.folder.iterdir())
 
     @property
@@ -303,7 +306,7 @@ class Image:
 
 
 def image_named(name: str) -> Image:
-    """Return the image with that name, which need not exist."""
+    """Return the image with that name, whether it exists or not."""
     return Image(lab_folder() / "images" / name)
 
 
@@ -334,7 +337,7 @@ def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Itera
 
 
 def private_key() -> Path:
-    """Return the path of the user's ssh key for all labs; create it if it does not exist.
+    """Return the path of the ssh key that the user has for all labs, creating the key if it does not exist.
 
     Raises a HostError if ssh-keygen is not installed.
     """
@@ -360,10 +363,7 @@ def public_key() -> str:
 
 
 def require(programs: Sequence[str], purpose: str) -> None:
-    """Raise a HostError if this machine lacks one of the programs.
-
-    `purpose` is what needs them, for the message.
-    """
+    """Raise a HostError if this machine lacks one of the programs. For the message, `purpose` says what needs them."""
     path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     needed = [program for program in programs if os.geteuid() != 0 or program not in _FOR_USERS]
     missing = [program for program in needed if shutil.which(program, path=path) is None]

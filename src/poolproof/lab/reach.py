@@ -62,12 +62,10 @@ def reach_others(main: Host, names: Iterable[str], warn: Callable[[str], None] |
 
 @contextlib.contextmanager
 def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str]) -> Iterator[ReachedHost]:
-    """Connect to an existing host. In a lab, the campaign's devices are the lab's disks of the same names.
+    """Connect to an existing host. In a lab, the lab's disks serve as the campaign's devices of the same names.
 
-    Raises:
-        UsageError: as in `reach_host`.
-        CampaignError: a disk of the lab differs from the campaign's device of the same name.
-        HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
+    Raises: UsageError: as in `reach_host`. CampaignError: a disk of the lab differs from the campaign's device of the
+    same name. HostError: as in `reach_host`, or the lab's image lacks packages that the campaign needs.
     """
     with reach_host(name) as host:
         if name.startswith(PREFIX):
@@ -83,13 +81,12 @@ def reach_for_campaign(name: str, campaign: Campaign, permitted: frozenset[str])
 def reach_own_lab(
     options: RunLab, name: str, campaign: Campaign, *, keep: bool, tell: Callable[[str], None]
 ) -> Iterator[ReachedHost]:
-    """Start a lab with the campaign's devices as its disks; build its image first if there is none.
+    """Start a lab with the campaign's devices as its disks, building its image first if necessary.
 
     The lab is removed when the context ends, unless `keep` is set.
 
-    Raises:
-        CampaignError: a device can't be a disk of a lab.
-        HostError: the image can't be built, the lab can't be started, or it crashed.
+    Raises: CampaignError: a device can't be a disk of a lab. HostError: the image can't be built, the lab can't be
+    started, or it crashed.
     """
     lab = _start(options, name, campaign, keep=keep, tell=tell)
     try:
@@ -103,11 +100,9 @@ def reach_own_lab(
 
 
 def run_in_lab(lab: Lab, argv: Sequence[str], timeout_s: float) -> process.Completed:
-    """Run a program in the lab as root, and wait until it ends.
+    """Run a program as root in the lab, and wait until it ends.
 
-    Raises:
-        HostError: the lab is not running.
-        CommandError: the program is not installed there, or did not end in time.
+    Raises: HostError: the lab is not running. CommandError: the program is not installed there, or did not end in time.
     """
     with _reach_lab(lab) as host:
         return host.run(argv, timeout_s=timeout_s, check=False)
@@ -156,7 +151,7 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 
 @contextlib.contextmanager
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
-    """If the lab's machine has crashed, report its last console lines instead of a broken connection.
+    """If the lab's machine has crashed, report the last lines of its console instead of a broken connection.
 
     The hint consists of the commands in `first` and of the command that the original hint ends with.
     """

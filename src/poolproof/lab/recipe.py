@@ -19,7 +19,7 @@ from poolproof.lab.apt import AptSource
 from poolproof.lab.contents import backported, dkms_modules, generator_packages, layer_packages
 
 SERIES = ("2.1", "2.3")
-"""The OpenZFS series that an image can be built with."""
+"""The OpenZFS series that an image can contain."""
 
 _KERNEL = ("linux-image-cloud-amd64", "linux-headers-cloud-amd64")
 _SYSTEM = (
@@ -45,12 +45,12 @@ SIGNS = (
     ("poolproof-lab: compiled", "removing what only the build needed"),
     ("I: creating tarball", "packing the tree"),
 )
-"""Texts in mmdebstrap's log, each with the name of the part of the build that begins there."""
+"""Texts in mmdebstrap's log, each with the name of the part of the build that begins at that point."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """One image: the OpenZFS series and the archives of its packages."""
+    """What an image is made from: the OpenZFS series, and the archives that its packages come from."""
 
     series: str
     codename: str
@@ -67,7 +67,7 @@ class Recipe:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Return the Debian packages of the image, without their dependencies."""
+        """Return the Debian packages that the image asks for, without their dependencies."""
         return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *generator_packages(), *_SYSTEM)))
 
     def preferences(self, openzfs_suite: str) -> str:
@@ -81,7 +81,7 @@ class Recipe:
 
 
 def check_series(series: str) -> str:
-    """Return the series. Raises a UsageError if no image can be built with it."""
+    """Return the series unchanged. Raises a UsageError if images can't be built with it."""
     if series not in SERIES:
         raise UsageError(f"--zfs {series}: labs do not have OpenZFS {series}", f"write --zfs {' or '.join(SERIES)}")
     return series
@@ -89,7 +89,7 @@ def check_series(series: str) -> str:
 
 @cache
 def guest_program(name: str) -> str:
-    """Return the source text of a program in guest/."""
+    """Return the source text of a program in the folder guest/."""
     return resources.files("poolproof.lab").joinpath("guest", name).read_text(encoding="utf-8")
 
 
@@ -131,7 +131,10 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the folder as root of a user namespace, because its files belong to users of that namespace."""
+    """Remove the folder.
+
+    This is done as root in a user namespace, because the files belong to users of that namespace.
+    """
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")

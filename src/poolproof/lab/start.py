@@ -46,7 +46,10 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """A lab to start. `port`: None means any free port. `owner`: None if the lab runs until it is stopped."""
+    """A lab that is to be started.
+
+    `port` is None for any free port. `owner` is None if the lab runs until it is stopped.
+    """
 
     name: str
     series: str
@@ -60,7 +63,10 @@ class LabRequest:
 
 
 def parse_ram(text: str) -> int:
-    """Return a lab's RAM in bytes. Raises a UsageError if the text is not a size, or is too little for ZFS."""
+    """Return a lab's RAM in bytes.
+
+    Raises a UsageError if the text is not a size, or if ZFS needs more RAM than that.
+    """
     try:
         size = parse_size(text)
     except (ValueError, OverflowError):
@@ -78,7 +84,7 @@ def check_processors(count: int) -> int:
 
 
 def check_programs(name: str, devices: Sequence[Device]) -> None:
-    """Raise a HostError if this machine lacks a program that is needed to start a lab with these devices."""
+    """Raise a HostError if this machine lacks a program that a lab with these devices needs to start."""
     of_sources = {Emulated: "nbdkit", Qcow2: "qemu-img"}
     used = {type(device.source) for device in devices}
     labs.require((*labs.START, *(program for kind, program in of_sources.items() if kind in used)), f"the lab {name}")

@@ -34,7 +34,7 @@ class LongRun:
 
     @property
     def freedom(self) -> int:
-        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), but at least 1."""
+        """Return the degrees of freedom of the standard error: half of `effective` (Fishman), and at least 1."""
         return max(1, math.floor(self.effective / 2))
 
     def half_width(self, confidence: float) -> float:
@@ -43,7 +43,7 @@ class LongRun:
 
 
 def long_run(values: Sequence[float]) -> LongRun:
-    """Return the mean of at least ten samples, the standard error of the mean and the effective number of samples."""
+    """Return the mean of at least ten samples, its standard error, and the effective number of samples."""
     count = len(values)
     mean = math.fsum(values) / count
     centred = [value - mean for value in values]
@@ -62,7 +62,7 @@ def long_run(values: Sequence[float]) -> LongRun:
 def batch_means(values: Sequence[float], size: int) -> Sequence[float]:
     """Return the means of batches of `size` samples.
 
-    If the number of samples is not a multiple of `size`, the surplus samples at the start are dropped.
+    If the last batch would be incomplete, samples at the start are dropped instead.
     """
     if size == 1:
         return values

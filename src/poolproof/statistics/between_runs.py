@@ -38,10 +38,11 @@ from poolproof.statistics.shared_variance import (
 )
 
 LEAST_FREEDOM = 3
-"""The minimum number of degrees of freedom for which a variance between runs is used without a prior."""
+"""Without a prior, a variance between runs is used only if it has at least this many degrees of freedom."""
 _SIGNIFICANCE = 0.01
 _UNEQUAL = 0.7
-"""U: how much the variances of cells differ. 0.7 means that deviations typically differ by a factor of 1.4 (σ 0.35)."""
+"""U: how much cells differ in their variances. 0.7 means that deviations typically differ by a factor of 1.4 (σ
+0.35)."""
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -63,7 +64,7 @@ class _Spread:
     def with_other(self, other: "_Spread", sign: int = 1) -> "_Spread":
         """Return this spread combined with another, weighted by their degrees of freedom.
 
-        With a `sign` of −1, the other is removed from this one.
+        With a `sign` of −1, the other spread is taken out of this one.
         """
         one, two = self.freedom, sign * other.freedom
         if one + two <= 0:
@@ -74,7 +75,10 @@ class _Spread:
 
     @property
     def of_another(self) -> "_Spread":
-        """Return this spread as an estimate for another cell. It has fewer degrees of freedom, because cells differ."""
+        """Return this spread as an estimate for another cell.
+
+        It has fewer degrees of freedom, because cells differ in their variance.
+        """
         scatter = trigamma(self.freedom / 2) + _UNEQUAL**2
         return replace(self, freedom=2 * trigamma_inverse(scatter))
 
@@ -97,7 +101,7 @@ _NONE = _Spread(0.0, 0, 0.0)
 
 @dataclass(frozen=True)
 class BetweenRuns(Generic[Key]):
-    """The variance between runs of each cell, from samples of several runs."""
+    """Each cell's variance between runs, estimated from samples of several runs."""
 
     _cells: Mapping[Key, _Spread]
     _prior: VariancePrior | None
@@ -129,7 +133,7 @@ class BetweenRuns(Generic[Key]):
     def _between(self, key: Key, inside: float) -> Points:
         """Return the distribution of a cell's variance between runs.
 
-        `inside` is the variance inside the run. It is subtracted if no other run has the cell.
+        `inside` is the variance inside the run. It is subtracted if no other run measured the cell.
         """
         own = self._cells.get(key) or _Spread(0.0, 0, inside)
         if self._prior is not None and not self._prior.is_exceeded(own.variance, own.freedom):
@@ -146,7 +150,7 @@ class BetweenRuns(Generic[Key]):
 
 
 def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
-    """Return the variance between runs. `samples` maps each cell to one mean per run; all runs were measured alike."""
+    """Return the variance between runs. `samples` maps each cell to one mean per run. All runs were measured alike."""
     found = {key: _spread(means) for key, means in samples.items() if len(means) > 1}
     groups = ([ratio_of(each.mean - means[0].mean) for each in means] for means in samples.values())
     freedom = sum(each.freedom for each in found.values())
@@ -165,7 +169,7 @@ def inside_of(mean: LogMean) -> float:
 
 
 def _exceeds(own: _Spread, others: _Spread) -> bool:
-    """True if the variance of a cell is significantly larger than that of the other cells (an F-test at 1 %)."""
+    """True if a cell's variance is significantly larger than that of the other cells (an F-test at 1 %)."""
     ratio = own.variance / others.variance if others.variance else math.inf
     return f_upper_tail(ratio, own.freedom, others.freedom) < _SIGNIFICANCE
 

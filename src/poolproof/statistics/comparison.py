@@ -33,7 +33,7 @@ from poolproof.statistics.shared_variance import (
 
 TEST = "a t-test on logarithms"
 CORRECTION = "Holm"
-"""The names of the test and of the correction for several tests, for output."""
+"""What outputs call the test and the correction for several tests."""
 
 LEAST_EFFECT = 0.02
 """The default for the smallest difference that matters, as a share: 0.02 is 2 %."""
@@ -45,7 +45,7 @@ Shares = tuple[tuple[float, float], ...]
 """Variances of means, each with its degrees of freedom."""
 
 Logs = tuple[tuple[float, tuple[float, ...]], ...]
-"""A sum of means: for each mean, its weight and the logarithms of its samples."""
+"""A sum of means, each given by its weight and the logarithms of its samples."""
 
 Word = Literal["faster", "slower", "same", "undecided"]
 WORDS: tuple[Word, ...] = ("faster", "slower", "same", "undecided")
@@ -85,7 +85,7 @@ def log_mean(
     lower_is_better: bool = False,
     resolution: float = 0.0,
 ) -> LogMean | None:
-    """Return the mean logarithm of the values; None if there are no values or one of them is 0 or less.
+    """Return the mean logarithm of the values, or None if there are no values or one of them is 0 or less.
 
     The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
     in bins.
@@ -105,7 +105,7 @@ def log_mean(
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
     """Return the weighted mean of (weight, mean) pairs whose weights sum to 1.
 
-    It is the logarithm of a weighted geometric mean.
+    The result is the logarithm of a weighted geometric mean.
     """
     weighted = tuple(means)
     parts = [(weight**2 * variance, freedom) for weight, each in weighted for variance, freedom in each.parts or ()]
@@ -123,7 +123,10 @@ def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
 
 
 def ratio_of(log: float) -> float:
-    """Return the ratio with this logarithm, limited to what a float can hold. (Damaged files may have any values.)"""
+    """Return the ratio that has this logarithm, limited to what a float can hold.
+
+    Damaged files may contain any value.
+    """
     return math.exp(min(max(log, -_LARGEST_LOG), _LARGEST_LOG))
 
 
@@ -174,7 +177,7 @@ class Difference:
         return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 
     def lower_bound(self, risk: float) -> float:
-        """Return a lower confidence bound of the difference of logarithms, at a confidence of 1 - risk."""
+        """Return a lower confidence bound for the difference of logarithms, at a confidence of 1 - risk."""
         return self.log - self.below - max(_LEAST_ERROR, self._distribution.reach(risk))
 
     def p_above(self, bound: float) -> float:
@@ -195,7 +198,7 @@ class Difference:
 
 
 def difference(one: LogMean, other: LogMean) -> Difference:
-    """Return how much better `one` is than `other`. The difference can't be tested if either variance is unknown."""
+    """Return how much better `one` is than `other`. If either variance is unknown, the difference can't be tested."""
     log, logs = one.mean - other.mean, (one.logs, other.logs)
     if one.parts is None or other.parts is None:
         return Difference(log, None, 0.0, logs=logs)
@@ -269,7 +272,7 @@ def decide(differences: Sequence[Difference], effect: float) -> tuple[Comparison
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the p-values with Holm's correction, in the same order as the input."""
+    """Apply Holm's correction. Return the corrected p-values in the order of the input."""
     corrected = [0.0] * len(p_values)
     highest = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -301,11 +304,11 @@ class Behind:
 
 
 Scores = Mapping[str, LogMean | None]
-"""The contenders' mean logarithms by name; None for a contender that has too few samples for a test."""
+"""Each contender's mean logarithm by its name, or None if the contender has too few samples for a test."""
 
 
 def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mapping[str, Behind]:
-    """Return the contenders that are significantly worse than the leader, and how far each is behind the leader.
+    """Return the contenders that are significantly worse than the leader, and how far behind each of them is.
 
     This is successive elimination: a contender is eliminated as soon as it is significantly worse than the leader, as
     in racing algorithms (Maron and Moore 1994, NIPS 6; Birattari et al. 2002, GECCO, with t-tests). `checkpoints` is
@@ -334,7 +337,7 @@ def eliminated(contenders: Scores, confidence: float, checkpoints: int) -> Mappi
 
 
 def leader_of(contenders: Scores) -> str | None:
-    """Return the name of the contender with the best mean; None if all contenders have too few samples."""
+    """Return the name of the contender with the best mean, or None if every contender has too few samples."""
     means = {name: score.mean for name, score in contenders.items() if score is not None}
     return max(means, key=means.__getitem__, default=None)
 
@@ -344,6 +347,6 @@ def risk_of_a_test(confidence: float, contenders: int, checkpoints: int) -> floa
 
     1 - confidence, divided by the number of pairs and by the number of checkpoints.
 
-    The leader forms a pair with each other contender.
+    The leader is paired with every other contender.
     """
     return (1 - confidence) / (max(1, contenders - 1) * checkpoints)

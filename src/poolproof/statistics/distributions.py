@@ -45,7 +45,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def t_half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of the interval of a mean with this standard error, by Student's t."""
+    """Return half the width of the interval, by Student's t, of a mean that has this standard error."""
     return quantile((1 + confidence) / 2, freedom) * error
 
 
@@ -102,7 +102,7 @@ def trigamma(x: float) -> float:
 
 
 def trigamma_inverse(value: float) -> float:
-    """Return the x > 0 at which ψ′(x) is `value`, by bisection. ψ′ falls from ∞ to 0."""
+    """Return the positive x at which ψ′(x) is `value`, found by bisection. ψ′ falls from ∞ to 0."""
     low, high = 1e-3, 1e6
     while high > low * (1 + 1e-9):
         middle = math.sqrt(low * high)

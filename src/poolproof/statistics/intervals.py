@@ -36,7 +36,7 @@ class Interval:
 
     @property
     def half_width(self) -> float | None:
-        """Return half the width of the interval; None without an interval."""
+        """Return half the width of the interval, or None if there is no interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
@@ -50,8 +50,8 @@ def error_of_mean(
 ) -> MeanError:
     """Return the distribution of the error of a mean of `count` samples with this relative sample variance.
 
-    `within` is the relative standard error of a single sample, if known: samples that agree by chance do not count as
-    more precise. `least` is the smallest possible relative standard error of the mean, from the resolution of the
+    `within` is the relative standard error of a single sample, if known: samples that agree by chance are not treated
+    as more precise. `least` is the smallest possible relative standard error of the mean, from the resolution of the
     measurement. A variance that significantly exceeds the prior (an F-test at 1 %) is used alone.
     """
     freedom = count - 1

@@ -38,7 +38,7 @@ class PercentileEstimate:
 def estimate(
     histograms: Sequence[Histogram], percent: float, confidence: float, bin_width: float
 ) -> PercentileEstimate | None:
-    """Return the percentile of all samples; None if there are no samples.
+    """Return the percentile of all samples, or None if there are no samples.
 
     The histograms must cover equal lengths of time. `bin_width` is the width of their bins as a share of the value. It
     limits the precision; 0 if the values are exact.
@@ -83,7 +83,7 @@ def percentile(histogram: Histogram, percent: float) -> float:
 
 
 def _sections(histograms: Sequence[Histogram], percent: float) -> list[Histogram] | None:
-    """Return as many equal sections as possible, each with enough samples; None if that would be fewer than five."""
+    """Return as many equal sections as possible, each with enough samples, or None if fewer than five are possible."""
     for count in range(min(MOST_SECTIONS, len(histograms)), LEAST_SECTIONS - 1, -1):
         sections = _split(histograms, count)
         if all(sum(section.values()) * (1 - percent / 100) >= LEAST_BEYOND for section in sections):

@@ -1,4 +1,4 @@
-"""The interval of a mean of repeated measurements, each of which has a standard error of its own.
+"""The interval of a mean of repeated measurements, each with a standard error of its own.
 
 The measurements may be added one by one until the interval is narrow enough.
 """
@@ -30,7 +30,7 @@ class PooledError:
 
 
 def pooled_error(errors: Iterable[tuple[float, float]]) -> PooledError | None:
-    """Return the pooled standard error; None if `errors` is empty.
+    """Return the pooled standard error, or None if `errors` is empty.
 
     `errors` contains pairs of an error and its degrees of freedom.
     """
@@ -72,7 +72,8 @@ def repeated_half_width(
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:
     """Return the smallest half width that any measurements with this resolution can have, as a share of the mean.
 
-    Their number is from `least_count` to `most_count`. The half width is smallest with the best possible prior.
+    The number of measurements is from `least_count` to `most_count`. The half width is smallest with the best possible
+    prior.
     """
     best = VariancePrior(resolution or LEAST_DEVIATION, LEAST_SCATTER)
     return min(

@@ -27,7 +27,7 @@ def bin_deviation(width: float) -> float:
 def widest_bin_deviation(widths: Iterable[float], default: float) -> float:
     """Return `bin_deviation` of the widest of these bins, but at least `LEAST_DEVIATION`.
 
-    A bin that is wider than its value counts like one that is as wide as its value. `default` is the width if there are
-    no bins.
+    A bin that is wider than its value is treated as if it were just as wide as its value. `default` is the width if
+    there are no bins.
     """
     return max(LEAST_DEVIATION, bin_deviation(min(max(widths, default=default), 1.0)))

@@ -39,10 +39,10 @@ _LEAST_WEIGHT = 1e-12
 _MOST_POINTS = 32
 
 Points = tuple[tuple[float, float], ...]
-"""A discrete distribution of a variance: pairs of a variance and its probability."""
+"""A discrete distribution of a variance, as pairs of a variance and its probability."""
 
 CERTAIN: Points = ((0.0, 1.0),)
-"""The distribution of a variance that is 0."""
+"""The distribution of a variance that is known to be 0."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class VariancePrior:
 
     @property
     def freedom(self) -> float:
-        """Return the degrees of freedom of a sample variance with the same scatter, but at most `MOST_FREEDOM`."""
+        """Return the degrees of freedom of a sample variance that scatters as much, but at most `MOST_FREEDOM`."""
         return min(MOST_FREEDOM, 2 * trigamma_inverse(self.scatter**2))
 
     def is_exceeded(self, variance: float, freedom: float) -> bool:
@@ -88,10 +88,10 @@ class VariancePrior:
 
 
 def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION) -> VariancePrior | None:
-    """Return the prior of groups with two or more samples; None if there are fewer than eight such groups.
+    """Return the prior that groups with two or more samples give, or None if there are fewer than eight such groups.
 
     Groups whose samples are all 0 are ignored, and so are samples that are not finite. Relative deviations below
-    `least` count as `least`, because samples in the same histogram bin look equal.
+    `least` are raised to `least`, because samples in the same histogram bin look equal.
     """
     finite = [[value for value in group if math.isfinite(value)] for group in groups]
     used = [group for group in finite if len(group) > 1 and math.fsum(group) > 0]
@@ -110,19 +110,19 @@ def fit_prior(groups: Iterable[Sequence[float]], least: float = LEAST_DEVIATION)
 
 
 def relative_variance(group: Sequence[float]) -> float:
-    """Return the sample variance divided by the square of the mean; 0 for a single value."""
+    """Return the sample variance divided by the square of the mean, or 0 for a single value."""
     mean = math.fsum(group) / len(group)
     return variance_of([value / mean for value in group])
 
 
 def variance_of(values: Sequence[float]) -> float:
-    """Return the sample variance; 0 for a single value."""
+    """Return the sample variance, or 0 for a single value."""
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values) / max(1, len(values) - 1)
 
 
 def has_interval(count: int, prior: VariancePrior | None) -> bool:
-    """True if this many values have an interval: two or more values, or one if the prior is sufficiently narrow."""
+    """True if `count` values are enough for an interval: at least two, or one if the prior is narrow enough."""
     return count > 1 or (prior is not None and prior.scatter <= _WIDEST_SCATTER)
 
 
@@ -175,7 +175,7 @@ class MeanError:
 
 
 def scaled(points: Points, factor: float, least: float = 0.0) -> Points:
-    """Return the distribution of a variance times `factor`, but at least `least`."""
+    """Return the distribution of the variance multiplied by `factor`, but never less than `least`."""
     return tuple((max(variance * factor, least), weight) for variance, weight in points)
 
 

@@ -123,7 +123,7 @@ def change(values: Sequence[float], tolerance: float, whole: int) -> SeriesChang
 
 
 def slope(values: Sequence[float]) -> float:
-    """Return the slope of the least-squares line, as the change per sample."""
+    """Return the slope of the least-squares line, that is, the change per sample."""
     count = len(values)
     middle = (count - 1) / 2
     return math.fsum((at - middle) * value for at, value in enumerate(values)) * 12 / (count * (count * count - 1))
@@ -209,7 +209,7 @@ def _first_counted(far: Sequence[int], start: int) -> int:
 
 @dataclass(frozen=True)
 class Modes:
-    """The two levels of a series, the share of samples at the lower level, and how often the level changes."""
+    """The two levels of a series, the share of samples at the lower one, and how often the level changes."""
 
     low: float
     high: float
@@ -218,7 +218,7 @@ class Modes:
 
 
 def modes(values: Sequence[float], tolerance: float) -> Modes | None:
-    """Return the two levels of a series if they are more than twice the tolerance apart; None if there is one level.
+    """Return the two levels of a series if they are more than twice the tolerance apart, or None if there is only one.
 
     One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. For a
     normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only four deviations or more
@@ -251,7 +251,7 @@ def _two_means(batches: Sequence[float]) -> tuple[float, float, float, float, fl
 
 
 def period(values: Sequence[float], tolerance: float) -> int | None:
-    """Return the period of a series in samples.
+    """Return a series' period in samples.
 
     None if there is no period, or if cutting a period short would move the mean by less than a third of the tolerance.
     The period is the lag of the autocorrelation's highest peak after its first trough. Periods matter because the mean
@@ -272,9 +272,9 @@ def period(values: Sequence[float], tolerance: float) -> int | None:
 
 
 def without_period(values: Sequence[float], samples: int) -> list[float]:
-    """Return the series, which must consist of whole periods, without its periodic component.
+    """Return the series without its periodic component.
 
-    The mean does not change.
+    The series must consist of whole periods. Its mean does not change.
     """
     mean = math.fsum(values) / len(values)
     count = len(values) // samples
@@ -287,7 +287,10 @@ def _correlation(centred: Sequence[float], lag: int, variance: float) -> float:
 
 
 def _recurs(centred: Sequence[float], lag: int, variance: float) -> bool:
-    """True if the series also repeats after two periods, or is too short to tell. Two bursts alone are not a period."""
+    """True if the series also repeats after two periods, or is too short to tell.
+
+    Two bursts alone do not make a period.
+    """
     if LEAST_PERIODS * lag > len(centred):
         return True
     return max(_correlation(centred, at, variance) for at in (2 * lag - 1, 2 * lag, 2 * lag + 1)) > _PEAK / 2

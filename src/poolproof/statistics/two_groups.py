@@ -1,4 +1,4 @@
-"""Values that form two groups, so that their mean describes neither."""
+"""Find out whether values form two groups, in which case their mean describes neither."""
 
 import math
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ _OVER_SWING = 3.0
 
 @dataclass(frozen=True)
 class ValueGroup:
-    """A group of values that agree: their geometric mean, in the unit of the values, and their number."""
+    """A group of values that agree: how many there are, and their geometric mean in the unit of the values."""
 
     mean: float
     count: int
 
 
 def groups_of(values: Sequence[float], swing: float = 0.0) -> tuple[ValueGroup, ...]:
-    """Divide the values into one or two groups, lower values first; empty if there are no values.
+    """Divide the values into one or two groups, lower values first. Return no group if there are no values.
 
     There are two groups only if the gap is at least a factor of 3 and, on a logarithmic scale, at least 4 times as wide
     as either group and at least 3 times `swing`, the relative standard deviation of the samples behind a single value.
@@ -41,7 +41,7 @@ def _split(ordered: Sequence[float], swing: float) -> int:
 
 
 def _group_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of the values, or their arithmetic mean if one of them is 0."""
+    """Return the geometric mean of the values, or the arithmetic mean if one of them is 0."""
     if min(values) <= 0:
         return math.fsum(values) / len(values)
     return math.exp(math.fsum(map(math.log, values)) / len(values))

@@ -26,7 +26,7 @@ from poolproof.stopping.model import AcrossTrials, StoppingRule, TrialMean
 def across(
     trials: Sequence[TrialMean], rule: StoppingRule, prior: VariancePrior | None = None, resolution: float = 0.0
 ) -> AcrossTrials:
-    """Return the mean over trials with its interval. `prior` comes from all cells of the campaign.
+    """Return the mean over trials and its interval. `prior` comes from all cells of the campaign.
 
     The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
     in bins. Raises a ValueError if there are no trials.
@@ -66,7 +66,7 @@ def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
 
 
 def _error_within(trials: Sequence[TrialMean], rule: StoppingRule) -> PooledError | None:
-    """Return the error within trials; None if no trial has an interval."""
+    """Return the error within trials, or None if no trial has an interval."""
     factor = 2 * t_half_width(1.0, TrialMean.freedom, rule.confidence)
     return pooled_error(
         (trial.error if trial.error is not None else (trial.high - trial.low) / factor, trial.freedom)

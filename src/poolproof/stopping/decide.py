@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, RateSeries, StoppingDecision,
 from poolproof.stopping.steady_window import LEAST_SAMPLES, estimate_window
 
 STEP = 1.25
-"""The ratio of the times of two consecutive checkpoints."""
+"""The time of a checkpoint, divided by the time of the checkpoint before it."""
 
 MOST_ROUNDS = 25
 _ROUNDS = 5
@@ -41,7 +41,7 @@ def checkpoints(rule: StoppingRule) -> Iterator[float]:
 
 
 def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
-    """Return the decision at the last checkpoint that the series has reached."""
+    """Return the decision at the latest checkpoint that the series has reached."""
     if rule.steady == "snia":
         return _if_reported(_snia_steady(series, rule), series, rule)
     checkpoint_s, next_s = _surrounding(rule, series.duration_s)
@@ -72,9 +72,9 @@ def decide(series: RateSeries, rule: StoppingRule) -> StoppingDecision:
 
 
 def _surrounding(rule: StoppingRule, elapsed_s: float) -> tuple[float | None, float | None]:
-    """Return the last checkpoint at or before this time and the first one after it.
+    """Return the last checkpoint up to this time and the first one after it.
 
-    Either is None if it does not exist.
+    Either is None if there is no such checkpoint.
     """
     last = None
     for at_s in checkpoints(rule):

@@ -29,7 +29,7 @@ class RateSeries:
 
     @property
     def duration_s(self) -> float:
-        """Return the length of the series in seconds."""
+        """Return how many seconds the series covers."""
         return self.interval_s * len(self.values)
 
 
@@ -85,7 +85,7 @@ class StoppingRule:
 
 @dataclass(frozen=True)
 class NotConverged:
-    """A reason why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
+    """Why a trial or a cell has not converged: a name (`drift`, `noise`, …) and a sentence with the values."""
 
     name: str
     sentence: str

@@ -22,7 +22,7 @@ from poolproof.stopping.model import NotConverged, StoppingRule
 
 LEAST_SAMPLES = 12
 LEAST_EFFECTIVE = 12
-"""The minimum number of independent samples, bursts or changes of speed for an interval."""
+"""An interval needs at least this many independent samples, bursts or changes of speed."""
 
 _MOST_SAMPLES = 2000
 _MOST_WARM_UP = 1 / 3
@@ -124,7 +124,9 @@ def estimate_window(
 def _window(
     values: Sequence[float], start: int, interval_s: float, rule: StoppingRule
 ) -> tuple[_SteadySamples, NotConverged | None]:
-    """Return the samples from `start` on, and the reason `periodic` if they contain fewer than 3 whole periods.
+    """Return the samples from `start` on.
+
+    If they contain fewer than 3 whole periods, also return the reason `periodic`.
 
     Periodic samples are always cut to whole periods, so that their mean does not depend on where the window ends. The
     reason is None if the samples are not periodic or contain enough periods.
@@ -146,7 +148,7 @@ def _window(
 def _unsteady(window: _SteadySamples, interval_s: float, rule: StoppingRule) -> tuple[NotConverged | None, float]:
     """Return why the window is not stationary, and how many bursts or speed changes its mean contains.
 
-    The reason is None if the window is stationary, and the number is ∞ if there are no bursts or speed changes. A step,
+    The reason is None if the window is stationary. The number is ∞ if there are no bursts or speed changes. A step,
     bursts and two speeds look alike, so only the first one found is reported.
     """
     until = rule.until

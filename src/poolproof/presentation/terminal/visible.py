@@ -71,7 +71,7 @@ def filtered_output() -> Iterator[None]:
 
 
 def unfiltered(stream: IO[str]) -> IO[str]:
-    """Return the stream behind the filter, for text whose parts were filtered before colours were added."""
+    """Return the stream behind the filter. It is for text whose parts were filtered before colours were added."""
     found: IO[str] = getattr(stream, "unfiltered", stream)
     return found
 

@@ -14,7 +14,7 @@ from poolproof.statistics.two_groups import ValueGroup
 from poolproof.verdicts import Verdict
 
 MARKS: dict[Verdict, str] = {"sound": "✓", "unproven": "?", "suspect": "!", "refuted": "✗", "failed": "–"}
-"""A mark for each verdict, readable without colour."""
+"""Each verdict's mark, which can be told from the others without colour."""
 
 STYLES: dict[Verdict, str] = {
     "sound": "green",
@@ -29,7 +29,7 @@ _SHOWN_AS_RATIO = 2.0
 
 
 def which_is_better(metric: MetricId) -> str:
-    """Return `lower is better` for metrics such as latencies; otherwise empty."""
+    """Return `lower is better` for metrics such as latencies, otherwise an empty text."""
     return "lower is better" if metric in LOWER_IS_BETTER else ""
 
 
@@ -39,18 +39,18 @@ def value_text(value: float, metric: MetricId) -> str:
 
 
 def emulated_mark(cell: Cell) -> str:
-    """Return `*` for a cell on emulated disks, to mark its result; otherwise empty."""
+    """Return `*`, which marks the result of a cell on emulated disks, or an empty text for any other cell."""
     return "*" if cell.emulated else ""
 
 
 def emulated_legend(cells: Iterable[Cell]) -> str:
-    """Return the explanation of `emulated_mark`; empty if no cell has the mark."""
+    """Return the explanation of `emulated_mark`, or an empty text if no cell has the mark."""
     models = sorted({model for cell in cells for model in cell.emulated})
     return f"* {emulation_note(models)}" if models else ""
 
 
 def trial_text(trial: Trial) -> str:
-    """Return a trial's result as text; `no result` if it has none.
+    """Return a trial's result as text, or `no result` if the trial has none.
 
     The text says if a percentile has too few events, and if the result did not converge.
     """
@@ -65,7 +65,7 @@ def trial_text(trial: Trial) -> str:
 
 
 def half_width_text(interval: Interval) -> str:
-    """Return the half-width of the interval as a share of the mean, such as `1.5%`; empty without an interval."""
+    """Return the half-width of the interval as a share of the mean, such as `1.5%`. Empty if there is no interval."""
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
 
@@ -103,7 +103,7 @@ def speed_text(speed: Interval) -> str:
 
 
 def range_text(speed: Interval) -> str:
-    """Format the range of a speed: `−2% … +8%`, or `3.1× slower … 2.6× slower`; empty without an interval."""
+    """Format the range of a speed: `−2% … +8%`, or `3.1× slower … 2.6× slower`. Empty if there is no interval."""
     if speed.low is None or speed.high is None:
         return ""
     low, high = (speed_text(Interval(bound)) if bound > 0 else "no rate" for bound in (speed.low, speed.high))
