@@ -8,9 +8,9 @@ A margin is what another program prints before each line: a timestamp, a contain
 Successive lines with the same kind of margin form a block. Margins are removed from a block only if one of its lines is
 fio output.
 
-fio's output and commands may be wrapped at the width of a window. Two lines are joined if the first is an incomplete
-line of fio output and both together are complete. The end of a command cannot be recognized, so a command is joined if
-it is wrapped at the same width as the output.
+fio's output and commands may have been wrapped at the width of a window. Two lines are joined if the first is an
+incomplete line of fio output and both together are complete. The end of a command cannot be recognized, so a command is
+joined if it is wrapped at the same width as the output.
 """
 
 import html
@@ -83,8 +83,8 @@ _ESCAPED = re.compile(r': IOPS=|: io=|;fio-\d|\\"fio version\\"')
 def plain_lines(text: str) -> tuple[Line, ...]:
     """Return the plain lines in order, each with its line number (1-based).
 
-    If the text ends without a newline in fio's version, `samples=…` or `iodepth=…`, the value is removed, because
-    digits may be missing.
+    If the text ends with fio's version, `samples=…` or `iodepth=…` and no newline, the value is removed, because it may
+    have lost digits.
     """
     bare = _without_list_marks(_without_marks(_decoded(text)))
     found = [line for block in _margin_blocks(bare) for line in _remove_margin(block)]
@@ -98,7 +98,8 @@ def plain_lines(text: str) -> tuple[Line, ...]:
 def _decoded(text: str) -> str:
     """Decode quoted-printable mail if it contains fio output in which `=3D` is an equals sign.
 
-    Continued lines are joined. An empty line takes the place of each joined line, so that line numbers do not change.
+    Continued lines are joined. Each line that was joined to another leaves an empty line behind, so that line numbers
+    do not change.
     """
     if not _QUOTED_PRINTABLE.search(text):
         return text
@@ -137,7 +138,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines, with the strings of a JSON list unquoted if the list contains fio output.
+    """Return the lines. If a JSON list of strings contains fio output, its strings are unquoted.
 
     Ansible prints the output of a command as such a list, with one string per line.
     """
@@ -196,7 +197,7 @@ def _margin_blocks(lines: Sequence[Line]) -> Iterator[list[_Marked]]:
 
 
 def _margin(line: str) -> re.Match[str] | None:
-    """Return the margin of a line. The first test only saves time: it rules out most lines of prose."""
+    """Return a line's margin. The first test only saves time, by ruling out most lines of prose."""
     is_word = line.lstrip()[:1].isalpha()
     if is_word and not (":" in line or "|" in line or ">" in line or "std" in line or "/" in line):
         return None

@@ -1,4 +1,4 @@
-"""Sizes, times and block sizes as fio reads them, which often differs from what people expect.
+"""Sizes, times and block sizes the way fio reads them, which is often not what people expect.
 
 fio reads the leading digits and then the suffix after them. With the default `kb_base=1024`, `4k`, `4kb` and `4kx` are
 4096 bytes, but `4KiB` is 4000 bytes. `1.5g` is one byte, and a runtime of `1min` is one microsecond. Tested with `fio
@@ -8,7 +8,7 @@ parse.c.
 A value that starts with a parenthesis is an arithmetic expression, such as `(4k*2)` or `(1g/(3+1))k` (HOWTO "parameter
 types", fio's exp/expression-parse.y). Some builds of fio do not support expressions.
 
-Functions that parse a text raise ValueError if fio would refuse the text, unless their docstrings say otherwise.
+Unless their docstrings say otherwise, functions that parse a text raise ValueError if fio would refuse it.
 """
 
 import operator
@@ -65,7 +65,7 @@ DEFAULT_BLOCK = SizeRange(4096, 4096)
 
 
 def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
-    """Return the result of `parse` for the text; None if `parse` raises ValueError."""
+    """Return what `parse` makes of the text, or None if it raises ValueError."""
     try:
         return parse(text)
     except ValueError:
@@ -74,7 +74,7 @@ def attempt(parse: Callable[[str], Value], text: str) -> Value | None:
 
 @_cached
 def parse_bytes(text: str, kb_base: int = 1024) -> int:
-    """Parse a number of bytes. Raises ValueError for percentages, numbers of zones and negative numbers too."""
+    """Parse a number of bytes. Percentages, numbers of zones and negative numbers raise ValueError too."""
     if parse_percent(text) is not None:
         raise ValueError(f"{text!r} is a percentage, not a number of bytes")
     if text.rstrip(",").endswith("z"):
@@ -84,7 +84,7 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
 
 @_cached
 def parse_percent(text: str) -> int | None:
-    """Return the number in a percentage: 20 for `20%`. None if the text is not a percentage.
+    """Return the number in a percentage, such as 20 for `20%`. Return None if the text is not a percentage.
 
     fio reads only whole percentages.
     """
@@ -170,7 +170,7 @@ def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> Bl
 
 
 def evaluate(text: str, factor: Callable[[str], int]) -> float:
-    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix (may be empty)."""
+    """Evaluate an arithmetic expression. `factor` returns the multiplier for a lower-case suffix, even an empty one."""
     if len(text) > _LONGEST_EXPRESSION or text.count("(") > _MOST_NESTED or text.count("-") > _MOST_NESTED:
         raise ValueError("the expression is too long or too deeply nested")
     expression = _Arithmetic(text, factor)
@@ -234,7 +234,7 @@ class _Arithmetic:
 
 
 def _by_direction(text: str, parse: Callable[[str], SizeRange | None]) -> BlockSizes:
-    """Parse one value for all directions (`4k`, `4k,`), two (reads, others) or three (reads, writes, trims)."""
+    """Parse one value for all directions (`4k`, `4k,`), two values (reads, others) or three (reads, writes, trims)."""
     spans = [parse(part) if part.strip() else None for part in text.split(",")]
     if len(spans) == 1 or (len(spans) == 2 and spans[1] is None):
         return BlockSizes(spans[0], spans[0], spans[0])
@@ -251,7 +251,7 @@ def _leading_integer(text: str) -> int:
 
 
 def _suffix(text: str) -> str:
-    """Return the text after the digits in lower case; empty unless that text starts with a letter or `%`."""
+    """Return the suffix after the digits in lower case. It is empty unless it starts with a letter or `%`."""
     match = _SUFFIX.match(text.lower())
     return match[1] if match else ""
 

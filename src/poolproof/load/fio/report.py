@@ -42,8 +42,8 @@ _LINE = re.compile(r'^(\d++):(?:(\{)|(\})| *"(\w+)" : (\{|[\d.]+).*)$')
 class FioReport:
     """The `LiveReport` of fio: a file to which fio appends its reports while it is running.
 
-    `begun_at_s` is when fio started, on the clock of the counters. `clock_ahead_s` is how many seconds the wall clock
-    was ahead of that clock when fio started. If the wall clock is set while fio runs, the
+    `begun_at_s` is when fio started, on the clock of the counters. `clock_ahead_s` is how far the wall clock was ahead
+    of that clock when fio started, in seconds. If the wall clock is set while fio runs, the
     times of later reports are corrected with the help of fio's runtime, which comes from a clock that cannot be set. A
     step of less than 5 s is not noticed, because reports can be that late.
     """
@@ -75,7 +75,7 @@ class FioReport:
         self._add(_statuses(found.stdout.splitlines(), offset))
 
     def _add(self, statuses: Iterable[Status]) -> None:
-        """Add statuses, dated by the clock that dates the counters."""
+        """Add statuses, timestamped by the clock that timestamps the counters."""
         for status in statuses:
             at_s = status.at_s - self.clock_ahead_s + self._correction_s
             if self.statuses:
@@ -138,7 +138,7 @@ def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
 
 
 def _add_job(totals: dict[str, float], of_job: Mapping[str, float]) -> None:
-    """Add the values of a job to the totals, ignoring the total of its directions (unified_rw_reporting=both)."""
+    """Add a job's values to the totals, except for its total of all directions (unified_rw_reporting=both)."""
     is_parted = any(of_job.get(f"{way} io_bytes") for way in ("read", "write", "trim"))
     for key, value in of_job.items():
         if not (is_parted and key.startswith("mixed ")):

@@ -40,8 +40,8 @@ _LONGEST_COMMAND = 20_000
 class SourceCommand:
     """A command or job file that may have produced a result: its jobs, and where it is in the text.
 
-    `origin` says what was found. The jobs of a `header` only have a direction, block size, engine and depth. The jobs
-    of `printed options` do not have switches without a value, which fio omits.
+    `origin` says what was found. Jobs found in a `header` only have a direction, block size, engine and depth. Jobs
+    found as `printed options` lack switches without a value, which fio does not print.
     """
 
     jobs: Jobs
@@ -92,7 +92,7 @@ def _commands(numbered: Sequence[Line]) -> Iterator[Command]:
 
 
 def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
-    """Yield the lines; each list of fio's arguments is replaced with one command, at the line of its first word."""
+    """Yield the lines, replacing each list of fio arguments with one command on the line of the list's first word."""
     at = 0
     while at < len(numbered):
         number, line = numbered[at]
@@ -110,8 +110,8 @@ def _without_lists(numbered: Sequence[Line]) -> Iterator[Line]:
 
 
 def _items(numbered: Sequence[Line], at: int) -> tuple[list[str], int]:
-    """Return the words of the list that starts at `at` and has one argument per line, and the index of the line after
-    it. Returns no words if the list has no `--rw=`, or starts with neither `fio` nor an option.
+    """Read the list that starts at `at` and has one argument per line. Return its words and the index of the next line.
+    Returns no words if the list has no `--rw=`, or starts with neither `fio` nor an option.
     """
     words: list[str] = []
     end = at
@@ -150,7 +150,7 @@ def _job_files(numbered: Sequence[Line]) -> Iterator[SourceCommand]:
 
 
 def _end_of_sections(numbered: Sequence[Line], first: int) -> tuple[int, bool]:
-    """Return where the sections that start at `first` end, and whether these sections are a fio job file."""
+    """Return the end of the sections that start at `first`, and True if these sections are a fio job file."""
     end = first + 1
     if not _SECTION.match(numbered[first][1]):
         return end, False

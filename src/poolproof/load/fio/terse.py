@@ -2,7 +2,7 @@
 
 Sizes are in KiB, rates in KiB/s, and latencies in microseconds, some of them with decimals. From version 3 on, the
 second field is fio's version (`fio-3.33`). Versions 4 and 5 have trims, and version 5 has the numbers of bandwidth and
-IOPS samples. In version 2, only some releases of fio print trims, so directions are recognized from the format of their
+IOPS samples. In version 2, only some fio releases print trims, so directions are recognized by the format of their
 fields. `unified_rw_reporting=both` adds the total of all directions after the separate directions. Sources: HOWTO
 "Terse output"; `show_thread_status_terse_all` in fio's stat.c; captured output of fio 3.33.
 """
@@ -28,7 +28,7 @@ _AROUND = " \t\r\n`'\""  # code marks and quotes of a post
 
 
 def read_terse_line(line: str) -> Outcome | None:
-    """Parse a terse line; None if the line's fields do not fit the line's version."""
+    """Parse a terse line, or return None if its fields do not fit its version."""
     bare = line.strip(_AROUND)
     fields = bare.split(";")
     if not _START.match(bare) or len(fields) < _SHORT or any(map(_TOO_LONG.match, fields[4:])):
@@ -99,7 +99,7 @@ def _direction(fields: Sequence[str]) -> Direction | None:
 
 
 def _latency(fields: Sequence[str], percentiles: Sequence[str] = ()) -> Latency | None:
-    """Parse minimum, maximum, mean and deviation. Return None for zeros: the latency was not measured."""
+    """Parse minimum, maximum, mean and deviation. Return None for zeros, which mean that nothing was measured."""
     _, high, mean, _ = (_real(field, _US) for field in fields)
     if not high and not mean:
         return None
@@ -124,7 +124,7 @@ def _disks(fields: Sequence[str], at: int) -> tuple[DiskUtilization, ...]:
 
 
 def _real(field: str, factor: float = 1.0) -> float | None:
-    """Parse a number; None for `-nan`, which fio prints as the deviation if there are no samples."""
+    """Parse a number, or return None for `-nan`, which fio prints as the deviation if there are no samples."""
     value = float(field) * factor
     return value if abs(value) < _LARGEST else None
 

@@ -2,7 +2,7 @@
 
 A run consists of a header line for each job, fio's version (`fio-3.x`), a block for each job, and the totals of the
 groups and the disks. Any of these may be missing. `text_lines.py` parses single lines, and this module collects them
-into jobs and runs. A value that the current job already has starts a new job. A line that cannot be at its position in
+into jobs and runs. A value that the current job already has starts a new job. A line that cannot come at this point in
 a run starts a new run.
 """
 
@@ -33,8 +33,8 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 class TextResult:
     """A result, with its first and last line number (1-based).
 
-    `headers` are the jobs that fio listed before it started them. `pids` are the process ids in the job blocks.
-    `part_lines` are the first lines of the result's parts, in the order of the parts.
+    `headers` contains the jobs that fio listed before it started them, `pids` the process ids in the job blocks, and
+    `part_lines` the first line of each part, in order.
     """
 
     result: Outcome
@@ -50,8 +50,8 @@ class _PrintedJob:
     """A job whose lines are being read.
 
     Latency lines belong to the direction `latest`, which is `_NO_DIRECTION` above the first direction. `kilo` (1000 or
-    1024) is the base of units without an `i`. `head` is the kind of the percentiles that follow, and their unit in
-    nanoseconds.
+    1024) is the base of units without an `i`. `head` says which latency the percentiles that follow belong to, and
+    their unit in nanoseconds.
     """
 
     part: PartOutcome
@@ -68,7 +68,7 @@ class _PrintedJob:
         return bool(self.directions or self.part.sync)
 
     def latency(self, kind: str) -> Latency | None:
-        """Return slat, clat or lat of the latest direction, or the sync latency; None if it has not been read yet."""
+        """Return the latest direction's slat, clat or lat, or the sync latency, or None if it has not been read yet."""
         if kind == "sync":
             return self.part.sync
         found: Latency | None = getattr(self.directions.get(self.latest, Direction()), kind)
@@ -142,7 +142,7 @@ def find_runs(numbered: Iterable[Line]) -> tuple[TextResult, ...]:
 
 
 class _TextParser:
-    """Collects lines into runs. `_foreign` counts the lines of other programs since the last line of fio."""
+    """Collects lines into runs. `_foreign` counts the lines from other programs since the last line from fio."""
 
     def __init__(self) -> None:
         self.found: list[TextResult] = []
@@ -162,9 +162,9 @@ class _TextParser:
             self._foreign += 1
 
     def _reads(self, line: str) -> bool:
-        """Add the line to the run.
+        """Add the line to the current run.
 
-        Return False if fio did not print it: every line of fio contains `=`, `:` or `fio`.
+        Return False if fio did not print it: each of fio's lines contains `=`, `:` or `fio`.
         """
         if not ("=" in line or ":" in line or "fio" in line):
             if self._run.jobs:
@@ -221,7 +221,7 @@ class _TextParser:
         return is_merged or not before[-1].part.name or (bool(announced) and part.name not in announced)
 
     def _is_later(self, part: PartOutcome, printed: datetime | None) -> bool:
-        """True if the current run has a job of the same name and group that fio printed more than a minute earlier.
+        """True if the current run has a job with this name and group that fio printed more than a minute earlier.
 
         fio prints all jobs of a run when the last of them ends, so clones have the same time.
         """
@@ -343,7 +343,7 @@ def _has_moved(values: Direction) -> bool:
 
 
 def _printed_at(line: str) -> datetime | None:
-    """Return when fio printed the first line of a job's block; None if the line does not show it."""
+    """Return the time at which fio printed the first line of a job's block, or None if the line does not show it."""
     match = _PRINTED.search(line)
     if match is None or match["month"] not in _MONTHS:
         return None

@@ -170,7 +170,7 @@ def rate(line: str) -> RateLine | None:
 
 
 def _cut_off_rate(line: str) -> RateLine | None:
-    """Parse a rate line of fio 3 that was cut off; None if the cut is within the IOPS, which may be missing digits."""
+    """Parse a rate line of fio 3 that was cut off. Return None if the cut may have removed digits of the IOPS."""
     match = _CUT_RATE.match(line)
     if match is None or not (match["bw"] or line[match.end("iops") :].lstrip().startswith(",")):
         return None
@@ -194,7 +194,7 @@ def percentile_head(line: str) -> tuple[str, float] | None:
 
 
 def percentiles(line: str) -> dict[float, float]:
-    """Return values by percentage, in the unit of the percentiles' header line; empty if the line has none."""
+    """Return the value at each percentage, in the unit that the header line gives. Empty if the line has none."""
     if not line.lstrip().startswith("|"):
         return {}
     found = ((float(percent), float(value)) for percent, value in _PERCENTILES.findall(line))
@@ -233,7 +233,7 @@ def sampled_iops(line: str) -> Direction | None:
 
 
 def _four(match: re.Match[str], factor: float) -> tuple[float, float, float, float] | None:
-    """Return minimum, maximum, mean and deviation times `factor`; None if one of them is not a number."""
+    """Return minimum, maximum, mean and deviation, multiplied by `factor`, or None if one of them is not a number."""
     try:
         low, high, mean, deviation = (number(match[name]) * factor for name in ("min", "max", "avg", "stdev"))
     except ValueError:
@@ -320,7 +320,7 @@ def disk(line: str) -> DiskUtilization | None:
 
 
 def has_components(line: str) -> bool:
-    """True if the statistics of a disk include those of the disks below it, whose lines follow."""
+    """True if a disk's statistics include those of the disks below it, which are on the lines that follow."""
     return "aggrios=" in line
 
 
@@ -342,12 +342,12 @@ def version(line: str) -> str | None:
 
 
 def without_cut_number(line: str) -> str:
-    """Remove fio's version or the value of `samples=` or `iodepth=` at the end of a text, as digits may be missing."""
+    """Remove fio's version or a value of `samples=` or `iodepth=` at the end of a text: it may have lost digits."""
     return _AT_THE_CUT.sub("", line)
 
 
 def is_filler(line: str) -> bool:
-    """True for ellipses and similar lines, and for lines of fio from which no value is read."""
+    """True for ellipses and similar lines, and for fio's lines from which we read no value."""
     return _FILLER.match(line) is not None
 
 
@@ -391,7 +391,7 @@ def _in_bytes(text: str) -> str:
 
 
 def _header_sizes(text: str) -> str:
-    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value of `bs=` in bytes; empty if the sizes vary."""
+    """Convert `(R) 4096B-4096B, …` or `4K-4K/…` to a value for `bs=` in bytes. Empty if the sizes vary."""
     ranges = re.findall(r"([\d.]+\s?[kKMG]?i?B?)-([\d.]+\s?[kKMG]?i?B?)", text)
     spans = [[round(amount(f"{size.removesuffix('B')}B", 1024)) for size in pair] for pair in ranges]  # fio 2 has no B
     if any(low != high for low, high in spans):
