@@ -25,7 +25,7 @@ class Status:
     `at_s` is the time of the report in seconds since 1970, and `ran_s` is the runtime of the longest part. `latency_ns`
     is the sum of all completion latencies. `syncs` is the number of fsync and fdatasync calls, and `sync_ns` is their
     total latency. If the generator does not separate directions, all I/O counts as reads. `start` and `end` are the
-    byte offsets of the complete report in the generator's output.
+    byte offsets at which the complete report begins and ends in the generator's output.
     """
 
     at_s: float
@@ -53,9 +53,9 @@ class Status:
 class LiveReport(Protocol):
     """The report of a running generator. Its methods raise CommandError if the host does not answer.
 
-    The caller sets `begun_at_s` to the time at which the generator starts, by the clock that dates the counters, and
-    `clock_ahead_s` to the seconds by which the host's time of day is then ahead of that clock. `statuses` contains the
-    statuses that have been read so far. The list stays empty if the generator only reports at the end of a run.
+    When the generator starts, the caller sets `begun_at_s` to the time on the clock that timestamps the counters, and
+    `clock_ahead_s` to the number of seconds by which the host's wall clock is ahead of that clock. `statuses` contains
+    the statuses read so far. It stays empty if the generator only reports at the end of a run.
     """
 
     begun_at_s: float
@@ -76,7 +76,7 @@ class LiveReport(Protocol):
 
 
 class LoadGenerator(Protocol):
-    """Turns a workload into a load, runs the load, and turns the program's output into an outcome.
+    """Turns a workload into a load, runs it, and turns the program's output into an outcome.
 
     Each layout has a `scratch` directory on the host, to which the generator writes its files. The generator's command
     line contains the path of this directory, so that `poolproof clean` can find a generator that a crash left running.
@@ -86,8 +86,8 @@ class LoadGenerator(Protocol):
     the load as the generator read it (`load_file`) and the last complete report (`report_file`). An audit recognizes
     the generator by these two file names, so no two generators may use the same pair.
 
-    `bin_width` is the width of a bin of the generator's latency histograms, as a share of the bin's latency; 0 if its
-    latencies are exact. It limits how precisely a percentile is known.
+    `bin_width` is the width of a bin in the generator's latency histograms, as a fraction of the bin's latency, or 0 if
+    its latencies are exact. The width limits how precisely a percentile is known.
     """
 
     name: str
@@ -107,7 +107,7 @@ class LoadGenerator(Protocol):
         """Start fetching what `prepare` needs from the host, in the background. May do nothing."""
 
     def prepare(self, workload: Workload, longest_s: float, host: Host) -> Load:
-        """Return the load for a workload, not yet placed in a directory or on a device.
+        """Return the load for a workload, before it is placed in a directory or on a device.
 
         `longest_s` becomes the runtime of time-based parts that do not set one. Raises CampaignError if the host's
         generator does not know an option, or if poolproof does not allow an option or its value. Raises FioError if the
@@ -127,13 +127,13 @@ class LoadGenerator(Protocol):
         """True if the workload sets a runtime."""
 
     def danger(self, part: LoadPart) -> str:
-        """Return the option that could make a read-only part change files; empty if there is none."""
+        """Return the option that could make a read-only part change files, or an empty string."""
 
     def text(self, load: Load) -> str:
-        """Return the load as readable text, which is saved as `load_file`."""
+        """Return the load as readable text, to be saved as `load_file`."""
 
     def read_back(self, text: str) -> Load:
-        """Parse a saved `load_file`, so that its run can be audited again."""
+        """Parse a saved `load_file`, so that the run it came from can be audited again."""
 
     def in_directory(self, load: Load, directory: str) -> Load:
         """Return the load with its files in `directory`, a path on the host."""
@@ -166,7 +166,7 @@ class LoadGenerator(Protocol):
         """
 
     def cleanup_step(self, scratch: str) -> Step:
-        """Return the journal step whose undo ends a generator that a crash left running."""
+        """Return the journal step whose undo stops a generator that a crash left running."""
 
     def run(
         self,
@@ -192,17 +192,17 @@ class LoadGenerator(Protocol):
         """Kill the running program. Return the kernel functions in which its threads were waiting."""
 
     def run_delays(self, host: Host, scratch: str) -> str:
-        """Return how long each I/O thread of the running program has run and has waited for a processor.
+        """Return how long each of the running program's I/O threads has run and has waited for a CPU.
 
-        There is a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and the file's
-        text. Empty if the program has ended or if this is unknown.
+        The text has a line for each thread: the path of its file /proc/PID/task/TID/schedstat, a colon, and the file's
+        text. It is empty if the program has ended or if the times are unknown.
         """
 
     def live_report(self, host: Host, scratch: str) -> LiveReport:
         """Return the report of the run that is about to start."""
 
     def whole_report(self, host: Host, scratch: str) -> str:
-        """Return everything that the finished program wrote to its report; empty if there is no report."""
+        """Return everything that the finished program wrote to its report, or an empty string if there is no report."""
 
     def outcomes(self, text: str) -> tuple[Outcome, ...]:
         """Return the outcomes of all complete reports, in the order of the text."""
@@ -220,7 +220,7 @@ def all_generators() -> dict[str, LoadGenerator]:
 
 
 def generator_for(workload: Workload) -> LoadGenerator:
-    """Return the generator that a workload selects; fio by default.
+    """Return the generator that a workload selects, which is fio by default.
 
     Raises CampaignError if there is no generator with the selected name, or if the workload's jobs select different
     generators.
@@ -236,7 +236,7 @@ def generator_for(workload: Workload) -> LoadGenerator:
 
 
 def generator_in(options: Mapping[str, str]) -> LoadGenerator:
-    """Return the generator that a workload's options select; fio if the options name no known generator."""
+    """Return the generator that a workload's options select, or fio if they name no known generator."""
     known = all_generators()
     return known.get(options.get(GENERATOR_OPTION, ""), known[DEFAULT_GENERATOR])
 
@@ -252,9 +252,9 @@ def generator_of(load: Load) -> LoadGenerator:
 
 
 def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
-    """Return the generator whose load and report files are in a trial's directory; None if there are no such files.
+    """Return the generator whose load and report files are in a trial's directory, or None if there are no such files.
 
-    `has_file` returns True for the name of a regular file in that directory.
+    `has_file` returns True if the directory contains a regular file with the given name.
     """
     for generator in all_generators().values():
         if has_file(generator.load_file) and has_file(generator.report_file):
@@ -263,5 +263,5 @@ def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """Return the versions of load generators that are among the program versions recorded by a run."""
+    """From the program versions that a run recorded, return those of load generators."""
     return [versions[name] for name in all_generators() if name in versions]

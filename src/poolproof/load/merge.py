@@ -1,9 +1,9 @@
 """Merge the outcomes of clones and parts that ran at the same time, and of groups that ran one after the other.
 
-Percentiles cannot be averaged. A merged percentile is read from the merged histogram, and is unknown without one. The
-rate of parts that ran at the same time is their total bytes divided by the longest runtime (`show_run_stats` in fio's
-stat.c). The rate of successive groups is their total bytes divided by the sum of their runtimes. A histogram maps
-latencies in nanoseconds to the number of I/Os.
+Percentiles cannot be averaged. A merged percentile is read from the merged histogram. Without a histogram, it is
+unknown. The rate of parts that ran at the same time is their total bytes divided by the longest runtime
+(`show_run_stats` in fio's stat.c). The rate of successive groups is their total bytes divided by the sum of their
+runtimes. A histogram maps latencies in nanoseconds to the number of I/Os.
 """
 
 import itertools
@@ -28,7 +28,7 @@ DEFAULT_PERCENTILES = (
 
 
 def percentiles_of(bins: Mapping[int, int], percents: Iterable[float]) -> dict[float, float]:
-    """Return percentiles as fio does: each is the first bin at which the cumulative count reaches the percentage."""
+    """Compute percentiles as fio does: each is the first bin at which the cumulative count reaches the percentage."""
     total = sum(bins.values())
     found: dict[float, float] = {}
     if not total:
@@ -53,7 +53,7 @@ def add_bins(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """Return a percentile in nanoseconds, from the histogram or else as reported; None if neither is available."""
+    """Return a percentile in nanoseconds, from the histogram or else as reported, or None if neither is available."""
     if latency.bins_ns:
         return percentiles_of(latency.bins_ns, [percent])[percent]
     reported = latency.percentiles_ns.items()
@@ -61,7 +61,7 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
-    """Merge several latency distributions. Empty distributions are ignored; None if all are empty.
+    """Merge several latency distributions. Empty ones are ignored. Return None if all are empty.
 
     The result has every percentile that occurs in an input, or fio's default percentiles if none occurs. Percentiles
     are read from the merged histogram, so the result has none if an input has no histogram. Any other value is None if
@@ -81,7 +81,7 @@ def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
-    """Merge one direction of clones that ran at the same time; None if no clone did I/O in this direction.
+    """Merge one direction of clones that ran at the same time, or return None if no clone did I/O in this direction.
 
     `runtime_ms` is the longest runtime. As in fio, a rate is the total number of bytes or I/Os divided by this runtime.
     If the total or the runtime is unknown, the clones' rates are added instead. The rate samples of different clones
@@ -134,7 +134,7 @@ def merge_outcome(result: Outcome) -> PartOutcome:
 
 
 def direction_of(result: Outcome, name: str) -> Direction | None:
-    """Return the I/O of the entire run in one direction; None if the run had no I/O in this direction."""
+    """Return the I/O of the entire run in one direction, or None if the run had no I/O in this direction."""
     groups = [each for each in group_directions(result, name) if each is not None]
     merged = merge_direction(groups)
     if merged is None or len(groups) == 1 or groups_ran_at_once(result):
@@ -144,7 +144,7 @@ def direction_of(result: Outcome, name: str) -> Direction | None:
 
 
 def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
-    """Return the IOPS and the bytes per second of reads and writes together, if these did not run at the same time.
+    """Return the IOPS and bytes per second of reads and writes together, if they did not run at the same time.
 
     The total is divided by the time during which anything ran. None if the rates of the directions can be added up.
     """
@@ -175,7 +175,7 @@ def _longest_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int:
 
 
 def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
-    """Return the ms during which at least one job of a group ran; None if all started together or if unknown."""
+    """Return the ms during which at least one job of a group ran, or None if all started together or if unknown."""
     spans: list[tuple[int, int]] = []
     for job in jobs:
         if runtime_ms := _longest_ms([job], ways):
@@ -193,7 +193,7 @@ def _apart_ms(jobs: Sequence[PartOutcome], ways: Sequence[str]) -> int | None:
 
 
 def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | None:
-    """Return the direction with rates computed over another runtime; unchanged if `runtime_ms` is None."""
+    """Recompute the direction's rates over another runtime. If `runtime_ms` is None, return the direction unchanged."""
     if direction is None or runtime_ms is None:
         return direction
     return replace(
@@ -206,7 +206,7 @@ def _over(direction: Direction | None, runtime_ms: int | None) -> Direction | No
 
 
 def group_directions(result: Outcome, name: str) -> tuple[Direction | None, ...]:
-    """Return each group's I/O in one direction, with the totals that fio printed; None for a group without such I/O.
+    """Return each group's I/O in one direction, with the totals that fio printed, or None for a group without such I/O.
 
     If the jobs of a group started at different times (startdelay, ramp_time), the rates are over the time in which at
     least one of them ran. fio divides by the longest run time, as if all had run at once.
@@ -226,8 +226,8 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
     """Return the merged direction with the runtime and bandwidth that fio reported for the group.
 
     Only the number of bytes can be summed exactly, so a known sum of bytes is not replaced. If the group moved clearly
-    more than the parts, some of its clones are not in the text: then the bytes are those of the group, and the number
-    of I/Os and the IOPS are scaled up to match.
+    more than the parts, some of its clones are missing from the text. In that case, the group's bytes are used, and the
+    number of I/Os and the IOPS are scaled up to match.
     """
     if merged is None or reported is None:
         return merged
@@ -248,7 +248,7 @@ def _as_reported(merged: Direction | None, reported: Direction | None) -> Direct
 
 
 def groups_ran_at_once(result: Outcome) -> bool:
-    """True if a group began before the previous one was half over; False if a start time or a runtime is unknown."""
+    """True if a group began before the previous one was half over. False if a start time or a runtime is unknown."""
     spans: dict[int, tuple[int, int]] = {}
     for job in result.parts:
         if job.job_start_ms is None or not job.job_runtime_ms:
@@ -261,7 +261,7 @@ def groups_ran_at_once(result: Outcome) -> bool:
 
 
 def _known(choose: Callable[[Sequence[Number]], Number], values: Sequence[Number | None]) -> Number | None:
-    """Return the sum, minimum or maximum (`choose`) of the values; None if a value is unknown or there are none."""
+    """Apply `choose` (sum, min or max) to the values. Return None if there are none or if any is unknown."""
     known = [value for value in values if value is not None]
     return choose(known) if known and len(known) == len(values) else None
 

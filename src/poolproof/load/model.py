@@ -11,10 +11,10 @@ from poolproof.campaign.generator_option import DEFAULT_GENERATOR
 
 @dataclass(frozen=True)
 class Extent:
-    """The bytes [start, end) of a file. `end` is infinite if the size is unknown.
+    """The range of bytes [start, end) in a file. `end` is infinite if the size is unknown.
 
     `scale` is the unit of `start` and `end`: "bytes", "percent" of the file, or the name of a separate scale. Only
-    extents on the same scale can be compared. All files that a clone creates count as one file.
+    extents on the same scale can be compared. All files that a clone creates are treated as one file.
     """
 
     file: str
@@ -176,13 +176,13 @@ class Load:
 
     @cached_property
     def end_bytes(self) -> int:
-        """The largest known end offset of the load in any file or device, in bytes; 0 if none is known."""
+        """The highest known offset, in bytes, that the load reaches in any file or device, or 0 if none is known."""
         ends = (extent.end for extent in _extents(self.parts) if extent.scale == "bytes")
         return int(max((end for end in ends if not math.isinf(end)), default=0))
 
     @cached_property
     def sharers(self) -> int:
-        """The largest number of clones that cover the same byte in one phase; 1 if no two clones overlap."""
+        """The largest number of clones that cover the same byte in one phase, or 1 if no two clones overlap."""
         return max((max(1, _most_sharers(_extents(phase))) for phase in self.phases), default=0)
 
     @property
@@ -192,7 +192,7 @@ class Load:
 
     @cached_property
     def unique_bytes(self) -> int | None:
-        """The number of different bytes that the load can touch; None if a size is unknown or is not given in bytes."""
+        """The number of different bytes that the load can touch, or None if a size is unknown or not in bytes."""
         groups = _by_file(_extents(self.parts))
         if not groups or any(scale != "bytes" for _, scale in groups):
             return None
@@ -201,7 +201,7 @@ class Load:
 
     @property
     def asked_s(self) -> float | None:
-        """The requested measurement time in seconds, added up over the phases; None if a part has no time limit."""
+        """The requested measurement time in seconds, added up over the phases, or None if a part has no time limit."""
         longest = [[part.runtime_s for part in phase] for phase in self.phases]
         if not longest or any(seconds is None for phase in longest for seconds in phase):
             return None
@@ -209,7 +209,7 @@ class Load:
 
     @property
     def planned_s(self) -> float | None:
-        """The expected duration of all phases in seconds, including ramps; None if a part has no time limit."""
+        """The expected duration of all phases in seconds, including ramps, or None if a part has no time limit."""
         if any(part.runtime_s is None for part in self.parts):
             return None
         return sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in self.phases)

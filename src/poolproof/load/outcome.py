@@ -51,7 +51,7 @@ class Direction:
 class PartOutcome:
     """The outcome of one part of a load: a fio job, or a group of its clones.
 
-    `clones` is the number of clones that the values include. A direction without I/O is None. `mixed` is the total of
+    `clones` is the number of clones whose values are included. A direction without I/O is None. `mixed` is the total of
     all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
     calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
@@ -102,7 +102,7 @@ def separate(
 
 @dataclass(frozen=True)
 class DiskUtilization:
-    """A disk's requests, bytes and utilization as the generator counted them, including start-up and file layout.
+    """A disk's requests, bytes and utilization as reported by the generator, including start-up and file layout.
 
     Merges are requests that the kernel merged into another request. `is_component` is True for a disk below a device
     mapper or md device that is itself among the disks.
@@ -137,5 +137,5 @@ class Outcome:
 
 
 def per_second(amount: int | None, ran_ms: int | None) -> float | None:
-    """Return the rate of an amount that took `ran_ms` milliseconds; None if either is unknown or no time passed."""
+    """Return the rate of an amount that took `ran_ms` milliseconds, or None if either is unknown or `ran_ms` is 0."""
     return 1000 * amount / ran_ms if amount is not None and ran_ms else None
