@@ -13,13 +13,14 @@ class LeafUse:
 
     `write_bytes` and `write_ios` had been written when the load ended, `drained_write_bytes` and `drained_write_ios`
     after the final flush. `drained_write_ios` is None in older runs. `below_*` are about the disk that stores a loop
-    file; None if the device is not a loop device. `flush_ios` is None if the kernel does not count the device's
+    file, and are None if the device is not a loop device. `flush_ios` is None if the kernel does not count the device's
     flushes: before Linux 5.5, and for partitions. `latency_s` is the mean time of a request at the device, None without
     requests.
 
-    `*_merges` are the requests that the block layer merged into others before the device got them; None in older runs.
-    `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its I/O.
-    `drain_flush_s` is the time that flush requests took during the final flush; None if the kernel does not count them.
+    `*_merges` are the requests that the block layer merged into others before the device got them, and are None in
+    older runs. `counted` is False if the device's counters have been 0 since it appeared, because nothing counts its
+    I/O. `drain_flush_s` is the time that flush requests took during the final flush, or None if the kernel does not
+    count them.
     """
 
     device: str
@@ -59,10 +60,10 @@ class Account:
 
     `write_factor` is the expected write amplification: the number of bytes that the layout writes to its disks per byte
     of data. `commit_factor` is the same for a committed write before its transaction group is written: the number of
-    copies on the log vdevs; None without log vdevs. `stored_share` is the share of a test file's bytes that the disks
-    stored when the file was filled; None if unknown or if nothing compresses. `idle_*_per_s` are the rates of the disks
-    while no load was running. They are not subtracted from the other values. `idle_s` is how long these rates were
-    measured.
+    copies on the log vdevs, or None without log vdevs. `stored_share` is the share of a test file's bytes that the
+    disks stored when the file was filled, or None if that is unknown or nothing compresses. `idle_*_per_s` are the
+    rates of the disks while no load was running. They are not subtracted from the other values. `idle_s` is how long
+    these rates were measured.
     """
 
     fio_read_bytes: int
@@ -288,7 +289,7 @@ class Level:
 
     `layer` is `fio`, a layer's word in a campaign (such as `md`), `dataset`, `device` (a leaf device) or `below` (the
     disk that stores a loop file). `depth` is 0 for fio. `write_bytes` had been written when fio ended,
-    `drained_write_bytes` after the final flush; None if the level was not counted then.
+    `drained_write_bytes` after the final flush. The latter is None if the level was not counted then.
     """
 
     layer: str
@@ -335,7 +336,7 @@ class OtherWork:
     `seconds` is the length of this time. `cpu_s` is their processor time, `read_bytes` and `write_bytes` are their I/O
     to any block device. `waiting_s` is how long at least one task of the host waited for a processor, None without
     pressure information (PSI). `delay_share` is about the load's own threads: the share of their time for which they
-    were ready to run but waited for a processor, on average; None if it was not observed.
+    were ready to run but waited for a processor, on average. It is None if it was not observed.
     """
 
     seconds: float

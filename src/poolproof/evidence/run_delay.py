@@ -70,7 +70,7 @@ class RunDelays:
 
     @property
     def share(self) -> float | None:
-        """The share of their time for which the threads waited for a processor; None if it was not observed.
+        """The share of their time for which the threads waited for a processor, or None if it was not observed.
 
         Each thread is weighted by the time that it ran or wanted to run, so threads that only watch the others do not
         matter.

@@ -19,7 +19,7 @@ Kstat = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ZfsCounters:
-    """A sample of the counters, by the names that ZFS gives them; empty for files that do not exist."""
+    """A sample of the counters, by the names that ZFS gives them. Empty for files that do not exist."""
 
     arc: Kstat
     log: Kstat
@@ -28,7 +28,7 @@ class ZfsCounters:
 
 
 def read_zfs(host: Host, pools: Sequence[str], objsets: Sequence[str] = ()) -> ZfsCounters | None:
-    """Return the counters, all read at once; None for a layout without a pool.
+    """Return the counters, all read at once, or None for a layout without a pool.
 
     `objsets` are the kstat files of the datasets, relative to KSTATS.
 

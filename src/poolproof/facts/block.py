@@ -24,8 +24,9 @@ class BlockFacts:
     """A block device as lsblk shows it, with its names in /dev/disk/by-id and the devices on top of it.
 
     `kind` is the device type that lsblk prints (disk, part, loop, raid1, lvm, crypt, rom …). `number` is `major:minor`.
-    `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds; None if they were not read.
-    `uses` lists the uses that lsblk does not show. `sequence` is the kernel's `diskseq`; empty if unknown or not read.
+    `mount_points` contains `[SWAP]` for swap. `signatures` are the types that wipefs finds, or None if they were not
+    read. `uses` lists the uses that lsblk does not show. `sequence` is the kernel's `diskseq`, or empty if unknown or
+    not read.
     """
 
     name: str
@@ -221,7 +222,7 @@ class Mount:
 
 
 def mount_of(mounts: tuple[Mount, ...], path: str) -> Mount | None:
-    """Return the mount that contains `path`, an absolute path without symbolic links; None if no mount contains it.
+    """Return the mount that contains `path`, an absolute path without symbolic links, or None if no mount contains it.
 
     If several file systems are mounted at the same point, the last of them is returned.
     """

@@ -105,7 +105,7 @@ def has_hidden_gpt(host: Host, path: str, size_bytes: int) -> bool:
 
 
 def diskseq(host: Host, name: str) -> str:
-    """Return the sequence number that the kernel gave this disk or medium; empty before Linux 5.15.
+    """Return the sequence number that the kernel gave this disk or medium, or an empty text before Linux 5.15.
 
     No other disk gets the same number until the next boot, even if it gets the same name.
     """

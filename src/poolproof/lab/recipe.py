@@ -71,9 +71,10 @@ class Recipe:
         return tuple(dict.fromkeys((*_KERNEL, *layer_packages(), *generator_packages(), *_SYSTEM)))
 
     def preferences(self, openzfs_suite: str) -> str:
-        """Return the apt_preferences(5) that select packages from backports; empty if no package comes from there.
+        """Return the apt preferences that select packages from backports (apt_preferences(5)).
 
-        `openzfs_suite` is the suite that OpenZFS comes from, which may be backports too.
+        Empty if no package comes from there. `openzfs_suite` is the suite that OpenZFS comes from, which may be
+        backports too.
         """
         is_backported = openzfs_suite == f"{self.codename}-backports"
         packages = (*((_OPENZFS,) if is_backported else ()), *backported())

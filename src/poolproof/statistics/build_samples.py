@@ -15,7 +15,7 @@ class Samples:
     """The independent samples of a cell: its trials, or the means of its builds.
 
     `error` is the smallest possible relative standard error of the mean of the samples, from the resolution of the
-    measurement and from the trials within builds; 0 if it is unknown.
+    measurement and from the trials within builds, or 0 if it is unknown.
     """
 
     values: tuple[float, ...]

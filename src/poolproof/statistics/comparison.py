@@ -56,10 +56,10 @@ class LogMean:
     """The mean of logarithms, with the sign chosen so that more is better.
 
     The mean is a sum of means. `parts` lists the variances of those means whose variance was estimated from their own
-    trials; None if a variance is unknown. `known` is the distribution of the variance of the others, which is estimated
-    with a prior. If a rate was changing, the true mean may be lower by up to `below` or higher by up to `above`. More
-    trials do not reduce `below` and `above`. `logs` are the samples, for tests that need more than the mean and its
-    error.
+    trials, and is None if a variance is unknown. `known` is the distribution of the variance of the others, which is
+    estimated with a prior. If a rate was changing, the true mean may be lower by up to `below` or higher by up to
+    `above`. More trials do not reduce `below` and `above`. `logs` are the samples, for tests that need more than the
+    mean and its error.
     """
 
     mean: float
@@ -134,7 +134,7 @@ def ratio_of(log: float) -> float:
 class Difference:
     """The difference between two mean logarithms.
 
-    `error` is the standard error of the part whose variances come from the cells' own samples alone; None if the
+    `error` is the standard error of the part whose variances come from the cells' own samples alone, or None if the
     difference can't be tested. `known` is the distribution of the variance of the other part. If a rate was changing,
     the true difference may be lower by up to `below` or higher by up to `above`. Each test uses the less favourable
     extreme. `logs` are the samples of both sides. `decide` and `eliminated` choose the words and the losers from a

@@ -41,7 +41,7 @@ def estimate(
     """Return the percentile of all samples, or None if there are no samples.
 
     The histograms must cover equal lengths of time. `bin_width` is the width of their bins as a share of the value. It
-    limits the precision; 0 if the values are exact.
+    limits the precision, and is 0 if the values are exact.
     """
     whole = _merged(histograms)
     if not whole:

@@ -81,7 +81,7 @@ def _mser_cut(values: Sequence[float]) -> int:
 class SeriesChange:
     """A drift or step that was fitted to a series. `by` is the change relative to the mean.
 
-    `at` is the position of the step, as a share of the series; None for a drift.
+    `at` is the position of the step, as a share of the series, or None for a drift.
     """
 
     by: float

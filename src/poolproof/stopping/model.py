@@ -19,8 +19,8 @@ The spread of several trials then shows how far the mean may be off. docs/stoppi
 class RateSeries:
     """A trial's rate in intervals of equal length, from the end of fio's ramp.
 
-    `reports_s` lists the times of the reports from which the values were computed; empty if each value has its own
-    report.
+    `reports_s` lists the times of the reports that the values were computed from, and is empty if each value has its
+    own report.
     """
 
     interval_s: float
@@ -39,7 +39,7 @@ class StoppingRule:
 
     `until` is the maximum half width of the interval, relative to the mean. `confidence` is the share of intervals that
     cover the truth. A trial lasts from `min_s` to `max_s` seconds, but at least three write-back cycles of the layout.
-    `turnover_s` is the length of a write-back cycle; 0 for reads. A cell has `trials_min` to `trials_max` trials.
+    `turnover_s` is the length of a write-back cycle, or 0 for reads. A cell has `trials_min` to `trials_max` trials.
     `steady` names the criterion for a steady rate. `ignored` lists the names of reasons that are not tested
     (`benchmarks/ablation.py`).
 
@@ -97,14 +97,14 @@ class StoppingDecision:
 
     `done`: the trial can end, because it has converged or `most_s` has passed. `converged`: the trial is stationary
     after `warmup_s` and its interval is within the tolerance; if not, `reasons` says why. `mean` is the mean from
-    `warmup_s` to `used_s`; None without samples. `low` and `high` are the ends of the mean's interval at the rule's
+    `warmup_s` to `used_s`, or None without samples. `low` and `high` are the ends of the mean's interval at the rule's
     confidence. Both are None if there are too few samples, or if the series is not stationary, because no interval
-    would be valid. `next_s` is the next checkpoint; None when done. `half_share` is the relative half width of the
-    requested percentile's interval; None if no percentile was requested or there are too few samples. `lowest` and
-    `highest` are the means of the tenths with the lowest and the highest rate; None with `steady: snia` or if the trial
-    is too short. `error_share` is the relative standard error of the mean or, if one was requested, of the percentile,
-    with `freedom` degrees of freedom. Unlike the interval, it is not widened for repeated checks. None if there is no
-    interval.
+    would be valid. `next_s` is the next checkpoint, or None when done. `half_share` is the relative half width of the
+    requested percentile's interval, or None if no percentile was requested or there are too few samples. `lowest` and
+    `highest` are the means of the tenths with the lowest and the highest rate, or None with `steady: snia` or if the
+    trial is too short. `error_share` is the relative standard error of the mean or, if one was requested, of the
+    percentile, with `freedom` degrees of freedom. Unlike the interval, it is not widened for repeated checks. None if
+    there is no interval.
     """
 
     done: bool

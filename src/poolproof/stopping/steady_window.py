@@ -57,8 +57,8 @@ class _SteadySamples:
 
     `flat` contains the same samples without their periodic component.
 
-    `periods` is the number of whole periods; 0 if the rate is not periodic. `head` contains the samples that were cut
-    off as warm-up; empty if the rate is periodic.
+    `periods` is the number of whole periods, or 0 if the rate is not periodic. `head` contains the samples that were
+    cut off as warm-up, and is empty if the rate is periodic.
     """
 
     head: Sequence[float]

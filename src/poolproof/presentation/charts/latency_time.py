@@ -44,7 +44,7 @@ _PERCENTILES = (
 
 
 def percentile_lines(reported: Sequence[LatencyLine], start_s: float, most_steps: int) -> list[Lines]:
-    """Return each percentile over time, in at most `most_steps` intervals; empty if no percentile has enough I/Os.
+    """Return each percentile over time, in at most `most_steps` intervals. Empty if no percentile has enough I/Os.
 
     `start_s` is the start of the window, in seconds since 1970.
     """

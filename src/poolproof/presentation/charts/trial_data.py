@@ -131,7 +131,7 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
-    """Read a trial's data; None if its disks were not counted or fewer than two of its samples can be read.
+    """Read a trial's data. Return None if its disks were not counted or fewer than two samples can be read.
 
     `generator` is the name of the trial's load generator.
     """

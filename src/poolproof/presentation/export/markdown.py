@@ -119,7 +119,7 @@ def _figure(figure: Interval | None, row: ExportRow) -> str:
 
 
 def _not_converged(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the results that did not converge, grouped by reason; empty if there are none."""
+    """Return a sentence that lists the results that did not converge, grouped by reason. Empty if all converged."""
     named: dict[str, list[str]] = {}
     for row in rows:
         if row.settled is False and row.figure is not None:

@@ -110,7 +110,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield one picture per workload if the rows have a column `workload`; otherwise one picture."""
+    """Yield one picture per workload if the rows have a column `workload`, or just one if they do not."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:

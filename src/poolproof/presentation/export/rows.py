@@ -30,7 +30,8 @@ class ExportRow:
     """A cell as a row.
 
     `settings` contains the values that the layout and workload matrices chose for the cell, by column. `options` are
-    the options of the workload's first job. `limit` is the best result that the layout's disks allow; None if unknown.
+    the options of the workload's first job. `limit` is the best result that the layout's disks allow, or None if
+    unknown.
     """
 
     cell: Cell
@@ -92,7 +93,7 @@ class ExportRow:
 
     @property
     def settled(self) -> bool | None:
-        """True if the result for the workload's metric is as precise as `until` requires; None without `until`."""
+        """True if the result for the workload's metric is as precise as `until` requires, or None without `until`."""
         return None if self.cell.settling is None else self.cell.settling.converged
 
     @property
@@ -110,7 +111,7 @@ class ExportRow:
 
     @property
     def measured_at(self) -> str:
-        """Return when the last trial began, in ISO 8601; empty if unknown."""
+        """Return when the last trial began, in ISO 8601, or an empty text if unknown."""
         return max(trial.begun_at for trial in self.cell.trials)
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:

@@ -24,7 +24,7 @@ _SMALLEST_SHARE = 0.005
 class FlowLeaf(NamedTuple):
     """A disk. `late_bytes` were written only after fio had ended.
 
-    `below` says how much the underlying disk moved; empty if there is no such disk.
+    `below` says how much the underlying disk moved, and is empty if there is no such disk.
     """
 
     device: str

@@ -41,7 +41,7 @@ class _Line(msgspec.Struct):
 class Update:
     """The result of an update. `running` is true if a poolproof process is working on the run.
 
-    `since_s` is when the current step began, in seconds since 1970; None if unknown.
+    `since_s` is when the current step began, in seconds since 1970, or None if unknown.
     """
 
     running: bool
@@ -82,7 +82,7 @@ class Follower:
 
     @property
     def begun_s(self) -> float:
-        """Return when the run began, in seconds since 1970; 0 if unknown."""
+        """Return when the run began, in seconds since 1970, or 0 if unknown."""
         try:
             return datetime.fromisoformat(self.record.begun_at).timestamp()
         except ValueError:
@@ -162,7 +162,7 @@ class Follower:
         return min(builds, last + 1 if has_built or layout != self._layout else max(1, last))
 
     def _report_present(self, listener: Listener) -> float | None:
-        """Report the current step, and return when the step began, in seconds since 1970; None if unknown.
+        """Report the current step, and return when the step began, in seconds since 1970, or None if unknown.
 
         The step is read from the newest file, which is either a trial's directory or the journal.
         """
@@ -211,7 +211,7 @@ def _changed_s(path: Path) -> float | None:
 
 
 def _last_step(journal: Path) -> str:
-    """Return the step in the journal's last complete line; empty if that line cannot be read."""
+    """Return the step in the journal's last complete line, or an empty text if that line cannot be read."""
     try:
         last = read_end(journal, -_TAIL_BYTES).rpartition(b"\n")[0].rpartition(b"\n")[2]
         line = msgspec.json.decode(last, type=_Line)
@@ -234,7 +234,10 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return the mean rate in bytes per second over the second before `at_s`; None if the counters do not cover it."""
+    """Return the mean rate in bytes per second over the second before `at_s`.
+
+    Return None if the counters do not cover that second.
+    """
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

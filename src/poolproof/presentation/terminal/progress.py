@@ -145,7 +145,7 @@ class RunProgress(Listener):
         return f", about {whole_seconds(left_s)} left" if left_s and self.done < self.total else ""
 
     def left_s(self) -> float | None:
-        """Estimate the seconds left; None before the first trial has ended.
+        """Estimate how many seconds are left. Return None before the first trial has ended.
 
         Without a budget, the estimate is the mean time of a finished trial, including building, times the number of
         trials left. With a budget, it is the rest of the budget, plus the time for the remaining trials on single

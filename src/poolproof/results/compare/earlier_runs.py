@@ -33,8 +33,8 @@ _MOST_BYTES = 16_000_000
 class EarlierRuns:
     """The variance between a run and its earlier runs, for one metric of each cell.
 
-    `count` is the number of earlier runs that have a result in common with the run; 0 if the variance between runs is
-    unknown.
+    `count` is the number of earlier runs that have a result in common with the run, or 0 if the variance between runs
+    is unknown.
     """
 
     count: int = 0

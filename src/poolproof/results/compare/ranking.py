@@ -176,7 +176,7 @@ class Entry:
 class Ranked:
     """A layout and its place: a range from `first` to `last`, which are equal if the layout is not tied with others.
 
-    `to_leader` compares the layout's speed with that of the leader, the first of the ranked layouts; None for the
+    `to_leader` compares the layout's speed with that of the leader, the first of the ranked layouts, or None for the
     leader itself.
     """
 

@@ -236,10 +236,10 @@ class ListedRun:
     """A run in the output of `poolproof runs`. `verdicts` maps each verdict to its number of cells.
 
     `cells` is the number of cells with a trial. `cells_wanted` is the number of cells in the campaign, or `cells` if
-    the results are imported; None if the campaign can't be read. `state` is `imported` if the results are imported, and
-    `going` while a poolproof process is using the run. Otherwise it is `finished`, or `stopped` if trials are missing
-    or the campaign can't be read. `unusable` is the number of cells with a trial that has no usable value of the metric
-    that the cell is compared by, and `too_few` the number of cells whose percentile has too few events.
+    the results are imported, or None if the campaign can't be read. `state` is `imported` if the results are imported,
+    and `going` while a poolproof process is using the run. Otherwise it is `finished`, or `stopped` if trials are
+    missing or the campaign can't be read. `unusable` is the number of cells with a trial that has no usable value of
+    the metric that the cell is compared by, and `too_few` the number of cells whose percentile has too few events.
     """
 
     run: FoundRun

@@ -47,7 +47,7 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and its result. `measured` is the value of the claim's left-hand side; None if that value is missing.
+    """A claim and its result. `measured` is the value of the claim's left-hand side, or None if that value is missing.
 
     `why` says why a value is missing or, if all values are present, why the result is undecided. It also names trials
     without a usable value, and trials that agree to the last digit.
@@ -191,7 +191,10 @@ def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
 
 
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
-    """Return the lowest and highest value of a changing rate, as shares of its mean; (1, 1) if the rate is steady."""
+    """Return the lowest and highest value of a changing rate, as shares of its mean.
+
+    Return (1, 1) if the rate is steady.
+    """
     cell = cells.at(term.layout, term.workload)
     if term.name not in COMPARABLE or not cell.unsteady:
         return 1.0, 1.0

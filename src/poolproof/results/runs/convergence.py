@@ -33,7 +33,7 @@ BuildKey = tuple[CellKey, int]
 
 @dataclass(frozen=True)
 class VariancePriors:
-    """The typical variance between the trials of a cell, estimated from all cells of a run; None with too few cells.
+    """The typical variance between the trials of a cell, estimated from all cells of a run. None if there are too few.
 
     Rates and percentiles have separate priors, because percentiles vary several times as much as rates, and only in
     steps of a histogram bin.
@@ -151,7 +151,7 @@ def _ahead(trials: Sequence[Trial], keys: Sequence[BuildKey], measure: Measure, 
 def convergence_of(
     trials: Sequence[Trial], measure: Measure, priors: VariancePriors | None = None, *, by_build: bool = False
 ) -> CellConvergence | None:
-    """Return the convergence of a cell with these trials; None if the trials run for a fixed time.
+    """Return the convergence of a cell with these trials, or None if the trials run for a fixed time.
 
     Failed trials are ignored. With `by_build`, the means of the builds are the samples, and `priors` must be those of
     builds. Without it, the trials must be those of a single build.

@@ -21,7 +21,7 @@ class FewEvents:
     """A percentile with too few events.
 
     `counted` is the number of I/Os or syncs in the trial with the fewest, and `needed` the number that every trial
-    needs. `needed_s` is how long that trial would have to run to reach `needed` at its rate; None if the rate is
+    needs. `needed_s` is how long that trial would have to run to reach `needed` at its rate, or None if the rate is
     unknown.
     """
 

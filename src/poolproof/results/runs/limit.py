@@ -58,7 +58,7 @@ class Limit:
     """The limit of a cell. `most` is the limit in the unit of the metric, and `bound` is the limiting disk.
 
     `share` is value / limit for a rate, and limit / value for a latency. If `share` is above `OVER`, `over` explains
-    how that is possible, or says that the excess is not significant; otherwise `over` is empty. `converged` is true if
+    how that is possible, or says that the excess is not significant. Otherwise, `over` is empty. `converged` is true if
     the results of the cell and of the bare disks are as precise as `until` requires.
     """
 

@@ -33,12 +33,12 @@ def _with_a_field_per_metric(kind: type[Value]) -> type[Value]:
 @dataclass(frozen=True)
 @_with_a_field_per_metric
 class TrialMetrics:
-    """The results of a trial over all jobs and directions; None for a value that fio did not measure.
+    """The results of a trial over all jobs and directions. A value that fio did not measure is None.
 
     Latencies are completion latencies of reads and writes; `sync_*` are latencies of fsync and fdatasync calls. `swing`
     is the standard deviation of the rate within the trial divided by the mean rate. It is computed for each job and
     direction, and the largest value is used. `requests`, `reads`, `writes` and `syncs` are the numbers of latencies
-    behind the percentiles; None in older runs.
+    behind the percentiles, or None in older runs.
     """
 
     iops: float | None
@@ -94,7 +94,7 @@ class MetricResult:
     """The result of a trial for one metric.
 
     `value` is None if the trial failed or the load generator did not measure the metric. `precision` is the half width
-    of the interval as a share of the value; None if the series of this trial alone gives no interval.
+    of the interval as a share of the value, or None if the series of this trial alone gives no interval.
     """
 
     value: float | None
@@ -117,7 +117,7 @@ class Convergence:
     metric as fio reports it for the whole trial, warm-up included. If the metric is a percentile, `half_share` is the
     half width of its interval, as a share of the metric. `least_share` and `most_share` are the metric in the lowest
     and the highest tenth of the covered time, as shares of the metric over all of that time. `error_share` is the
-    relative standard error of the metric with `freedom` degrees of freedom; None without an interval and in older
+    relative standard error of the metric with `freedom` degrees of freedom, or None without an interval and in older
     runs.
     """
 
@@ -144,8 +144,8 @@ class Trial:
     its duration. `settling` is None if the trial ran for a fixed time. Only imported results have `source` (path:line)
     and `columns` (the names of the file and its folders, and the job's options). `verdicts` maps metrics to their
     verdicts if these differ from `verdict`. `interrupted` is true if the trial failed because the connection to the
-    host broke. `build` is the build of the layout, counted from 1; 1 in older runs. `bin_width` is the width of a bin
-    of the latency histograms, as a share of the bin's latency; in older runs, it is the width of fio's bins.
+    host broke. `build` is the build of the layout, counted from 1, and always 1 in older runs. `bin_width` is the width
+    of a bin of the latency histograms, as a share of the bin's latency; in older runs, it is the width of fio's bins.
     """
 
     layout: str
@@ -194,7 +194,7 @@ class Trial:
         return MetricResult(self.value(metric), self.verdict_on(metric), precision)
 
     def value(self, metric: MetricId) -> float | None:
-        """Return the value of a metric; None if the trial failed or the load generator did not measure the metric.
+        """Return the value of a metric, or None if the trial failed or the load generator did not measure the metric.
 
         A value that no machine measures (negative or not finite) is None too; `remarks.py` names such trials.
         """

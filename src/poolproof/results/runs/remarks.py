@@ -68,7 +68,7 @@ def coarsest_bin(trials: Iterable[Trial]) -> float:
 def remarks_on(
     trials: Sequence[Trial], samples: Sequence[float], metric: MetricId, *, by_build: bool
 ) -> tuple[str, ...]:
-    """Return sentences, without full stops, about a cell's values of a metric; empty if there is nothing to say.
+    """Return sentences, without full stops, about a cell's values of a metric, if there is anything to say.
 
     `samples` are the values that intervals and tests use: those of the trials, or the means of the builds.
     """

@@ -168,7 +168,7 @@ class Cell:
         return CellResult(values, worst(trial.verdict_on(metric) for trial in self.trials), interval)
 
     def interval(self, metric: MetricId | None = None) -> Interval | None:
-        """Return the mean and the interval that every output shows for a metric; None if there is no value.
+        """Return the mean and the interval that every output shows for a metric, or None if there is no value.
 
         A metric with the same values as the workload's own metric, such as `read_iops` of a workload that only reads,
         also has the same interval.
