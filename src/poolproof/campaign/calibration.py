@@ -1,7 +1,7 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-The limits that the results of the layouts are compared with are computed from the results of the bare disks. Bare disks
-never take part in rankings, and no layout of a campaign can have the name of a bare disk.
+The results of the bare disks give the limits that the layouts' results are compared with. Bare disks never take part in
+rankings, and no layout of a campaign can have a bare disk's name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ _OF_CONTENT = frozenset(
     }
 )  # fmt: skip
 _DROPPED = _OF_FILES | _OF_RAM | _OF_CONTENT
-"""Options that are removed for bare disks: those about files, the page cache and the data.
+"""Options about files, the page cache and the data, which are removed for bare disks.
 
 They do not apply to a bare disk or do not affect its results.
 """
@@ -43,8 +43,8 @@ class Calibration:
     """The bare disks (`bare:NAME`, in the order of the campaign's devices) and the workloads that run on each.
 
     `measured_as` maps the name of each workload in the campaign to the name of the workload that bare disks run in its
-    place. `left_out` maps the name of each workload that cannot run on a bare disk to the reason, which completes a
-    sentence that begins with the name.
+    place. `left_out` maps the name of each workload that cannot run on a bare disk to the reason, worded to follow the
+    name in a sentence.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -54,10 +54,10 @@ class Calibration:
 
 
 def calibration_of(campaign: Campaign) -> Calibration:
-    """Return the bare disks and their workloads; empty unless the campaign has `calibrate: true`.
+    """Return the bare disks and their workloads. There are none unless the campaign has `calibrate: true`.
 
-    Workloads that differ only in options about files, the page cache and the data are measured once, under the name of
-    the first of them.
+    If workloads differ only in options about files, the page cache and the data, they are measured once, under the
+    first one's name.
     """
     if not campaign.measure.calibrate:
         return Calibration()
@@ -89,24 +89,24 @@ def cell_keys(
 
 
 def campaign_cells(campaign: Campaign) -> list[CellKey]:
-    """Return the keys of all cells that a run measures, in the order of building. Bare disks come first."""
+    """Return the keys of all cells that a run measures, in the order in which it builds them, bare disks first."""
     calibration = calibration_of(campaign)
     bare = cell_keys(calibration.layouts, calibration.workloads)
     return [*bare, *cell_keys(campaign.layouts, campaign.workloads, campaign.states)]
 
 
 def builds_of(campaign: Campaign, layout: str) -> int:
-    """Return how many times a run builds this layout: the campaign's number of builds, or once for a bare disk."""
+    """Return the number of times that a run builds this layout, which is 1 for a bare disk."""
     return campaign.measure.builds if calibrated_device(layout) is None else 1
 
 
 def bare_name(device: str) -> str:
-    """Return the layout name of a bare disk: `bare:` and the name of the device."""
+    """Return a bare disk's layout name: `bare:` and the name of the device."""
     return f"{PREFIX}{device}"
 
 
 def calibrated_device(layout: str) -> str | None:
-    """Return the name of the device if `layout` is the name of a bare disk; otherwise None."""
+    """Return the device's name if `layout` is the name of a bare disk, otherwise None."""
     return layout.removeprefix(PREFIX) if layout.startswith(PREFIX) else None
 
 
@@ -119,9 +119,9 @@ def _shape(workload: Workload) -> tuple[JobSpec, ...]:
 
 
 def _unfit(workload: Workload) -> str:
-    """Return why the workload cannot run on a bare disk; empty if it can.
+    """Return the reason why the workload cannot run on a bare disk, or an empty string if it can.
 
-    The reason is the rest of a sentence that begins with the workload's name.
+    The reason is worded to follow the workload's name in a sentence.
     """
     if not workload.fill:
         return "uses existing files (fill: false)"

@@ -24,7 +24,7 @@ _NO_UNTIL = "write measure: {until: 3%, trials: 2..6}, or use --until 3%"
 
 
 def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check the whole campaign. `spots` maps each key to the place where the key is written.
+    """Check the whole campaign. `spots` maps each key to the place where it is written.
 
     Raises:
         CampaignError: a check of `check_references` fails, the jobs do not produce the workload's metric, the tolerance
@@ -44,7 +44,7 @@ def check_campaign(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
 
 
 def check_references(campaign: Campaign, spots: Mapping[str, Spot]) -> None:
-    """Check that every name refers to something that exists. For a recorded campaign, this is the only check.
+    """Check that every name refers to something that exists. Recorded campaigns get no other check.
 
     Raises:
         CampaignError: there are no cells or more than MOST_CELLS, a layout uses a device twice, or the baseline, the
@@ -85,7 +85,7 @@ def _check_claim(claim: Claim, campaign: Campaign, spot: Spot) -> None:
 
 
 def _check_metric(workload: Workload, spot: Spot) -> None:
-    """Check that fio's jobs produce the workload's metric, as far as the jobs' options show.
+    """Check that fio's jobs produce the workload's metric, as far as the options can show.
 
     `measure/plan.py` checks the loads of other generators.
     """
@@ -115,7 +115,7 @@ def _check_tolerance(workload: Workload, measure: Measure, spot: Spot) -> None:
 def bin_mistake(workload: Workload, measure: Measure, bin_width: float) -> tuple[str, str] | None:
     """Return a message and a hint if latency bins are too wide for the tolerance of `until`, otherwise None.
 
-    `bin_width` is the width of the bins of the workload's generator, as a share of a latency.
+    `bin_width` is the bin width of the workload's generator, as a fraction of the latency.
     """
     if measure.until is None or metric_of(workload.metric).is_rate:
         return None

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 GRAMMAR_FILE = Path(__file__).with_name("claim.lark")
 CELL_VALUES = (*COMPARABLE, "read_ratio", "write_ratio")
-"""The names of a cell's values, written as name(layout, workload).
+"""The names of the values that a cell has, written as name(layout, workload).
 
 Latencies are in seconds, and bandwidth is in bytes per second.
 """
 DEVICE_SHARES = ("read_share", "write_share", "stored_share", "utilisation")
-"""The names of a device's values in a cell, written as name(layout, workload, device)."""
+"""The names of the values that a device has in a cell, written as name(layout, workload, device)."""
 Relation = Literal["<=", ">=", "=", "<", ">"]
 Operator = Literal["add", "subtract", "multiply", "divide"]
 
@@ -105,7 +105,7 @@ class ComparisonClaim:
 
 @dataclass(frozen=True)
 class IsVerdict:
-    """The claim that a cell has this verdict."""
+    """A claim that a cell gets this verdict."""
 
     layout: str
     workload: str
@@ -137,7 +137,7 @@ def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
 
 
 def claimed_metrics(claims: Iterable[Claim]) -> Mapping[CellKey, frozenset[str]]:
-    """Return the metrics that claims name, by cell."""
+    """For each cell, return the metrics that claims refer to."""
     found: dict[CellKey, set[str]] = {}
     for claim in claims:
         for value in () if isinstance(claim.that, IsVerdict) else cell_values_of(claim.that):

@@ -16,7 +16,7 @@ _MOST_BYTES = 1 << 60
 
 
 def read_device(name: Scalar, value: Node) -> Device:
-    """Read a device of a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
+    """Read a device from a campaign file. Raises a CampaignError if the name, the kind or the size is invalid."""
     if not is_name(name.text):
         raise name.spot.mistake(f"`{name.text}` is not a valid device name", f"use {NAME_RULE}")
     if isinstance(value, YamlMapping):

@@ -1,6 +1,6 @@
 """Parse YAML text into scalars, lists and mappings with their line numbers.
 
-Values are not converted: `0777`, `2300` and `1_000` remain text. Whether a value is a number depends on its key.
+Values are not converted: `0777`, `2300` and `1_000` remain text. It is the key that decides if a value is a number.
 """
 
 import itertools
@@ -31,7 +31,7 @@ _QUOTES_HINT = "put quotes around a value that contains `: `, ` #`, `{` or `[`"
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
+    """The place where part of a campaign is written: a file and a line (from 1), or a command-line option (line 0)."""
 
     origin: str
     line: int = 0
@@ -61,7 +61,7 @@ class Scalar:
 
     @property
     def as_flag(self) -> bool | None:
-        """Return the value if it is one of YAML's words for true and false, without quotes; otherwise None."""
+        """Return the value if it is one of YAML's words for true and false, without quotes, otherwise None."""
         if self.plain and self.text in _TRUE + _FALSE:
             return self.text in _TRUE
         return None
@@ -93,7 +93,7 @@ Node = Scalar | YamlList | YamlMapping
 
 
 def parse_document(text: str, origin: str) -> Node | None:
-    """Parse the text as a single YAML document; None if the text is empty.
+    """Parse the text as a single YAML document. Return None if the text is empty.
 
     Raises:
         CampaignError: the text is not YAML or is nested too deeply, contains several documents, repeats a key in a
@@ -119,7 +119,7 @@ def parse_document(text: str, origin: str) -> Node | None:
 
 
 def _depth(text: str) -> int:
-    """Return the largest number of brackets that are open at once; 0 if the text has too few to exceed the limit."""
+    """Return the largest number of brackets open at once, or 0 if the text has too few brackets to exceed the limit."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     return max(itertools.accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)))
@@ -139,14 +139,14 @@ def describe(node: Node) -> str:
 
 
 def expect_mapping(node: Node, what: str, hint: str) -> YamlMapping:
-    """Return the node if it is a mapping; otherwise raise a CampaignError. `what` is what was expected."""
+    """Return the node if it is a mapping. Otherwise raise a CampaignError that says `what` was expected."""
     if isinstance(node, YamlMapping):
         return node
     raise node.spot.mistake(f"expected {what} as a mapping, found {describe(node)}", hint)
 
 
 def expect_scalar(node: Node, what: str, hint: str) -> Scalar:
-    """Return the node if it is a scalar with a value; otherwise raise a CampaignError. `what` is what was expected."""
+    """Return the node if it is a scalar with a value. Otherwise raise a CampaignError that says `what` was expected."""
     if not isinstance(node, Scalar) or node.is_nothing:
         raise node.spot.mistake(f"expected {what}, found {describe(node)}", hint)
     return node

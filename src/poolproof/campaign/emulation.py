@@ -1,4 +1,4 @@
-"""Which devices of a campaign are emulated disks. Their results describe a disk model, not a real disk."""
+"""Which of a campaign's devices are emulated disks. Results on them describe a disk model, not a real disk."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from poolproof.campaign.layout import devices_of
 from poolproof.campaign.model import Campaign, DeviceSource, Disk, Emulated
 
 LAB_PREFIX = "scsi-0LAB_"
-"""The start of the by-id name of every disk of a lab. The model and the device's name follow: `hdd-7200_a`."""
+"""The start of the by-id name of every lab disk. The model and the device's name follow: `hdd-7200_a`."""
 
 SLOWED = frozenset({"sata-ssd", "nvme"})
 """The models that are ten times slower than the disks that they imitate."""
@@ -16,9 +16,9 @@ _IMAGES = ("file", "qcow2")
 
 
 def emulated_model(source: DeviceSource) -> str:
-    """Return the disk model of an emulated disk, such as `hdd-7200`; empty for any other device.
+    """Return an emulated disk's model, such as `hdd-7200`, or an empty string for any other device.
 
-    A lab's disk is recognized by its by-id name. The file and qcow2 disks of a lab are images, which have no model.
+    Lab disks are recognized by their by-id names. The file and qcow2 disks of a lab are images, which have no model.
     """
     if isinstance(source, Emulated):
         return source.model
@@ -45,7 +45,7 @@ def emulated_models(campaign: Campaign) -> Mapping[str, tuple[str, ...]]:
 
 
 def emulation_note(models: Sequence[str]) -> str:
-    """Return a sentence that says what results on emulated disks describe; empty without models."""
+    """Return a sentence that says what results on emulated disks describe, or an empty string without models."""
     if not models:
         return ""
     text = f"emulated disks ({', '.join(models)}): the result describes the disk model, not a real disk"

@@ -1,8 +1,8 @@
 """Layout expressions such as `zfs mirror hdd1 hdd2 log (nvme1 | luks) | zvol 100G | ext4`, as trees and as text.
 
-A tree consists of stages, words, options and groups. The parser accepts any words; the layers (`layers/`) check them.
-Each argument has a position in the text, for error messages; positions do not affect equality. The grammar is in
-grammar.lark. lark is imported when the first expression is parsed, so that commands that parse none start faster.
+A tree consists of stages, words, options and groups. The parser accepts any words, and the layers (`layers/`) check
+them later. Each argument has a position in the text, for error messages; positions do not affect equality. The grammar
+is in grammar.lark. lark is imported when the first expression is parsed, so that commands that parse none start faster.
 """
 
 import functools
@@ -86,9 +86,8 @@ class Stage:
 class Expression:
     """The stages of a layout, from bottom to top.
 
-    `text` is the source before its braces were expanded. All spans in the expression and its groups are positions in
-    `text`. `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use `text` and
-    `origin`.
+    `text` is the source before its braces were expanded. Every span in the expression and its groups refers to `text`.
+    `origin` is the place where the source is written ("campaign.yaml:12"). Error messages use `text` and `origin`.
     """
 
     stages: tuple[Stage, ...]

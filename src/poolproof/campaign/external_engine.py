@@ -1,6 +1,6 @@
 """I/O engines that are loaded from a file, as in `ioengine: external:/usr/local/lib/fio/engine.so`.
 
-fio runs the code in that file. Only the command line can allow it, because a campaign may come from someone else and
+fio runs the code in that file. Only the command line can permit this, because a campaign may come from someone else and
 usually runs as root.
 """
 
@@ -35,7 +35,7 @@ def with_engines(campaign: Campaign, paths: Collection[str]) -> Campaign:
 
 
 def is_engine_path(path: str) -> bool:
-    """True for an absolute path that means the same to fio, to a shell and in a job file."""
+    """True for an absolute path that means the same to fio, in a shell and in a job file."""
     return _PATH.fullmatch(path) is not None and {".", ".."}.isdisjoint(path.split("/"))
 
 
@@ -45,6 +45,6 @@ def external(path: str) -> str:
 
 
 def external_path(engine: str) -> str | None:
-    """Return the path in a value of `ioengine`; None if the value does not select an engine in a file."""
+    """Return the path in a value of `ioengine`, or None if the value does not select an engine in a file."""
     kind, separator, path = engine.partition(":")
     return path if kind == _KIND and separator else None

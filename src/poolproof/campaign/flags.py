@@ -1,4 +1,4 @@
-"""Build the campaign from the command line: from a file and the options that override it, or from options alone."""
+"""Build the campaign from the command line: from a file plus the options that override it, or from options alone."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Options that override the campaign's `measure`, `budget` and `goal`. None keeps the campaign's value."""
+    """Options that override the campaign's `measure`, `budget` and `goal`. None means no override."""
 
     time: str | None
     trials: str | None
@@ -83,7 +83,7 @@ def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
 def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
     """Raise a UsageError if `--wipe` names a disk of the main host but the campaign does not use a real disk.
 
-    `HOST:IDENTITY` names a disk of another host, which a layer uses.
+    `HOST:IDENTITY` names a disk that a layer uses on another host, so it is not checked.
     """
     here = [identity for identity in identities if ":" not in identity]
     if here and not any(isinstance(device.source, Disk) for device in campaign.devices):
@@ -91,7 +91,7 @@ def check_wipe(campaign: Campaign, identities: Sequence[str]) -> None:
 
 
 def campaign_of(path: Path | None, flags: Flags, overrides: Overrides) -> tuple[Campaign, str]:
-    """Return the campaign and its YAML text. If the campaign is from a file, the text is the file's content.
+    """Return the campaign and its YAML text. If the campaign comes from a file, the text is the file's content.
 
     Raises:
         UsageError: there is neither a file nor options that describe a campaign, or there are both.
@@ -267,7 +267,7 @@ def _values(key: str, value: str, spot: Spot) -> tuple[str, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """Split the text at its commas, except for commas inside braces."""
+    """Split the text at commas, except for commas inside braces."""
     parts, depth, start = [], 0, 0
     for match in _COMMA.finditer(text):
         depth += {"{": 1, "}": -1, ",": 0}[match[0]]
@@ -278,7 +278,7 @@ def _split(text: str) -> list[str]:
 
 
 def _family(request: WorkloadRequest) -> str:
-    """Return a name made from the preset and the options with a single value: `randread-16k-iodepth8`, or `etcd`."""
+    """Make a name from the preset and the options that have a single value: `randread-16k-iodepth8`, or `etcd`."""
     fixed = [(key, values[0]) for key, values in request.options if len(values) == 1]
     words = [value if key in _VALUE_IN_NAME else key + value for key, value in fixed]
     return slug("-".join([request.preset or "", *words])) or "matrix"

@@ -1,4 +1,4 @@
-"""Layouts as written in a campaign: a name, and an expression whose braces may describe several layouts.
+"""Layouts as written in a campaign. Each has a name, and an expression whose braces may describe several layouts.
 
 Braces are expanded as in a shell: `recordsize={16k,1m}` describes two layouts, `{1..3}` three, and `{a,b{1,2}}` three.
 """
@@ -43,7 +43,7 @@ class Variant:
 
 
 class BraceMistake(ValueError):
-    """Braces that cannot be expanded. `offset` is the character in the text where the mistake is."""
+    """Braces that cannot be expanded. `offset` is the position of the mistake in the text."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class BraceMistake(ValueError):
 
 
 def make_layouts(name: str, text: str, spot: Spot) -> tuple[Layout, ...]:
-    """Return the layouts that an expression describes. Their names contain the choices made in its braces.
+    """Return the layouts that an expression describes. Each layout's name contains the choices made in the braces.
 
     Raises:
         CampaignError: the name or the expression has a mistake.
@@ -98,7 +98,7 @@ def _words(expression: Expression) -> Iterator[Word]:
 
 
 def expand(expression: Expression) -> tuple[Variant, ...]:
-    """Return all layouts that an expression with braces describes; the last brace varies fastest.
+    """Return all layouts that an expression with braces describes, varying the last brace fastest.
 
     The layouts keep the text and the spans of the source, so that error messages point at what the user wrote.
 
@@ -211,13 +211,13 @@ def _choices(argument: Word | Option, source: Expression) -> tuple[str, ...]:
 
 
 def _inside(argument: Word | Option, offset: int, text: str) -> TextSpan:
-    """Return the span of one character of an argument, or of the whole argument if the character cannot be located."""
+    """Return the span of one character in an argument, or of the whole argument if the character cannot be located."""
     start = text.find(_text(argument), argument.span.start)
     return TextSpan(start + offset, start + offset + 1) if 0 <= start < argument.span.end else argument.span
 
 
 def _fill(expression: Expression, chosen: Iterator[str]) -> Expression:
-    """Replace each word or option value that has braces with the next of the chosen texts, in reading order."""
+    """Replace every word or option value that contains braces with the next of the chosen texts, in reading order."""
     stages = tuple(Stage(tuple(_filled(each, chosen) for each in stage.arguments)) for stage in expression.stages)
     return replace(expression, stages=stages)
 

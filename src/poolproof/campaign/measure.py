@@ -26,7 +26,7 @@ LONGEST_S = 7 * 86400
 MOST_TRIALS = 10_000
 MOST_BUILDS = 100
 UNTIL_TRIALS = (2, 6)
-"""The default minimum and maximum number of trials of a cell in each build, with `until`."""
+"""With `until`, the default minimum and maximum number of trials that a cell gets in each build."""
 
 _STEADY: tuple[Steady, ...] = get_args(Steady)
 _REMOVED_STEADY = ("fio", "fio-slope", "fio-iops", "fio-iops-slope", "fio-bw", "fio-bw-slope")
@@ -48,8 +48,8 @@ Given = Mapping[str, Node]
 def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
     """Read the `measure` section: how each cell is measured. Missing keys get their values from `default`.
 
-    `recorded` means that the campaign is part of a run. Steady-state criteria of earlier versions are then read as
-    `poolproof`.
+    `recorded` means that the campaign is part of a run. In that case, steady-state criteria of earlier versions are
+    read as `poolproof`.
 
     Raises:
         CampaignError: a key is unknown, a value has the wrong type or is out of range, or two keys contradict each
@@ -76,7 +76,7 @@ def read_measure(node: Node, default: Measure | None = None, *, recorded: bool =
 
 
 def duration(text: str, spot: Spot, what: str = "time") -> float:
-    """Parse a duration into seconds. `what` is the key that the duration belongs to.
+    """Parse a duration into seconds. `what` is the key whose value is parsed.
 
     Raises:
         CampaignError: the text is not a duration, or the duration is 0 or more than 7 days.
@@ -92,7 +92,7 @@ def duration(text: str, spot: Spot, what: str = "time") -> float:
 
 
 def removed_criterion(text: str) -> str:
-    """Return the steady-state criterion in a recorded campaign if it is no longer supported; otherwise empty."""
+    """Return a recorded campaign's steady-state criterion if it is no longer supported, otherwise an empty string."""
     match = re.search(r"\bsteady: (fio[a-z-]*)", text)
     return match[1] if match else ""
 
@@ -173,19 +173,19 @@ def _confidence(node: Node) -> float:
 
 
 def _percentage(node: Node, example: str) -> tuple[str, Decimal | None]:
-    """Return the value as text, and as a fraction; the fraction is None if the value is not a percentage."""
+    """Return the value as text and as a fraction, which is None if the value is not a percentage."""
     text = expect_scalar(node, f"a percentage as in `{example}`", f"write {example}").text
     match = _PERCENT.fullmatch(text.strip())
     return text, Decimal(match[1]) / 100 if match else None
 
 
 def _with_percent_sign(text: str) -> str:
-    """Return a number with a percent sign: `3%` for `3`. Empty for any other text."""
+    """Add a percent sign to a number: `3` becomes `3%`. Return an empty string for any other text."""
     return f"{text.strip()}%" if re.fullmatch(r"[1-9]\d?(\.\d{1,3})?", text.strip()) else ""
 
 
 def _trials(given: Given, until: Until | None, default: Measure) -> tuple[int, int | None]:
-    """Return the minimum and maximum number of trials; the maximum is None if the number of trials is fixed."""
+    """Return the minimum and maximum number of trials. The maximum is None if the number of trials is fixed."""
     if "trials" not in given:
         if until is None:
             return default.trials, None

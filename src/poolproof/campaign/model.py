@@ -63,14 +63,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A fio job section: the names and values of its options, in the order given."""
+    """A fio job section with the names and values of its options, in the order given."""
 
     name: str
     options: tuple[tuple[str, str], ...]
 
 
 OptionValues = tuple[tuple[str, tuple[str, ...]], ...]
-"""Option names, each with the values as written. Several values make a matrix."""
+"""Options, each with its values as written. Several values make a matrix."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class WorkloadRequest:
     """A workload as written, before its matrix is expanded. `--save` writes workloads in this form.
 
     `options` apply to all job sections and override the preset's options. `jobs` contains the options of individual
-    sections. `spots` maps each option (`bs`, `section.bs`) to the place where the option is written; the key "" is for
-    the workload itself.
+    sections. `spots` maps each option (`bs`, `section.bs`) to the place where it is written. The key "" stands for the
+    workload itself.
     """
 
     preset: str | None = None
@@ -95,11 +95,11 @@ class WorkloadRequest:
 class Workload:
     """The fio jobs of a workload, and how the workload's results are compared.
 
-    `family`: the name of the workload without the choices made in its matrix.
-    `cold`: whether trials start with cold caches; None means as in `measure`.
-    `fill`: False if the trials use existing test files that must not change (`dir` layouts), or an unfilled block
-    device.
-    `request`: what the user wrote. All workloads of the family were expanded from it.
+    `family`: the workload's name without the choices made in its matrix.
+    `cold`: True if trials start with cold caches, or None to do as `measure` says.
+    `fill`: False if the trials use existing test files that must not change (`dir` layouts), or use a block device
+    without filling it first.
+    `request`: what the user wrote, from which all workloads of the family were expanded.
     `engines`: the files with I/O engines that the command line allows. A campaign file cannot set this.
     """
 
@@ -115,7 +115,7 @@ class Workload:
 
     @property
     def generators(self) -> frozenset[str]:
-        """Return the names of the load generators that the jobs select. A valid workload has only one."""
+        """Return the names of the load generators that the jobs select. In a valid workload, there is only one."""
         return frozenset(dict(spec.options).get(GENERATOR_OPTION, DEFAULT_GENERATOR) for spec in self.jobs)
 
     @property
@@ -141,11 +141,11 @@ class Until:
 
 @dataclass(frozen=True)
 class Measure:
-    """How each cell is measured: seconds per trial, number of builds and trials, cold caches, and the random seed.
+    """How to measure each cell: seconds per trial, number of builds and trials, cold caches, and the random seed.
 
     With `until`, trials end when the result is precise, and `time_s` is ignored. A cell then gets from `trials` to
     `most_trials` trials, or exactly `trials` if `most_trials` is None. Each layout is built `builds` times, and these
-    numbers of trials are for each build. With `calibrate`, each disk is first measured alone. If `cold` is "reads",
+    numbers of trials apply to each build. With `calibrate`, each disk is first measured alone. If `cold` is "reads",
     caches are dropped only before workloads that read. `is_default_time` is true if the campaign does not set `time`.
     """
 
@@ -160,7 +160,7 @@ class Measure:
     is_default_time: bool = field(default=False, compare=False)
 
     def is_cold(self, workload: Workload, *, reads: bool) -> bool:
-        """True if the workload's trials start with cold caches. `reads` says whether any job of the workload reads."""
+        """True if the workload's trials start with cold caches. `reads` is True if any of its jobs reads."""
         if workload.cold is not None:
             return workload.cold
         return reads if self.cold == "reads" else self.cold
@@ -183,7 +183,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Quick:
-    """The quick variant of a campaign (`--quick`): its `measure`, and its workloads with the options to change.
+    """A campaign's quick variant (`--quick`): its `measure`, and its workloads with the options to change.
 
     If `workloads` is empty, the quick variant runs all workloads unchanged.
     """
@@ -194,7 +194,7 @@ class Quick:
 
 @dataclass(frozen=True)
 class Campaign:
-    """The measurements that the user wants. Every layout is measured under every workload; each such pair is a cell.
+    """The measurements that the user wants: every layout under every workload. Each such pair is a cell.
 
     `budget_s` is the time limit in seconds for building and filling the layouts and running their trials, not counting
     bare disks; None means no limit. `budget_origin` is the line or option that sets the budget, for error messages.
@@ -221,7 +221,7 @@ class Campaign:
 
     @property
     def goal_workloads(self) -> tuple[Workload, ...]:
-        """Return the workloads that decide which layout is best: those of the goal, or all if there is no goal."""
+        """Return the workloads that decide which layout is best: the goal's workloads, or all if there is no goal."""
         if self.goal is None:
             return self.workloads
         return tuple(each for each in self.workloads if self.goal in (each.family, each.name))

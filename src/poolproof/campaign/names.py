@@ -1,4 +1,4 @@
-"""Names in a campaign: valid names, the names of the cells of a matrix, and suggestions for mistyped names."""
+"""Names in a campaign: which ones are valid, how a matrix's cells are named, and suggestions for mistyped names."""
 
 import difflib
 import re
@@ -31,12 +31,12 @@ def slug(text: str) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the known word that is most similar; empty if no known word is similar."""
+    """Return `; did you mean …?` with the most similar known word, or an empty string if none is similar."""
     close = difflib.get_close_matches(word[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def listed(words: Iterable[str]) -> str:
-    """Return the words as a list in prose: `a, b or c`."""
+    """Join the words as in prose: `a, b or c`."""
     *head, last = words
     return f"{', '.join(head)} or {last}" if head else last

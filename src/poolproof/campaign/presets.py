@@ -10,7 +10,7 @@ from poolproof.metrics import MetricId
 
 @dataclass(frozen=True)
 class Preset:
-    """The I/O of a real program as fio jobs. `source` says where the numbers come from."""
+    """A real program's I/O as fio jobs. `source` says where the numbers come from."""
 
     name: str
     summary: str

@@ -1,8 +1,8 @@
 """The default length of trials: long enough for the percentile that the campaign's goal is compared by.
 
 In each trial, at least ten I/Os or syncs must be slower than the percentile (`Metric.events_needed`). How many a layout
-completes is known only after its first trial, so the default is long enough for a slow hard disk. A `time` that the
-campaign sets is kept.
+completes is not known before its first trial, so the default is long enough for a slow hard disk. If the campaign sets
+`time`, that value is kept.
 """
 
 import math
@@ -12,24 +12,24 @@ from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.metrics import MetricId, metric_of
 
 SLOW_PER_S = 50.0
-"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk completes with random I/O or flushes."""
+"""The I/Os or syncs per second of a slow layout: half of what a 7200 rpm disk can do with random I/O or flushes."""
 
 _LONGEST_DEFAULT_S = 60
 _OWN_LENGTH = ("runtime", "timeout", "time_based", "ramp_time")
 
 
 def enough_s(metric: MetricId) -> int:
-    """Return the seconds in which a slow layout has enough events for a percentile; 0 for a rate."""
+    """Return the seconds that a slow layout needs to produce enough events for a percentile, or 0 for a rate."""
     return math.ceil(metric_of(metric).events_needed / SLOW_PER_S)
 
 
 def has_own_length(workload: Workload) -> bool:
-    """True if the workload's own options decide how long its trials are."""
+    """True if the workload's own options determine the length of its trials."""
     return any(name in _OWN_LENGTH for job in workload.jobs for name, _ in job.options)
 
 
 def with_enough_time(campaign: Campaign) -> Campaign:
-    """Return the campaign with a default trial length that is enough for the percentile of its goal.
+    """Return the campaign with a default trial length that is long enough for its goal's percentile.
 
     The campaign is unchanged if it sets `time` or `until` or has no goal, or if the percentile would need more than a
     minute. `check` and `run` then say that the trials may be too short.

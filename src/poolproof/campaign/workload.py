@@ -76,7 +76,7 @@ def check_family(name: str, spot: Spot) -> None:
 
 
 def known_preset(name: str, spot: Spot) -> str:
-    """Return the name if it is the name of a preset; otherwise raise a CampaignError."""
+    """Return the name if it is the name of a preset, otherwise raise a CampaignError."""
     if name in PRESETS:
         return name
     guess = did_you_mean(name, PRESETS)
@@ -95,7 +95,7 @@ def known_metric(value: Scalar) -> MetricId:
 
 
 def check_size(request: WorkloadRequest, spot: Spot) -> WorkloadRequest:
-    """Return `request`. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
+    """Return `request` unchanged. Raises a CampaignError if its lists describe more than MOST_CELLS workloads."""
     if math.prod(len(values) for _, values in _axes(request)) > MOST_CELLS:
         raise spot.mistake(f"the lists make more than {MOST_CELLS} workloads", "shorten one of the lists")
     return request
@@ -141,10 +141,10 @@ def check_option_name(key: Scalar) -> None:
 
 
 def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ...]:
-    """Return every workload of the matrix; the last list in the request varies fastest.
+    """Return every workload of the matrix, varying the last list in the request fastest.
 
     In `varies`, an option of a single job section is called `section.option`. The preset and the sections in the
-    request must exist, which the functions that read requests check.
+    request must exist. The functions that read requests check this.
     """
     axes = tuple(_axes(request))
     return tuple(
@@ -154,10 +154,10 @@ def expand_workload(family: str, request: WorkloadRequest) -> tuple[Workload, ..
 
 
 def default_metric(jobs: Sequence[JobSpec]) -> MetricId:
-    """Return `bandwidth` if every job is sequential, with blocks of at least 64 KiB or in the page cache; else `iops`.
+    """Return `bandwidth` if every job is sequential and uses blocks of at least 64 KiB or the page cache, else `iops`.
 
     The kernel merges small sequential I/Os in the page cache, so their number says nothing about the disks. Jobs with
-    `fsync`, `fdatasync` or `sync` do not count as jobs in the page cache.
+    `fsync`, `fdatasync` or `sync` are not treated as using the page cache.
     """
     options = [dict(job.options) for job in jobs]
     return "bandwidth" if all(_streams(each) or _merges(each) for each in options) else "iops"

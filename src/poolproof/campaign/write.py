@@ -61,7 +61,7 @@ def _block(key: str, entries: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _layout(layout: Layout) -> str:
-    """Return the expression on one line, as written; in canonical form if it was not parsed from text."""
+    """Return the expression on one line, as written, or in canonical form if it was not parsed from text."""
     return scalar(" ".join(layout.expression.text.split("\n")) or format_expression(layout.expression))
 
 
@@ -127,7 +127,7 @@ def _percent(share: float) -> str:
 
 
 def _seconds(time_s: float) -> str:
-    """Return the exact duration, without an exponent: durations in a campaign cannot have an exponent."""
+    """Return the exact duration without an exponent, because durations in a campaign cannot have one."""
     return f"{Decimal(repr(time_s)):f}".removesuffix(".0") + "s"
 
 
@@ -145,7 +145,7 @@ _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\"}
 
 
 def scalar(text: str) -> str:
-    """Return the text as a YAML scalar: without quotes if that is safe, otherwise in double quotes."""
+    """Return the text as a YAML scalar, without quotes if that is safe and otherwise in double quotes."""
     if _SAFE.fullmatch(text) and not _WORDS.fullmatch(text):
         return text
     return f'"{"".join(map(_escaped, text))}"'

@@ -39,7 +39,7 @@ KEYS = (
     "budget",
 )
 KEYS_IN_MEASURE = ("calibrate", "until")
-"""The keys of `measure` whose lines may appear in errors about the whole campaign."""
+"""The keys of `measure` that errors about the whole campaign may point at."""
 QUICK_KEYS = ("workloads", "measure")
 _DEVICES = "write devices: {a: {file: 16G}, b: {emulate: hdd-7200, size: 16G}}"
 _LAYOUTS = "write layouts: {mirror: 'btrfs raid1 a b'}"
@@ -156,7 +156,7 @@ def _text(table: YamlMapping, key: str, hint: str) -> str | None:
 
 
 def _section(table: YamlMapping, key: str, hint: str) -> Sequence[tuple[Scalar, Node]]:
-    """Return the entries of a top-level mapping; empty if the campaign does not have the key."""
+    """Return the entries of a top-level mapping, or none if the campaign does not have the key."""
     node = table.get(key)
     return () if node is None else expect_mapping(node, f"`{key}`", hint).entries
 
@@ -169,7 +169,7 @@ def _layouts(table: YamlMapping) -> Iterator[Layout]:
 
 
 def _read_quick(node: Node, workloads: tuple[Workload, ...], measure: Measure, *, recorded: bool) -> Quick:
-    """Read the `quick` section: which workloads `--quick` runs, and what it changes in them and in `measure`."""
+    """Read the `quick` section: what workloads `--quick` runs, and what it changes in them and in `measure`."""
     table = expect_mapping(node, "`quick`", _QUICK)
     check_keys(table, QUICK_KEYS, "`quick`")
     changed, chosen = table.get("measure"), table.get("workloads")
@@ -193,12 +193,12 @@ def _changes(table: YamlMapping, workloads: tuple[Workload, ...]) -> Iterator[tu
 
 
 def _requests(workloads: tuple[Workload, ...]) -> dict[str, WorkloadRequest]:
-    """Return the request of each workload family, by the name of the family."""
+    """Map the name of each workload family to its request."""
     return {workload.family: workload.request for workload in workloads if workload.request is not None}
 
 
 def _changed(request: WorkloadRequest, changes: OptionValues) -> WorkloadRequest:
-    """Return the request with the options changed in all job sections."""
+    """Return the request with these options changed in every job section."""
     new = dict(changes)
     jobs = tuple(
         (section, tuple((key, values) for key, values in options if key not in new))

@@ -64,7 +64,7 @@ def command(
 def save_as_run(sources: list[str], out: Path, context: "Context", layout_from: Text, *, as_json: bool) -> None:
     """Write the results to a new run directory.
 
-    If files can't be read or contain no result, report them and exit with code 8.
+    Report files that can't be read or contain no result, and exit with code 8 if there are any.
     """
     from poolproof.foreign.importing.imported_run import import_results
     from poolproof.units import format_number_of

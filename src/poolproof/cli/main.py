@@ -40,7 +40,7 @@ _NEW_OBJECTS = 50_000
 def main() -> None:
     """Run the command line and end the process with one of the documented exit codes.
 
-    Control characters in the output are printed as escapes.
+    Control characters in the output are escaped.
     """
     with filtered_output():
         _run()
@@ -126,7 +126,7 @@ def _print_error(error: dict[str, str | int]) -> bool:
 
 
 def app_for(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the Typer app for these arguments. If the first argument is a subcommand, the app has only that one."""
+    """Return the Typer app for these arguments. If the first one is a subcommand, the app contains no other."""
     app = typer.Typer(
         name="poolproof",
         help="Benchmark storage layouts and prove each result.",

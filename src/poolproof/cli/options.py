@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from poolproof.metrics import MetricId
 
 LOCAL = "local"
-"""The name of this machine in `hosts.local` and run.json."""
+"""The name that `hosts.local` and run.json use for this machine."""
 
 Text = str | None
 Texts = list[str] | None

@@ -1,4 +1,4 @@
-"""What the commands print: answers, lines on standard error, the progress and the results of a run."""
+"""What the commands print: answers, lines on standard error, and a run's progress and results."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def say(line: str) -> None:
-    """Print a line on standard error. Errors are ignored, so that a clean-up continues if the terminal is closed."""
+    """Print a line on standard error. Ignore errors, so that a clean-up continues if the terminal is closed."""
     with contextlib.suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
@@ -43,7 +43,7 @@ def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) ->
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the columns of the rows. A column that is empty in all rows is omitted.
+    """Align the rows' columns. Columns that are empty in all rows are omitted.
 
     Lines are never cut: a truncated name can't be typed.
     """
@@ -85,7 +85,7 @@ def following(
 
 @contextlib.contextmanager
 def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
-    """Yield the run as far as it can be read, and list on standard error what is missing.
+    """Yield as much of the run as can be read, and list on standard error what is missing.
 
     With `as_json`, the list is not printed, because the command's JSON object contains it. At the end, exit with code 7
     if trials or the record of the run could not be read.
@@ -99,7 +99,7 @@ def readable_run(path: Path, *, as_json: bool) -> "Iterator[Run]":
 
 
 def print_missing(missing: Iterable[str]) -> None:
-    """Print on standard error what could not be read."""
+    """List on standard error what could not be read."""
     for each in missing:
         typer.echo(f"missing: {each}", err=True)
 
@@ -113,7 +113,7 @@ def exit_if_incomplete(run: "Run | LoadedRun") -> None:
 def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     """Print the readable results of a run, list on standard error what is missing, and return the loaded run.
 
-    With `disks`, print the disks' shares of the bytes for all layouts, even for those with a single disk.
+    With `disks`, print each disk's share of the bytes for all layouts, even for layouts with a single disk.
 
     Raises a RunError if this is not a run directory.
     """

@@ -9,7 +9,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def end_in_order() -> None:
-    """From now on, raise KeyboardInterrupt on the first signal, and only print a line on later signals."""
+    """From now on, raise KeyboardInterrupt on the first signal, but only print a line on later ones."""
     for number in _SIGNALS:
         signal.signal(number, _first)
 
@@ -24,7 +24,7 @@ def stop_if_asked() -> None:
     """Raise KeyboardInterrupt if a signal came but its KeyboardInterrupt was lost.
 
     Python discards an exception raised in the callback of a weak reference, and importing a module runs such callbacks.
-    When modules were imported during planning, a Ctrl-C was lost in this way about once in several hundred runs.
+    When planning imported modules, a Ctrl-C was lost this way about once in several hundred runs.
     """
     if signal.getsignal(signal.SIGINT) is _later:
         raise KeyboardInterrupt

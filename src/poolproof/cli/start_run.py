@@ -43,8 +43,8 @@ def resume(
 ) -> None:
     """Continue an interrupted run and print its results.
 
-    `on` is another address of the run's host. With `share_host`, other runs may be in progress on this machine if they
-    use none of this run's disks and directories. `engines` are the files with I/O engines that fio may load.
+    `on` is another address for the run's host. With `share_host`, other runs may be in progress on this machine if they
+    use none of this run's disks and directories. `engines` lists the files with I/O engines that fio may load.
     """
     end_in_order()
     run = RunDirectory.open(path)

@@ -80,7 +80,7 @@ def _watch(follower: "Follower", *, plain: bool, as_json: bool) -> None:
 
 
 def _follow(follower: "Follower", *, plain: bool) -> None:
-    """Show the progress while a poolproof process is working on the run."""
+    """Show the run's progress while a poolproof process is working on it."""
     begun_s, hint = follower.begun_s or None, "Ctrl-C stops watching"
     with contextlib.ExitStack() as stack:
         screen = following(follower.campaign, follower.before, plain=plain, hint=hint, begun_s=begun_s)
