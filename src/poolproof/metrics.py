@@ -148,7 +148,7 @@ METRICS: tuple[Metric, ...] = (
 _BY_ID: Mapping[MetricId, Metric] = {metric.id: metric for metric in METRICS}
 
 COMPARABLE: tuple[MetricId, ...] = tuple(metric.id for metric in METRICS if metric.is_comparable)
-"""The metrics by which layouts can be compared, which are the values of `metric:` and `--metric`."""
+"""The metrics by which layouts can be compared. These are the possible values of `metric:` and `--metric`."""
 
 COLUMNS: Mapping[str, str] = {metric.column: metric.field for metric in METRICS}
 """For each column in exports and SQL, its field in `TrialMetrics`."""

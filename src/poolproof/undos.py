@@ -36,7 +36,7 @@ _DEVICE = re.compile(r"/dev/\S+")
 class Owned:
     """The label of a run or lab, and the directories that it created, without symbolic links in their paths.
 
-    `daemons`: further programs that an `UndoDaemon` may end, in addition to those of devices and layers.
+    `daemons` are programs that an `UndoDaemon` may end in addition to those that devices and layers name.
     """
 
     label: str
@@ -136,7 +136,7 @@ OwnName = Annotated[str, Check(not_own_name)]
 """
 
 DevicePath = Annotated[str, Check(_not_a_device)]
-"""The path of a device node, possibly of a disk that does not belong to the run."""
+"""The path of a device node. The disk behind it may not belong to the run."""
 
 Compared = Annotated[str, Check(lambda _value, _owned: iter(()))]
 """Any text. The undo only compares it with what it finds on the host, so it never becomes a path or a part of a

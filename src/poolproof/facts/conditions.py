@@ -104,7 +104,7 @@ class IoLimit:
 
 @dataclass(frozen=True)
 class CpuLimits:
-    """The processors that the tightest control group allows, and how often and for how long it stopped the process.
+    """How many processors the tightest control group allows, and how often and how long it stopped the process.
 
     `processors` is None without a limit. `periods` and `seconds` are totals since the group was created.
     """

@@ -175,7 +175,7 @@ class SshHost:
 
     @contextlib.contextmanager
     def _explained(self, argv: Sequence[str], timeout_s: float) -> Iterator[None]:
-        """Turn errors of the local ssh into errors of the remote command."""
+        """Report errors of the local ssh as errors of the remote command."""
         try:
             yield
         except (process.CommandTimedOut, TimeoutError):

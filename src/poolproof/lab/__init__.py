@@ -1,1 +1,1 @@
-"""The lab: a disposable virtual machine with every storage system and with disks like those of a campaign."""
+"""The lab: a disposable virtual machine that has every storage system, and disks like a campaign's."""

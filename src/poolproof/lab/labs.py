@@ -140,7 +140,7 @@ def check_name(name: str) -> str:
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of the lab with that name. The folder need not exist."""
+    """Return the folder for a lab of that name, whether it exists or not."""
     return lab_folder() / "machines" / check_name(name.removeprefix(PREFIX))
 
 
@@ -317,10 +317,10 @@ def images() -> tuple[Image, ...]:
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str, activity: str, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold a lock against other poolproof processes of this user until the context ends.
+    """Hold a lock that keeps the user's other poolproof processes out until the context ends.
 
-    Raises a HostError if another process still has the lock after `wait_s` seconds. `activity` is the part of the
-    message that says what that process is doing.
+    Raises a HostError if another process still has the lock after `wait_s` seconds. `activity` tells the user what that
+    process is doing.
     """
     deadline = time.monotonic() + wait_s
     with (folder / f".{name}.lock").open("w") as file:

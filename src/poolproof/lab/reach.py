@@ -153,7 +153,7 @@ def _reach_lab(lab: Lab) -> Iterator[Host]:
 def _explain_crash(lab: Lab, name: str, *first: str) -> Iterator[None]:
     """If the lab's machine has crashed, report the last lines of its console instead of a broken connection.
 
-    The hint consists of the commands in `first` and of the command that the original hint ends with.
+    The hint consists of the commands in `first` and the command at the end of the original hint.
     """
     try:
         yield

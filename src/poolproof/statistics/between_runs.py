@@ -163,7 +163,7 @@ def between_runs(samples: Mapping[Key, Sequence[LogMean]]) -> BetweenRuns[Key]:
 
 
 def inside_of(mean: LogMean) -> float:
-    """Return the expected variance of the mean of a run, estimated from its own trials and the prior of its run."""
+    """Return the expected variance of a run's mean, estimated from the run's own trials and its prior."""
     known = math.fsum(variance * weight for variance, weight in mean.known)
     return known + math.fsum(variance for variance, _ in mean.parts or ())
 

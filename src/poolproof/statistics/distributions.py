@@ -45,7 +45,7 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 def t_half_width(error: float, freedom: float, confidence: float) -> float:
-    """Return half the width of the interval, by Student's t, of a mean that has this standard error."""
+    """Return half the width of a mean's interval by Student's t, given the mean's standard error."""
     return quantile((1 + confidence) / 2, freedom) * error
 
 

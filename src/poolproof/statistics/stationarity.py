@@ -59,7 +59,7 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
 def _mser_cut(values: Sequence[float]) -> int:
     """Return the number of samples to cut off so that the MSER statistic of the remaining batches is smallest.
 
-    The statistic is the sum of squared deviations of the remaining batches, divided by the square of their number.
+    The statistic is the remaining batches' sum of squared deviations, divided by the square of their number.
     """
     size = max(1, min(_WARM_UP_BATCH, len(values) // _WARM_UP_BATCHES))
     batches = batch_means(values, size)

@@ -59,7 +59,7 @@ def across(
 def least_tolerance(rule: StoppingRule, bin_width: float) -> float:
     """Return the smallest tolerance that a percentile can reach, as a share of its value.
 
-    `bin_width` is the width of the bins of the latency histograms, as a share of a latency.
+    `bin_width` is how wide the bins of the latency histograms are, as a share of the latency.
     """
     half = least_half_width(rule.trials_min, rule.trials_max, rule.confidence, bin_deviation(bin_width))
     return max(bin_width / 2, half)

@@ -45,7 +45,7 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield the pictures of each metric, then those of all other charts with `in_pictures`."""
+    """Yield the pictures of each metric, then the pictures of all other charts that have `in_pictures` set."""
     shown = [chart for chart in all_charts() if chart.in_pictures]
     for metric in distinct_metrics(run.cells):
         for chart in shown:

@@ -1,4 +1,4 @@
-"""The cells of a run in the form that the report's script reads: numbers, texts, colours, flows and chart rows."""
+"""A run's cells as the report's script reads them: numbers, texts, colours, flows and chart rows."""
 
 import itertools
 import math

@@ -150,7 +150,7 @@ class Follower:
     def _build_of(self, key: TrialKey, *, has_built: bool) -> int:
         """Return the number of the build that the running trial belongs to, as far as the files show it.
 
-        `has_built`: a step of building or removing a layout has ended since the last trial ended.
+        `has_built` is true if a step that builds or removes a layout has ended since the last trial.
         """
         layout, number = key.layout, key.number
         builds, measure = builds_of(self.campaign, layout), self.campaign.measure

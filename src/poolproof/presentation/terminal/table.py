@@ -51,7 +51,7 @@ def print_table(
     limits: Mapping[CellKey, Limit | str] = MappingProxyType({}),
     widened: Widening = unchanged,
 ) -> None:
-    """Print the results of a run, then the reasons for those that are not sound.
+    """Print the results of a run, then say why some of them are not sound.
 
     If there are limits, a column shows each result as a share of its limit. `widened` adds the variance between runs to
     the speeds compared with the baseline.

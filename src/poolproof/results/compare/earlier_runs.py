@@ -100,9 +100,9 @@ class AcrossRuns:
 
 
 class EarlierAmong:
-    """Finds the earlier runs of each of the given runs, which are all in memory. The history page uses it.
+    """Finds the earlier runs of each of the given runs, all of which are in memory. The history page uses it.
 
-    The values of each run are computed only once.
+    Each run's values are computed only once.
     """
 
     def __init__(self, runs: Iterable[LoadedRun]) -> None:

@@ -189,7 +189,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair of layouts. `better` is the one that comes first in `Ranking.ranked`.
+    """A pair of layouts, of which `better` comes first in `Ranking.ranked`.
 
     The decision is `faster` if they differ significantly.
     """

@@ -183,7 +183,7 @@ def fill_known() -> str:
 def _verdict_of(metric: MetricId | None = None) -> str:
     """Return SQL for a metric's verdict, as in `Trial.verdict_on`.
 
-    The default is the metric that the workload is compared by.
+    The default is the metric by which the workload is compared.
     """
     return f"coalesce(verdicts[{literal(metric) if metric else 'metric'}], verdict)"
 
@@ -210,7 +210,7 @@ def _trials() -> str:
 
 
 def doubts() -> str:
-    """Return SQL that counts each run's cells that have a trial without a usable value, and those with too few events.
+    """Return SQL that counts, for each run, the cells with unusable values and the cells with too few events.
 
     Both counts refer to the metric that the workload is compared by (`remarks.py`, `few_events.py`).
     """
@@ -294,7 +294,7 @@ def _summed(field: str) -> str:
 
 
 def _summed_builds(field: str) -> str:
-    """Return SQL that combines a field of `AccountSum` over the builds of a cell."""
+    """Return SQL that combines a field of `AccountSum` over a cell's builds."""
     if field == "write_factor":
         return "arg_min(write_factor, first_number) filter (where write_factor is not null)"
     return f"sum({field})::BIGINT"

@@ -51,7 +51,7 @@ def samples_of(trials: Sequence[Trial], metric: MetricId, *, by_build: bool) -> 
 
 
 def samples_among(builds: Sequence[Sequence[float]], *, by_build: bool) -> Samples:
-    """Return a cell's samples. `builds` contains the values of the trials of each build."""
+    """Return a cell's samples. `builds` contains, for each build, the values of its trials."""
     return build_samples(builds) if by_build else Samples(tuple(value for build in builds for value in build))
 
 

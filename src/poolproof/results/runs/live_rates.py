@@ -79,7 +79,7 @@ class LiveNotes:
             remove_file(self._path, root=self._run.root)
 
     def lines(self, key: TrialKey) -> list[LiveLine]:
-        """Return the lines of a trial that have been written so far."""
+        """Return the lines that have been written so far about a trial."""
         found = []
         with contextlib.suppress(OSError, *NOT_THE_JSON):
             for text in whole_lines(self._path, root=self._run.root):

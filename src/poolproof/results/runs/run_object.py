@@ -153,7 +153,7 @@ def _cell_object(cell: Cell, speed: Interval | None, limit: Limit | str | None) 
 
 
 def _of_values(speed: Interval | None, cell: Cell) -> Interval | None:
-    """Return the ratio of the values, given the ratio of the speeds. For latencies, one is the inverse of the other."""
+    """Convert a ratio of speeds to a ratio of values. For latencies, one is the inverse of the other."""
     if speed is None or cell.metric not in LOWER_IS_BETTER:
         return speed
     low, high = (None if bound is None else 1 / bound for bound in (speed.high, speed.low))

@@ -282,7 +282,7 @@ def cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
 
 
 def bare_cells_of(trials: Sequence[Trial], campaign: Campaign) -> tuple[Cell, ...]:
-    """Return the cells of the disks that were measured alone (`calibrate`), under workloads adapted to a bare disk."""
+    """Return the cells of disks that were measured alone (`calibrate`), under workloads adapted to a bare disk."""
     calibration = calibration_of(campaign)
     keys = cell_keys(calibration.layouts, calibration.workloads)
     return _cells([trial for trial in trials if calibrated_device(trial.layout) is not None], keys, campaign)

@@ -1,4 +1,4 @@
-"""The durations of a run's trials and of the builds of its layouts."""
+"""How long a run's trials and the builds of its layouts took."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ def _is_same_build(a: Trial, b: Trial) -> bool:
 
 
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
-    """Return the seconds of the budget that were spent on builds and on these trials.
+    """Return how many seconds of the budget were spent on builds and on these trials.
 
     Time during which the run was stopped does not count.
     """
