@@ -50,6 +50,11 @@ def format_size(size_bytes: float) -> str:
     raise AssertionError("unreachable")
 
 
+def shown_bytes(text: str) -> str:
+    """Format a number of bytes that was recorded as text, such as a run's RAM. Return other text unchanged."""
+    return format_size(int(text)) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST else text
+
+
 def canonical_size(size_bytes: int) -> str:
     """Format a size exactly, in the largest unit that divides it: `16G` for 17179869184."""
     for letter, power in (("T", 4), ("G", 3), ("M", 2), ("K", 1)):

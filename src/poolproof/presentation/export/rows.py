@@ -137,7 +137,7 @@ class ExportTable:
     @property
     def run(self) -> str:
         """Return the name of the run directory."""
-        return self.path.resolve().name
+        return self.path.resolve().name.encode(errors="backslashreplace").decode()  # it need not be UTF-8
 
     @property
     def confidence(self) -> str:

@@ -23,7 +23,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.rules.model import EFFECTS, Finding
 from poolproof.rules.rule_catalogue import rule
-from poolproof.units import format_number_of, format_size
+from poolproof.units import format_number_of, format_size, shown_bytes
 
 _MOST_FIXES = 3
 _MOST_JOBS = 100
@@ -183,8 +183,7 @@ def _facts(run: LoadedRun) -> Iterator[Texts]:
     record = run.record
     yield from (("run", run.path.name), ("begun", record.begun_at), ("host", record.host))
     for name, value in record.facts.items():
-        is_ram = name == "ram_bytes" and value.isdigit()
-        yield ("ram", format_size(int(value))) if is_ram else (name, value)
+        yield ("ram", shown_bytes(value)) if name == "ram_bytes" else (name, value)
     yield from ((f"{name} version", value) for name, value in record.versions.items())
     yield "seed for the trial order", str(record.seed)
     if (lab := record.lab) is not None:

@@ -8,7 +8,7 @@ from poolproof.campaign.model import Campaign, Measure, Workload
 from poolproof.campaign.write import format_source
 from poolproof.load.generator import all_generators
 from poolproof.results.runs.loading import LoadedRun
-from poolproof.units import format_size
+from poolproof.units import shown_bytes
 
 ABSENT = "–"
 _Facts = Mapping[str, str]
@@ -60,7 +60,7 @@ def _machine(run: LoadedRun) -> _Facts:
     found = {"host": run.record.host}
     for key, value in facts.items():
         if key in _ALWAYS_RECORDED:
-            text = format_size(int(value)) if key.endswith("_bytes") and value.isdigit() else value
+            text = shown_bytes(value) if key.endswith("_bytes") else value
             found[key.removesuffix("_bytes").replace("_", " ")] = text
     return found | {name: versions[name] for name in _programs() if name in versions}
 

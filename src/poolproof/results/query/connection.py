@@ -29,6 +29,7 @@ RunState = Literal["going", "stopped", "finished", "imported"]
 _NAMES_A_VIEW = re.compile("|".join(views.views()), re.IGNORECASE)
 _KNOWN_COLUMNS = tuple(name for name in views.known_columns() if name not in views.CELL_NAMES)
 _KNOWN_WORDS = ("settled", "too_few", "_low", "_high")
+_PATTERN = frozenset("*?[]{}\\")
 _CONFIG = {
     "memory_limit": "600MB",
     "max_temp_directory_size": "1GB",
@@ -160,9 +161,9 @@ class QuerySession:
 
     def _sources(self) -> tuple[list[Path], list[Path]]:
         present = [run for run in self.runs if is_regular(run.trials_path) and run.name not in self._readable]
-        kept, covered = copies.find([run.trials_path for run in present])
+        kept, covered = copies.find([run.trials_path for run in present if _is_plain(run.trials_path)])
         rest = [run for run in present if run.trials_path not in covered]
-        self._direct = [run for run in rest if ends_whole(run.trials_path)]
+        self._direct = [run for run in rest if _is_plain(run.trials_path) and ends_whole(run.trials_path)]
         for run in rest:
             if run not in self._direct:
                 self._save_readable(run)
@@ -210,6 +211,15 @@ def open_runs(root: Path) -> Iterator[QuerySession]:
             if "interrupted" not in str(error):
                 raise
             raise Interrupted("interrupted", "") from None
+
+
+def _is_plain(path: Path) -> bool:
+    """True if DuckDB takes the path as it is.
+
+    False if it has characters of a pattern, which would also find the files of other runs, or is not UTF-8.
+    """
+    text = str(path)
+    return not _PATTERN.intersection(text) and text.isprintable()
 
 
 def _run_row(run: FoundRun, file: Path) -> list[object]:

@@ -63,6 +63,7 @@ def find_runs(root: Path) -> tuple[tuple[FoundRun, ...], tuple[SkippedRun, ...]]
     left_out: list[SkippedRun] = []
     for path in _run_paths(root.resolve(), left_out):
         name = path.name if path == root.resolve() else str(path.relative_to(root.resolve()))
+        name = name.encode(errors="backslashreplace").decode()  # a path need not be UTF-8
         try:
             runs.append(FoundRun(name, path, RunDirectory.open(path).record()))
         except RunError as error:

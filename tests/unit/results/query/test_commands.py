@@ -187,3 +187,17 @@ def test_a_process_that_asked_says_nothing_at_its_end(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stderr == ""
+
+
+def test_a_name_that_is_a_pattern_or_not_utf_8_is_only_a_name(poolproof: Command) -> None:
+    """DuckDB would take the first ones for patterns, and would read the trials of other runs more than once."""
+    names = ["*", "[ab]", "{a,b}", "a?", "a\\b", "a\nb", "a\udcffb"]
+    for each in ("a", "b", *names):
+        make_run(Path("runs") / each, {("one", "reads"): (1.0, 1.1)})
+    shown = [each.encode(errors="backslashreplace").decode() for each in ("a", "b", *names)]
+    code, out, _ = poolproof("query", "runs", "select run, count(*) from trials group by run order by run", "--json")
+    assert code == 0
+    assert json.loads(out)["rows"] == [[each, 2] for each in sorted(shown)]
+    assert poolproof("runs", "runs")[0] == 0
+    for kind in ("csv", "parquet"):
+        assert poolproof("export", f"runs/{names[-1]}", "--format", kind, "--out", f"it.{kind}")[0] == 0

@@ -175,3 +175,14 @@ def test_a_line_without_large_numbers_is_checked_about_as_fast_as_it_is_decoded(
         for call in (check_numbers, msgspec.json.decode)
     )
     assert checked < 4 * decoded
+
+
+@pytest.mark.parametrize("ram", ["9" * 5000, "²", "-1", ""])
+def test_a_recorded_fact_that_is_no_number_is_shown_as_it_is(tmp_path: Path, poolproof: Command, ram: str) -> None:
+    run = make_run(tmp_path / "a", _VALUES)
+    other = make_run(tmp_path / "b", _VALUES)
+    path = run / "run.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps({**record, "facts": {**record["facts"], "ram_bytes": ram}}))
+    assert poolproof("report", str(run))[0] == 0
+    assert poolproof("compare", str(run), str(other))[0] == 0
