@@ -1,1 +1,1 @@
-"""The devices under a layout: one module per kind of device, and the guard that protects all other disks."""
+"""The devices under a layout, with one module per kind of device, and the guard that protects all other disks."""

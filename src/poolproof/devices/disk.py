@@ -77,7 +77,7 @@ def _not_a_number(number: str, _owned: Owned) -> Iterator[str]:
 
 
 class UndoClaim(CommandUndo, frozen=True, tag="claim"):
-    """Erase the signatures on a real disk that the run has claimed, as long as the file `note` names the disk.
+    """Erase the signatures on a real disk that the run has claimed, provided that the file `note` names the disk.
 
     The size, `number` (major:minor, empty if there is a by-id name), serial number and WWN must still be those of the
     disk at `path`.
@@ -92,13 +92,13 @@ class UndoClaim(CommandUndo, frozen=True, tag="claim"):
     note: OwnFile
 
     def removal(self) -> Removal:
-        """Return the script that compares the disk and erases its signatures, if the note still names the disk."""
+        """Return the script that compares the disk and, if the note still names it, erases its signatures."""
         marks = (self.identity, self.path, str(self.size_bytes), self.number, self.serial, self.wwn, self.note)
         return Removal(("sh", "-c", _WIPE_AND_FORGET, *marks), Holds(self.note, self.identity), timeout_s=5)
 
 
 def bare_identity(identity: str) -> str:
-    """Return an identity in lower case and without `/dev/disk/by-id/`, for comparison."""
+    """Return an identity in a form that can be compared: in lower case and without `/dev/disk/by-id/`."""
     return identity.removeprefix(_BY_ID).lower()
 
 
@@ -123,7 +123,7 @@ def find_disk(name: str, identity: str, disks: Sequence[BlockFacts]) -> BlockFac
 def plan(
     device: Device, source: Disk, site: Site, disks: Sequence[BlockFacts], permitted: frozenset[str]
 ) -> DevicePlan:
-    """Return the plan for a real disk, without writing anything yet. The plan's undo erases the layers' signatures.
+    """Plan a real disk, without writing anything yet. The plan's undo erases the layers' signatures.
 
     `disks` is a recent result of `facts.block.block_devices`. Raises the same errors as `find_disk`, `require` and
     `check_disk`.
@@ -140,11 +140,11 @@ def _claim(name: str, disk: BlockFacts, site: Site) -> Step:
     """Return the step that checks that the disk is still the right one and still empty, and then writes a note file.
 
     While the note exists, the signatures on the disk belong to the run, and the undo erases them. After a reboot, the
-    undo refuses to erase them, because the data may belong to someone else by then.
+    undo refuses to erase them, because the disk may contain someone else's data by then.
 
     The path is the by-id name if there is one, because kernel names can change. Before each command that writes to the
-    disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Before
-    the undo wipes the disk, which may be after a reboot, the device number of a disk with a by-id name may differ.
+    disk or mounts it, the size, serial number, WWN, device number and `diskseq` must be those that were checked. Only
+    the undo, which may run after a reboot, accepts a different device number, if the disk has a by-id name.
     """
     note = f"{site.state_dir}/{name}.claimed"
     return Step(

@@ -16,9 +16,11 @@ DAEMONS = ("nbdkit",)
 PROGRAMS = ("nbdkit", "nbdfuse", "losetup", "touch", "tee")
 
 PIPELINE_S = 200e-6
-"""The time that a request spends in the loop device, FUSE, nbdfuse, the socket and Python. The plugin subtracts it from
-each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120 to 280 µs, more if the CPUs slept
-longer between requests."""
+"""How long a request spends in the loop device, FUSE, nbdfuse, the socket and Python.
+
+The plugin subtracts it from each service time. Measured at queue depth 1 on a virtual machine with two CPUs: 120 to 280
+µs, more if the CPUs slept longer between requests.
+"""
 
 PLUGIN = Path(__file__).parent / "emulated" / "plugin.py"
 """The script that nbdkit runs."""
@@ -29,7 +31,10 @@ _THREADS = 8
 
 
 def model_named(name: str) -> ModelKind:
-    """Return the model with this name. Raises a CampaignError that suggests the nearest name if there is none."""
+    """Return the model with this name.
+
+    Raises a CampaignError that suggests the nearest name if no model has this name.
+    """
     if name in MODELS:
         return MODELS[name]
     near = difflib.get_close_matches(name, MODELS, n=1)
@@ -38,7 +43,7 @@ def model_named(name: str) -> ModelKind:
 
 
 def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, seed: int = 1) -> DevicePlan:
-    """Return the plan for an emulated disk on loop device `loop`.
+    """Plan an emulated disk on loop device `loop`.
 
     The disk's data is stored in `ram_dir` if `in_ram`, otherwise in `state_dir`. Raises a CampaignError for an unknown
     model, and a HostError if root or a program is missing.
@@ -65,7 +70,7 @@ def plan(device: Device, source: Emulated, site: Site, loop: int, in_ram: bool, 
 
 
 def _copied(site: Site) -> tuple[str, tuple[Step, ...]]:
-    """Return the plugin's path on another machine, and the steps that copy the plugin and its imports to that machine.
+    """Return the plugin's path on another machine, and the steps that copy it there together with its imports.
 
     The copies keep their package path, because the plugin looks for its imports relative to its own file. They work
     without `__init__.py`.

@@ -18,8 +18,9 @@ _USES = {
 def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> None:
     """Check that the disk may be overwritten. `permitted` has the identities given with `--wipe`.
 
-    `host` is the name of the host that has the disk; empty for the main host. The identities of a disk of another host
-    are prefixed with its name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always refused.
+    `host` is the name of the host that has the disk; empty for the main host. If another host has the disk, its
+    identities are prefixed with that host's name: `nas2:V1G0DDDD`. A disk that is in use or not empty is always
+    refused.
 
     Raises a GuardError with the reason and the command to type next.
     """
@@ -40,13 +41,13 @@ def check_disk(disk: BlockFacts, permitted: frozenset[str], host: str = "") -> N
 
 
 def refusal(disk: BlockFacts) -> GuardError | None:
-    """Return the error for a disk that is refused even if `--wipe` names it; None if the disk is free and empty."""
+    """Return the error for a disk that is refused even if `--wipe` names it, or None if the disk is free and empty."""
     message, hint = _obstacle(disk)
     return GuardError(f"{_label(disk)} {message}", hint) if message else None
 
 
 def state(disk: BlockFacts) -> str:
-    """Return a short description of the disk's state: `free and empty` or, for example, `mounted at /srv/media`."""
+    """Describe the disk's state in a few words: `free and empty` or, for example, `mounted at /srv/media`."""
     return _obstacle(disk)[0].removeprefix("is ") or "free and empty"
 
 
@@ -56,7 +57,7 @@ def found_on(device: BlockFacts) -> str:
 
 
 def _obstacle(disk: BlockFacts) -> tuple[str, str]:
-    """Return why the disk is refused and what to type next; two empty strings if the disk is free and empty."""
+    """Return the reason to refuse the disk and what to type next; two empty strings if the disk is free and empty."""
     if disk.kind != "disk":
         return f"is not a whole disk: its type is {disk.kind}", "poolproof devices"
     if disk.read_only:
@@ -67,7 +68,10 @@ def _obstacle(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _content(disk: BlockFacts) -> tuple[str, str]:
-    """Return what is on the disk or uses it, and the command that frees or empties it; empty strings if it is free."""
+    """Return what is on the disk or uses it, and the command that frees or empties it.
+
+    Both are empty if the disk is free.
+    """
     in_use = next((found for device in disk.tree() if (found := _usage(disk, device)) is not None), None)
     if in_use is not None:
         return in_use
@@ -84,7 +88,7 @@ def _content(disk: BlockFacts) -> tuple[str, str]:
 
 
 def _usage(disk: BlockFacts, device: BlockFacts) -> tuple[str, str] | None:
-    """Return the use of `device` (the disk or a device on it) and the command that frees it; None if it is free."""
+    """Return what uses `device` (the disk or a device on it) and the command that frees it, or None if it is free."""
     where = "" if device is disk else f": {device.path}"
     point = next(iter(device.mount_points), None)
     if point == _SWAP:

@@ -1,4 +1,4 @@
-"""Steps that turn a file into a block device (losetup with direct I/O) and an NBD export into a file (nbdfuse)."""
+"""Steps that turn a file into a block device (losetup with direct I/O), and an NBD export into a file (nbdfuse)."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -18,7 +18,7 @@ def _not_a_loop(number: int, _owned: Owned) -> Iterator[str]:
 
 
 class UndoLoop(CommandUndo, frozen=True, tag="loop"):
-    """Detach loop device `number` if its backing file is still `file`."""
+    """Detach loop device `number`, provided that its backing file is still `file`."""
 
     number: Annotated[int, Check(_not_a_loop)]
     file: OwnPath
@@ -32,8 +32,8 @@ class UndoLoop(CommandUndo, frozen=True, tag="loop"):
 def attach(number: int, file: str, name: str) -> Step:
     """Return the step that attaches loop device `number` to `file`.
 
-    Without direct I/O, the page cache would contain every block twice and serve reads without using the disk. losetup
-    creates the device node if it is missing, and fails if the number is in use.
+    Without direct I/O, the page cache would hold every block twice, and would serve reads without touching the disk.
+    losetup creates the device node if it is missing, and fails if the number is in use.
     """
     path = f"/dev/loop{number}"
     return Step(
@@ -53,7 +53,7 @@ def set_rotational(number: int, rotational: bool, name: str) -> Step:
 
 
 def fuse_files(site: Site, name: str) -> tuple[str, str, str]:
-    """Return three paths for nbdfuse: the file that exposes the NBD export, the pid file and the log."""
+    """Return nbdfuse's three paths: the file that exposes the NBD export, the pid file and the log."""
     base = f"{site.state_dir}/{name}"
     return f"{base}.disk", f"{base}.fuse.pid", f"{base}.fuse.log"
 
@@ -79,7 +79,7 @@ def attach_export(number: int, socket: str, name: str, site: Site) -> tuple[Step
 
 
 def block_volume(node: str, name: str, size_bytes: int, below: Below | None, model: str = "") -> Volume:
-    """Return the volume for the block device /dev/`node`, whose name in the campaign is `name`.
+    """Return the volume for the block device /dev/`node`, which the campaign calls `name`.
 
     `model`: the disk model of an emulated disk.
     """

@@ -11,8 +11,8 @@ class Leaf:
     """A disk at the bottom of a layout, where bytes are counted.
 
     `name` is the disk's name in the campaign, `path` its device node (/dev/loop40), `counter` its sysfs `stat` file
-    (/sys/class/block/loop40/stat) and `host` the name of its host (empty: the run's main host). `model` is the disk
-    model of an emulated disk (`hdd-7200`), empty for any other disk.
+    (/sys/class/block/loop40/stat) and `host` the name of the host that has it (empty: the run's main host). `model` is
+    the disk model of an emulated disk (`hdd-7200`), empty for any other disk.
     """
 
     name: str
@@ -24,16 +24,16 @@ class Leaf:
 
     @property
     def kernel_name(self) -> str:
-        """Return the kernel name of the device whose counters are read: `loop40`, or `sda1` for a partition."""
+        """Return the kernel name of the device that owns the counters: `loop40`, or `sda1` for a partition."""
         return counted_device(self.counter)
 
 
 @dataclass(frozen=True)
 class Volume:
-    """A block device or a directory that a device or a layer offers to the layer above it.
+    """A block device or a directory that a device or a layer offers to the layer above.
 
-    `size_bytes` is None if only the host knows the size. `host` is the name of the volume's host (empty: the run's main
-    host).
+    If only the host knows the size, `size_bytes` is None. `host` is the name of the volume's host (empty: the run's
+    main host).
     """
 
     path: str
@@ -47,8 +47,8 @@ class Volume:
 class DevicePlan:
     """The steps that set up a device, each with its undo, and the volume that they provide.
 
-    `identity_check` is a command that succeeds if the volume is still the right disk. `identity_check` is empty if no
-    other disk can take the device's place.
+    `identity_check` is a command that succeeds if the volume is still the right disk. It is empty if no other disk can
+    take the device's place.
     """
 
     steps: tuple[Step, ...]
@@ -58,7 +58,7 @@ class DevicePlan:
 
 @dataclass(frozen=True)
 class Site:
-    """The place where a run builds its layouts, and the capabilities of the host.
+    """Where a run builds its layouts, and what the host can do.
 
     Each run has its own directories: `state_dir` on a real file system (images, sockets, pid files), `ram_dir` on tmpfs
     (images of emulated disks) and `mount_dir`. `programs`, `file_systems` and kernel `modules` are those that the host

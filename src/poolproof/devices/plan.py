@@ -12,12 +12,12 @@ from poolproof.facts.block import Below, BlockFacts
 from poolproof.facts.machine import ProgramVersion
 
 DAEMONS = (*emulate.DAEMONS, *qcow2.DAEMONS)
-"""The programs that devices start and end with an `UndoDaemon`."""
+"""The programs that devices start and that an `UndoDaemon` ends."""
 
 
 @dataclass(frozen=True)
 class DeviceFacts:
-    """The facts about the host that are needed to plan devices.
+    """What must be known about the host to plan devices.
 
     `loops` has a free loop device number for each device, and `nbds` has the free numbers of the kernel's nbd devices.
     `below` is the disk that stores the state directory. `disks` is a recent result of `facts.block.block_devices`.
@@ -34,7 +34,7 @@ class DeviceFacts:
 def plan_devices(devices: Sequence[Device], site: Site, facts: DeviceFacts, seed: int = 1) -> tuple[DevicePlan, ...]:
     """Return a plan for each device, in the order of the devices.
 
-    Half of the free RAM is available to emulated disks. Each keeps its data there if enough of it is left.
+    Emulated disks may use half of the free RAM. Each of them keeps its data in RAM if enough of that half is left.
 
     Raises:
         CampaignError: a model or disk is unknown, an identity matches several disks, or a kernel name is given.
@@ -68,5 +68,5 @@ def programs_of(source: DeviceSource) -> tuple[str, ...]:
 
 
 def versions_of(source: DeviceSource) -> tuple[ProgramVersion, ...]:
-    """Return how to get the program versions that are recorded for a run with a device of this kind."""
+    """Return how to get the program versions to record for a run with a device of this kind."""
     return tuple(VERSIONS[program] for program in programs_of(source) if program in VERSIONS)

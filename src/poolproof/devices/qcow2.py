@@ -1,4 +1,4 @@
-"""`qcow2: 16G`: a qcow2 image, attached with the kernel's nbd driver or, without it, with nbdfuse and a loop device."""
+"""`qcow2: 16G`: a qcow2 image, attached by the kernel's nbd driver or, without it, by nbdfuse and a loop device."""
 
 from poolproof.campaign.model import Device, Qcow2
 from poolproof.devices.loop import attach_export, block_volume, fuse_files
@@ -19,7 +19,7 @@ PROGRAMS = (*_WITH_KERNEL_NBD, "nbdfuse", "losetup", "touch")
 def plan(
     device: Device, source: Qcow2, site: Site, loop: int, below: Below | None, nbd: int | None = None
 ) -> DevicePlan:
-    """Return the plan for a qcow2 image on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
+    """Plan a qcow2 image on /dev/nbd`nbd`, or on loop device `loop` if `nbd` is None.
 
     Raises a HostError if root or a program is missing.
     """

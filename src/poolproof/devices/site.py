@@ -27,13 +27,13 @@ VERSIONS: Mapping[str, ProgramVersion] = {
     "nbdfuse": ProgramVersion("nbdfuse", ("nbdfuse", "--version")),
     "qemu-img": ProgramVersion("qemu", ("qemu-img", "--version")),
 }
-"""How to get the versions that are recorded with a run, by program."""
+"""How to get the versions that are recorded with a run, for each program."""
 
 
 def require(site: Site, what: str, *programs: str) -> None:
     """Check that commands run as root and that the host has the programs.
 
-    Raises a HostError that begins with `what` if root or a program is missing.
+    If not, raises a HostError that begins with `what`.
     """
     if not site.is_root:
         raise HostError(
@@ -49,10 +49,10 @@ def require(site: Site, what: str, *programs: str) -> None:
 
 
 def clear(name: str, *files: str) -> Step:
-    """Return the step that removes the files left behind by an earlier device of the same name.
+    """Return the step that removes the files of an earlier device with the same name.
 
-    Every layout builds its devices under the same names. An old pid file could be mistaken for that of the new daemon,
-    and an old image for a new disk.
+    Every layout builds its devices under the same names. Without this step, an old pid file could be mistaken for the
+    new daemon's, and an old image for a new disk.
     """
     return Step(title=f"remove old files of {name}", argv=("rm", "-f", "--", *files))
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 def build_rounds(layouts: Sequence[str], builds: int, seed: int) -> list[list[str]]:
     """Return the order of the layouts in each round. A single round has the campaign's order.
 
-    Rounds come in pairs: a random order, and then the same order backwards. The sum of a layout's positions in the two
-    rounds is therefore the same for all layouts. If the number of rounds is odd, the last three belong together, and
-    the sums differ by at most 1. The same seed gives the same order.
+    Several rounds come in pairs: a random order, then the same order backwards. That way, every layout's positions in
+    the two rounds add up to the same sum. If the number of rounds is odd, the last three belong together, and the sums
+    differ by at most 1. The same seed gives the same order.
     """
     if builds == 1:
         return [list(layouts)]

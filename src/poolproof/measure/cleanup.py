@@ -1,4 +1,4 @@
-"""Cleaning up after crashed runs: undo the changes in their journals, or remove the lab that a run started."""
+"""Cleans up after crashed runs: undoes the changes in their journals, or removes the lab that a run started."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CleanupResult:
-    """A crashed run that was cleaned up completely, and the number of changes undone."""
+    """A crashed run that was cleaned up completely, and how many changes were undone."""
 
     state: StateDirectory
     run: str
@@ -35,7 +35,7 @@ class CleanupResult:
 
 
 def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
-    """Remove what a crashed run left on its host, and return the number of changes undone.
+    """Remove what a crashed run left on its host, and return how many changes were undone.
 
     `on`: another name for the same host.
 
@@ -58,8 +58,8 @@ def clean(path: Path, tell: Tell, *, on: str | None = None) -> int:
 def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[CleanupResult, ...], tuple[Leftover, ...]]:
     """Clean up every crashed run that has a state directory in the work directory.
 
-    Returns the runs that were cleaned up, and what is left behind, with the reasons. If one run fails, the others are
-    still cleaned up. Runs whose state directory is outside the work directory are only reported.
+    Returns the runs that were cleaned up and, with the reasons, whatever is left behind. If one run fails, the others
+    are still cleaned up. Runs whose state directory is outside the work directory are only reported.
     """
     done = [
         _clean_one(found, host, tell) if found.condition == "dead" and not found.state.is_elsewhere else found
@@ -74,7 +74,7 @@ def clean_crashed_runs(host: Host, work: str, tell: Tell) -> tuple[tuple[Cleanup
 def check_machine(path: Path, record: RunRecord, host: Host) -> None:
     """Raise a RunError if the run was made on another machine.
 
-    On this host the undos would do nothing, and every change would wrongly be marked as undone.
+    On this host, the undos would do nothing, but every change would be marked as undone.
     """
     made_on, here = record.facts.get("machine", ""), mark_of(host)
     if made_on and here and made_on != here:
@@ -90,9 +90,9 @@ def own_lab_name(label: str) -> str:
 
 
 def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
-    """Remove the lab that the run started, with everything in it. Returns the number of changes undone.
+    """Remove the lab that the run started, with everything in it.
 
-    Changes that the run made on other hosts stay in the journal.
+    Returns how many changes were undone. Changes that the run made on other hosts stay in the journal.
     """
     folder = folder_of(own_lab_name(record.label))
     ended = len(Journal(folder / "journal.jsonl").outstanding()) if folder.exists() else 0
@@ -105,9 +105,10 @@ def end_own_lab(run: RunDirectory, record: RunRecord) -> int:
 
 
 def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
-    """Undo every change in the run's journal. Returns the number of changes undone. The run must be locked.
+    """Undo every change in the run's journal.
 
-    Raises a BuildError if a change can't be undone, and a RunError if the run is not trusted or its
+    Returns how many changes were undone. The caller must have locked the run. Raises a BuildError if a change can't be
+    undone, and a RunError if the run is not trusted or its
     directories on the host belong to another user.
     """
     owned = run_owned(run)

@@ -1,4 +1,7 @@
-"""Conducting a run: build, fill, measure and remove each layout; first each disk alone, if the campaign asks for it."""
+"""Conducts a run: builds, fills, measures and removes each layout.
+
+If the campaign asks for it, each disk is measured alone first.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -48,8 +51,8 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
     """Run all remaining trials, then remove everything that the run built on the host.
 
     If a layout cannot be built, its trials are `failed` and the run continues. If a layout cannot be removed, the run
-    continues with the layouts that need none of that layout's devices, and the removal is tried again at the end of the
-    run. If the host becomes unreachable, the current trial is `failed` and the run ends; it can be resumed.
+    continues with the layouts that do not need its devices, and tries the removal again at the end. If the host becomes
+    unreachable, the current trial is `failed` and the run ends; it can be resumed.
 
     Raises:
         BuildError: something could not be removed.
@@ -91,7 +94,7 @@ def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) ->
 def _finished(run: RunDirectory) -> tuple[Trial, ...]:
     """Return the trials that need not be run again, and remove the others from the run.
 
-    A trial that failed because the connection broke says nothing about its layout.
+    If a trial failed because the connection broke, that says nothing about its layout, so the trial is run again.
     """
     trials = run.trials()
     finished = tuple(trial for trial in trials if not trial.interrupted)
@@ -101,7 +104,7 @@ def _finished(run: RunDirectory) -> tuple[Trial, ...]:
 
 
 def _orders(plan: RunPlan, layouts: Iterable[Layout], done: Sequence[Trial]) -> dict[str, TrialOrder]:
-    """Return the trial order of each layout. All layouts share one estimate of how much a cell's trials differ."""
+    """Return the trial order of each layout. All layouts share one estimate of how much trials of a cell differ."""
     orders: dict[str, TrialOrder] = {}
 
     def spread() -> VariancePriors:
@@ -132,9 +135,9 @@ class _Conductor:
     ) -> bool:
         """Measure one build of each of these layouts, family by family.
 
-        The layouts of a family are converted into each other in place. With several builds, each layout is built from
-        scratch instead, because a converted layout is not an independent build. With `affordable`, stop at a family
-        that the schedule can't afford. Returns False if it stopped early.
+        Within a family, each layout is converted into the next one in place. With several builds, each layout is built
+        from scratch instead, because a converted layout is not an independent build. With `affordable`, this stops at
+        the first family that the schedule can't afford, and returns False.
         """
         apart = self.plan.campaign.measure.builds > 1
         for family in [[name] for name in names] if apart else families(self.plan.nodes, names):
@@ -144,10 +147,10 @@ class _Conductor:
         return True
 
     def _measure_family(self, orders: Mapping[str, TrialOrder], build: int) -> None:
-        """Measure the layouts of a family on their common core, which is built once and changed for each layout.
+        """Measure a family's layouts on their common core, which is built once and changed for each layout.
 
-        The core is built again after a failure. A family of a single layout has no core. What cannot be removed now is
-        left for the end of the run.
+        After a failure, the core is built again. A family of a single layout has no core. Whatever cannot be removed
+        now is left for the end of the run.
         """
         before = self._outstanding()
         core: LayoutPlan | None = None
@@ -170,7 +173,7 @@ class _Conductor:
         self._remove_or_leave(before, list(orders))
 
     def _core(self, name: str, core: LayoutPlan | None, before: set[int]) -> LayoutPlan:
-        """Change the current core into the layout's core, or build a new core if there is none or the change fails."""
+        """Turn the current core into the layout's core. If there is no core or the change fails, build a new one."""
         if core is not None and core.node == core_of(self.plan.nodes[name]):
             return core
         if core is not None:
@@ -182,7 +185,7 @@ class _Conductor:
         return self._build(partial(plan_core, self.plan, self.host, name))
 
     def _measure_layout(self, name: str, order: TrialOrder, build: int, core: LayoutPlan | None) -> None:
-        """Build the layout from scratch or on top of its core, measure it, and remove what this method built."""
+        """Build the layout from scratch or on top of its core, measure it, and remove whatever this method built."""
         before, plan, host = self._outstanding(), self.plan, self.host
         planner = partial(plan_rest, plan, host, name, core) if core else partial(plan_one, plan, host, name)
         self._run_trials(self._open_layout(self._build(planner, core)), order, build)
@@ -198,8 +201,8 @@ class _Conductor:
     def _remove_or_leave(self, keep: set[int], layouts: Sequence[str], *, told: PoolproofError | None = None) -> None:
         """Undo all changes except those with these numbers, and warn about any that cannot be undone.
 
-        If there are any, the run continues without the devices of these layouts. `told`: an error that the user has
-        already seen; it is not repeated as a warning.
+        If there are any, the run continues without these layouts' devices. `told`: an error that the user has already
+        seen; it is not repeated as a warning.
         """
         failed = self.left.add(layouts, self._undo_all_but(keep), self.journal)
         try:
@@ -283,7 +286,7 @@ class _Conductor:
                     check()
 
     def _space(self, layout: BuiltLayout) -> AbstractContextManager[Callable[[], None]]:
-        """Watch the file system that stores the layout's images, and end fio when that file system is nearly full."""
+        """Watch the file system that stores the layout's images, and end fio when that file system is almost full."""
         has_images = layout.found is None and any(leaf.path.startswith(_IMAGES) for leaf in layout.leaves)
 
         def stop() -> None:

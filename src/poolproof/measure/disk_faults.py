@@ -34,7 +34,7 @@ _LEAST_BEFORE, _LEAST_AFTER = 20, 5
 
 
 def uptime_s(host: Host) -> float:
-    """Return the seconds since the host booted, the clock of its kernel log; infinite if unknown."""
+    """Return how many seconds ago the host booted, which is the time in its kernel log; infinite if unknown."""
     words = text_of(host, "/proc/uptime").split()
     return float(words[0]) if words else float("inf")
 
@@ -42,8 +42,8 @@ def uptime_s(host: Host) -> float:
 def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, failed: bool) -> tuple[Finding, ...]:
     """Return a finding for each disk for which the main host's kernel has logged errors since `since_s`.
 
-    `since_s` is in seconds since the host booted. `failed`: whether the trial failed. If it did not, the layout
-    survived the errors, and the findings are notes. Empty if the log cannot be read.
+    `since_s` is in seconds since the host booted. If the trial has not `failed`, the layout survived the errors, and
+    the findings are only notes. Empty if the log cannot be read.
     """
     if since_s == float("inf"):
         return ()
@@ -61,7 +61,7 @@ def disk_errors(run_host: Host, leaves: Sequence[Leaf], since_s: float, *, faile
 
 
 def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
-    """Yield a description and the sysfs `stat` file of each leaf on the main host, and of each disk with loop files."""
+    """Yield each leaf on the main host, and each disk with loop files: a description and the sysfs `stat` file."""
     for leaf in leaves:
         if not leaf.host:
             yield f"the disk {leaf.name} ({leaf.path})", leaf.counter
@@ -71,7 +71,7 @@ def _disks(leaves: Sequence[Leaf]) -> Iterator[tuple[str, str]]:
 
 
 def _disk(counter: str) -> str:
-    """Return the kernel's name of the disk: the kernel logs errors of a partition under the name of its disk."""
+    """Return the kernel's name for the disk. The kernel logs a partition's errors under the name of its disk."""
     name = counted_device(counter)
     partition = _PARTITION.fullmatch(name)
     return partition["disk"] if partition else name
@@ -93,7 +93,7 @@ def _error(name: str, errors: Sequence[re.Match[str]], *, failed: bool) -> Findi
 def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Finding, ...]:
     """Return a finding for each layer that no longer works as built, such as a suspended pool or a degraded array.
 
-    `failed`: as for `disk_errors`. Empty if the layers do not answer.
+    `failed` is as for `disk_errors`. Empty if the layers do not answer.
     """
     effect: Effect = "fails" if failed else "notes"
     faults = _layer_faults(run_host, tree)
@@ -101,7 +101,7 @@ def layer_faults(run_host: Host, tree: TreePlan, *, failed: bool) -> tuple[Findi
 
 
 def check_layers(run_host: Host, tree: TreePlan) -> None:
-    """Raise a BuildError if a layer no longer works as built."""
+    """Raise a BuildError if a layer no longer works as it was built."""
     for fault in _layer_faults(run_host, tree):
         raise BuildError(fault.message, fault.fix)
 
@@ -118,7 +118,8 @@ def slowed_disks(
 ) -> list[Finding]:
     """Return a note for each disk that was at least 10 times slower in the last third of a window than in the first.
 
-    Both the time per request and the time per byte must have grown, so that a change in the load does not count.
+    Both the time per request and the time per byte must have grown, so that a change in the load is not mistaken for a
+    slower disk.
     """
     third_s = (end_s - start_s) / 3
     if len(readings) < 2 or third_s <= 0:
@@ -156,5 +157,5 @@ def _requests(counters: Counters) -> int:
 
 
 def _per_request(counters: Counters) -> float:
-    """Return the mean number of seconds that a request kept the disk busy; 0 without requests."""
+    """Return how long a request kept the disk busy on average, in seconds, or 0 if there were no requests."""
     return counters.busy_ms / 1000 / _requests(counters) if _requests(counters) else 0.0

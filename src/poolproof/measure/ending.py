@@ -1,7 +1,7 @@
-"""When to end a running fio: as soon as its workload's metric has converged.
+"""Decides when to end a running fio: as soon as its workload's metric has converged.
 
-The stopping rule (`stopping/`) judges a series of rates. If the workload's metric is a percentile, a trial whose rate
-has converged continues until the histograms in fio's reports show that the percentile has converged too.
+The stopping rule (`stopping/`) judges a series of rates. If the metric is a percentile, a trial whose rate has
+converged goes on until the histograms in fio's reports show that the percentile has converged too.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _FASTEST_S = 0.1
 
 @dataclass(frozen=True)
 class BinnedPercentile:
-    """A latency percentile that a trial measures, and the width of the histogram's bins as a share of the latency."""
+    """A latency percentile that a trial measures, and how wide the histogram's bins are as a share of the latency."""
 
     metric: Metric
     bin_width: float
@@ -54,11 +54,11 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return the maximum length of a trial in seconds, assuming that write-back cycles take their full time."""
+        """Return how long a trial can last at most in seconds, assuming that write-back cycles take their full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
-        """Return the decision based on the rate so far and, once the rate has converged, on the percentile.
+        """Return the decision on the rate so far and, once the rate has converged, on the percentile.
 
         Raises a CommandError if the host did not answer.
         """
@@ -69,13 +69,13 @@ class Ending:
         return with_percentile(decision, self.percentile, self._rule_after(counting), report, counting)
 
     def judge(self, statuses: list[Status], begun_at_s: float) -> StoppingDecision:
-        """Return the decision based on the rate so far."""
+        """Return the decision on the rate so far."""
         counting = after_ramp(statuses, self.ramp_s, begun_at_s)
         series = series_of(counting, self.interval_s, by_bytes=self.by_bytes)
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule with its `turnover_s` set to the longest write-back cycle at the write rate so far."""
+        """Return the rule with its `turnover_s` set to the longest write-back cycle at the current write rate."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -83,7 +83,7 @@ class Ending:
 def ending_of(
     host: Host, layout: BuiltLayout, workload: Workload, load: Load, measure: Measure, metric: MetricId
 ) -> Ending | None:
-    """Return when to end a trial of this load; None if its length is fixed or it ends when its work is done."""
+    """Return when to end a trial of this load, or None if its length is fixed or it ends when its work is done."""
     generator, row = generator_of(load), metric_of(metric)
     # jobs with phases must not be cut short
     has_own_end = generator.sets_runtime(workload) or len(load.phases) > 1
@@ -101,7 +101,7 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return the interval between fio's reports, in seconds.
+    """Return how often fio reports: the interval in seconds.
 
     With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s.
 
@@ -115,7 +115,7 @@ def status_interval_s(load: Load, shortest_s: float) -> float:
 
 
 def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
-    """Return the rule with `max_s` raised, if necessary, to the time that a trial needs for enough samples."""
+    """Return the rule with `max_s` raised, if necessary, to the time in which a trial gets enough samples."""
     enough_s = interval_s * (MOST_ROUNDS if rule.steady == "snia" else LEAST_SAMPLES)
     return replace(rule, max_s=max(rule.max_s, enough_s))
 
@@ -154,12 +154,10 @@ def with_percentile(
     report: LiveReport,
     counting: Sequence[Status],
 ) -> StoppingDecision:
-    """Return the decision, which says that the rate has converged, with the percentile taken into account.
+    """Return a decision that takes the percentile into account, given the decision that the rate has converged.
 
     If the percentile has not converged, the trial continues, or ends unconverged at its maximum length. If fio wrote no
-    histograms, the rate alone decides.
-
-    Raises a CommandError if the host did not answer.
+    histograms, only the rate is considered. Raises a CommandError if the host did not answer.
     """
     bounds = section_bounds(counting, decision.warmup_s)
     results = report.outcomes(bounds) if len(bounds) > 1 else ()
@@ -183,7 +181,7 @@ def with_percentile(
 
 
 def histograms_of(percentile: Metric, intervals: Sequence[LatencyInterval]) -> list[Histogram]:
-    """Return the histograms that a percentile is computed from, one per interval."""
+    """Return the histograms from which a percentile is computed, one per interval."""
     if percentile.of == "syncs":
         return [each.sync_bins for each in intervals]
     if percentile.of != "ios" and any(each.read_bins or each.write_bins for each in intervals):

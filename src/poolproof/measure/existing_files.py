@@ -1,4 +1,4 @@
-"""Workloads that use existing test files (`fill: false`): where they can run, and what they need."""
+"""Workloads that use existing test files (`fill: false`): where they can run, and what they need there."""
 
 import math
 from collections.abc import Iterable
@@ -18,19 +18,19 @@ _LIMIT_S = 60.0
 
 
 def found_directory(node: Node) -> str | None:
-    """Return the first existing directory that the layout uses, whose files can be used unchanged; None without one."""
+    """Return the first existing directory that the layout uses, or None. Its files can be used unchanged."""
     return next(iter(directories(node)), None)
 
 
 def found_paths(load: Load, directory: str) -> tuple[str, ...]:
-    """Return the paths of the load's files in the directory."""
+    """Return the paths that the load's files have in the directory."""
     return tuple(_ends(load, directory))
 
 
 def check_found(layout: str, node: Node, cells: Iterable[CellJobs], host: Host) -> None:
     """Check that every workload with `fill: false` can run on this layout.
 
-    A block device can be measured unwritten if no workload of the campaign fills it.
+    A block device can be measured without writing to it first if no workload of the campaign fills it.
 
     Raises a CampaignError if the layout is built empty, a workload could change a file, a file is missing or too short,
     or another workload would fill the block device.
@@ -75,7 +75,7 @@ def _check_cell(layout: str, directory: str | None, cell: CellJobs, host: Host) 
 
 
 def _ends(load: Load, directory: str) -> dict[str, float]:
-    """Return how long each file must be, in bytes and by path: up to the end of the last range that the load uses."""
+    """Return how long each file must be: up to the end of the last range that the load uses, in bytes and by path."""
     ends: dict[str, float] = {}
     for part in generator_of(load).in_directory(load, directory).parts:
         for extent in part.extents:
@@ -84,7 +84,7 @@ def _ends(load: Load, directory: str) -> dict[str, float]:
 
 
 def _check_file(workload: str, path: str, end: float, host: Host) -> None:
-    """Check that the file exists and is long enough: fio would extend and overwrite a file that is too short."""
+    """Check that the file exists and is long enough. fio would extend and overwrite a file that is too short."""
     argv = ["stat", "--dereference", "--format=%s %F", "--", path]
     found = host.run(argv, timeout_s=_LIMIT_S, check=False)
     size, _, kind = found.stdout.strip().partition(" ")

@@ -51,16 +51,19 @@ def _rate(result: Outcome, metric: Metric) -> float | None:
 
 
 def _counted_once(result: Outcome) -> Outcome:
-    """Return the outcome with everything counted once: if a part reports each direction, its total is removed."""
+    """Return the outcome with everything counted once.
+
+    If a part reports its directions separately, its total is removed.
+    """
     totals = [separate(part.read, part.write, part.trim, part.mixed) for part in result.parts]
     parts = (replace(part, mixed=total) for part, total in zip(result.parts, totals, strict=True))
     return replace(result, parts=tuple(parts))
 
 
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Return the merged completion latency of all reads and writes, or of one direction; None if nothing was timed.
+    """Return the merged completion latency of all reads and writes, or of one direction, or None if nothing was timed.
 
-    A direction has no latency if the generator reports only one histogram for reads and writes together.
+    If the generator reports only one histogram for reads and writes together, there is no latency for a direction.
     """
     if direction == "all":
         return _merged(part.clat or part.lat for part in _parts(_counted_once(result)))
@@ -69,12 +72,12 @@ def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "al
 
 
 def sync_latency_of(result: Outcome) -> Latency | None:
-    """Return the merged latency of all fsync and fdatasync calls; None if nothing was timed."""
+    """Return the merged latency of all fsync and fdatasync calls, or None if nothing was timed."""
     return _merged(job.sync for job in result.parts)
 
 
 def _samples(latency: Latency | None) -> int | None:
-    """Return the number of latencies; 0 if nothing was timed, None if it is unknown."""
+    """Return how many latencies there are: 0 if nothing was timed, None if unknown."""
     if latency is None:
         return 0
     return latency.samples if latency.samples is not None else sum(latency.bins_ns.values()) or None
@@ -85,7 +88,7 @@ def _parts(result: Outcome) -> list[Direction]:
 
 
 def moved_each_way(result: Outcome) -> tuple[int, int]:
-    """Return the bytes read and the bytes written, as counted by the load generator."""
+    """Return how many bytes the load generator read and wrote, by its own count."""
     reads = sum(job.read.io_bytes or 0 for job in result.parts if job.read is not None)
     writes = sum(job.write.io_bytes or 0 for job in result.parts if job.write is not None)
     return reads, writes

@@ -1,6 +1,6 @@
-"""Health checks of file systems that run as programs.
+"""Health checks for file systems that run as programs.
 
-If such a program hangs, every process that uses the file system hangs too.
+If such a program hangs, so does every process that uses the file system.
 """
 
 import contextlib
@@ -16,11 +16,11 @@ from poolproof.provision.undo import undo_one
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""A file system that does not answer for this many seconds counts as hung; a busy one answers sooner."""
+"""A file system that does not answer for this many seconds is considered hung. A busy one answers sooner."""
 
 
 def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
-    """Return the health checks of the layout's file systems that run as programs, each with its host's name."""
+    """Return the health checks of the layout's file systems that run as programs, each with the name of its host."""
     built = ((entry.volume.host, entry.plan) for entry in from_bottom(tree.top))
     return [(host, plan.health_check) for host, plan in built if plan is not None and plan.health_check is not None]
 
@@ -29,7 +29,7 @@ def health_checks_of(tree: TreePlan) -> list[tuple[str, HealthCheck]]:
 def watched(host: Host, tree: TreePlan) -> Iterator[Callable[[], None]]:
     """Check the layout's programs from a thread.
 
-    A program that hangs is killed, so that the processes that wait for it fail.
+    A program that hangs is killed, so that the processes waiting for it fail instead of hanging too.
 
     Yields a function that raises a BuildError if a program has been killed. After that, the BuildError also replaces
     any PoolproofError that is raised in the context.

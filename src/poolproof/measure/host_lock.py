@@ -1,4 +1,4 @@
-"""One run at a time on this machine: two runs would change each other's results.
+"""Allows one run at a time on this machine, because two runs would change each other's results.
 
 Each run holds a shared lock on the file `host`, and an exclusive lock on a file for each real disk and each existing
 directory that it uses. A run can start if no other run holds `host` or, with --share-host, if its own disks and
@@ -26,14 +26,14 @@ _NAME_DIGITS = 16
 
 
 def uses_of(campaign: Campaign, directories: Iterable[str]) -> frozenset[str]:
-    """Return what two runs must not share: the real disks of the campaign and the existing directories."""
+    """Return what two runs must not share: the campaign's real disks and the existing directories that it uses."""
     disks = (each.source.identity.rpartition("/")[2] for each in campaign.devices if isinstance(each.source, Disk))
     return frozenset({f"the disk {disk.lower()}" for disk in disks} | {f"the directory {each}" for each in directories})
 
 
 @contextlib.contextmanager
 def host_locked(uses: Iterable[str], *, share: bool) -> Iterator[None]:
-    """Hold the locks of a run on this machine while the context lasts.
+    """Hold a run's locks on this machine while the context lasts.
 
     Raises a HostError if another run is in progress and `share` is false, if another run uses one of `uses`, or if the
     locks cannot be opened.
@@ -82,7 +82,7 @@ def _take(file: IO[bytes], kind: int) -> bool:
 
 
 def _sign(file: IO[bytes]) -> None:
-    """Write this process's ID to the file, so that the error of another run can name it.
+    """Write this process's ID to the file, so that another run's error can name it.
 
     The content has no other purpose.
     """

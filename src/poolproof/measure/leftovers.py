@@ -1,4 +1,4 @@
-"""What a layout left on the host because it could not be removed, such as a suspended pool.
+"""What layouts left on the host because it could not be removed, such as a suspended pool.
 
 The run continues without the devices that may therefore still be in use.
 """
@@ -14,9 +14,9 @@ from poolproof.provision.undo import FailedUndo
 
 
 class Leftovers:
-    """The changes that could not be undone when their layout was removed. They are tried again at the end of the run.
+    """The changes that could not be undone when their layout was removed.
 
-    `nodes`: the layouts by name.
+    They are tried again at the end of the run. `nodes`: the layouts by name.
     """
 
     def __init__(self, nodes: Mapping[str, Node], run: str) -> None:
@@ -28,7 +28,7 @@ class Leftovers:
         return change.number in self._changes
 
     def add(self, layouts: Sequence[str], failed: Sequence[FailedUndo], journal: Journal) -> tuple[FailedUndo, ...]:
-        """Record what could not be removed after these layouts, and return what was not recorded before.
+        """Record what could not be removed after these layouts, and return the part that is new.
 
         If fio hangs, the attempt to end it fails again after each later layout. Such a repeated failure is not
         recorded, and the journal marks it as undone, because the journal still has the same undo from the layout that

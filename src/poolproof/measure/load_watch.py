@@ -1,4 +1,4 @@
-"""Watching fio: publish the rates of fio and the disks, and end fio when its result is precise or it hangs.
+"""Watches fio: publishes the rates of fio and the disks, and ends fio when its result is precise or it hangs.
 
 In about two thousand trials in a lab, one fio was still running five minutes after its time limit. The cause is
 unknown. fio has had deadlocks between its status thread and its jobs (axboe/fio, pull requests 2076 and 2137), and
@@ -31,7 +31,7 @@ _SHORTEST_PAUSE_S = 0.2
 _START_S = 0.3
 
 STILL_S = 60.0
-"""A busy disk moves at least one byte in this many seconds, even while it flushes its cache."""
+"""A busy disk moves at least one byte within this many seconds, even while it flushes its cache."""
 
 
 class LoadStuck(FioError):
@@ -48,7 +48,7 @@ class LoadStuck(FioError):
 
     @property
     def note(self) -> Finding:
-        """Return a note for the trial that was repeated because of this hang."""
+        """Return a note for the trial that had to be repeated because of this hang."""
         return Finding(WORK_DONE, "notes", f"this trial was repeated, because the first time {self.message}", self.hint)
 
 
@@ -77,12 +77,12 @@ class RatePublisher:
         self._is_watched = False
 
     def is_heard(self) -> bool:
-        """True if the listener or a watching process wants the rates. Call this before each `tell`."""
+        """True if the listener or a watching process wants to know the rates. Call this before each `tell`."""
         self._is_watched = self._notes.are_wanted
         return self._listener.wants_live or self._is_watched
 
     def tell(self, rates: LiveRates) -> None:
-        """Publish the rates of the last second. Called from the thread that watches fio."""
+        """Publish the rates of the last second. The thread that watches fio calls this."""
         if self._listener.wants_live:
             self._listener.live(rates)
         if self._is_watched:
@@ -132,8 +132,8 @@ class LoadWatch:
     def begins(self, at_s: float, clock_ahead_s: float) -> None:
         """Start watching, because fio is about to start.
 
-        `at_s`: the current time by the clock that dates the counters. `clock_ahead_s`: by how much the host's time of
-        day is ahead of that clock.
+        `at_s`: the current time by the clock that timestamps the counters. `clock_ahead_s`: how many seconds the host's
+        wall clock is ahead of that clock.
         """
         self.report.begun_at_s, self.report.clock_ahead_s = at_s, clock_ahead_s
         self._over_at_s = at_s + self._most_s
@@ -202,7 +202,7 @@ def _rate(before: Status | None, now: Status | None) -> float | None:
 
 
 def _leaf_rate(sampler: Sampler) -> float:
-    """Return the total bytes per second of all leaf devices over the last second."""
+    """Return how many bytes per second all leaf devices together moved in the last second."""
     readings = list(sampler.readings)
     if len(readings) < 2:
         return 0.0

@@ -1,7 +1,7 @@
 """The output of a fio run, and its results in the window after the warm-up.
 
-Bytes, I/Os, samples and histogram bins are counts, so the differences between two reports are exact, and means follow
-from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
+Bytes, I/Os, samples and histogram bins are counts, so the differences between two reports are exact, and means can be
+computed from sums. Other values (minimum, maximum, standard deviation) are unknown for a window.
 """
 
 import math
@@ -32,7 +32,7 @@ _SWING_S = 0.5
 class LoadRun:
     """A finished fio run: the job as fio read it, its last complete report, its earlier reports, and how it ended.
 
-    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: whether
+    `report`: the entire output if no report is complete. `decision`: None for a trial of fixed length. `ended`: true if
     the decision ended fio. `warm_up`: the report at the start of the window; empty if the window starts with the run.
     `most_s`: the maximum length of the trial. `latencies`: the histograms over time.
     """
@@ -49,16 +49,16 @@ class LoadRun:
 
     @property
     def ran_s(self) -> float:
-        """Return how long the longest job ran, in seconds, without the ramp."""
+        """Return how many seconds the longest job ran, without the ramp."""
         return self.statuses[-1].ran_s if self.statuses else 0.0
 
 
 def gathered(
     host: Host, load: Load, scratch: str, watch: LoadWatch | None, ending: Ending | None, ran: tuple[str, Completed]
 ) -> LoadRun:
-    """Collect the output of a finished fio run. `watch`: None if fio did not report while it ran.
+    """Collect the output of a finished fio run.
 
-    Raises a CommandError if the host did not answer.
+    If fio did not report while it ran, `watch` is None. Raises a CommandError if the host did not answer.
     """
     job_text, completed = ran
     if watch is None:
@@ -86,7 +86,7 @@ def _with_decision(run: LoadRun, watch: LoadWatch, ending: Ending) -> LoadRun:
 
 
 def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
-    """Return the first report after the warm-up; None if there was no warm-up or no later report."""
+    """Return the first report after the warm-up, or None if there was no warm-up or no later report."""
     later = [status for status in statuses if status.ran_s >= warmup_s]
     return later[0] if warmup_s > 0 and later and later[0].ran_s < statuses[-1].ran_s else None
 
@@ -94,7 +94,10 @@ def _first_after(statuses: Sequence[Status], warmup_s: float) -> Status | None:
 def window_of(
     fio: LoadRun, result: Outcome, metric: MetricId, generator: LoadGenerator
 ) -> tuple[TrialMetrics, Convergence | None]:
-    """Return the window's metrics and convergence; without a decision, the metrics of the whole run and None."""
+    """Return the window's metrics and whether they converged.
+
+    Without a decision, return the whole run's metrics and None.
+    """
     whole, decision = figures_of(result), fio.decision
     if decision is None:
         return whole, None
@@ -124,7 +127,10 @@ def window_of(
 def _extremes(
     fio: LoadRun, decision: StoppingDecision, metric: MetricId, value: float | None
 ) -> tuple[float | None, float | None]:
-    """Return the lowest and highest value in any tenth of the window, as shares of its value; None if unknown."""
+    """Return the lowest and highest values in any tenth of the window, as shares of the window's own value.
+
+    None if unknown.
+    """
     percent = metric_of(metric).percent
     if percent is None:
         return _share(decision.lowest, decision.mean), _share(decision.highest, decision.mean)
@@ -149,7 +155,7 @@ def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
 
 
 def since(start: Outcome, end: Outcome) -> Outcome:
-    """Return the difference between two reports of the same jobs; `end` if their numbers of jobs differ."""
+    """Return the difference between two reports of the same jobs. If the number of jobs differs, return `end`."""
     if len(start.parts) != len(end.parts):
         return end
     return replace(end, parts=tuple(_job(a, b) for a, b in zip(start.parts, end.parts, strict=True)))

@@ -1,4 +1,4 @@
-"""The values of a run while it is measured: cells, built layouts, prepared workloads, and a listener for events."""
+"""The values of a run while it measures: cells, built layouts, prepared workloads, and a listener for events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from poolproof.results.runs.model import Trial, TrialKey
 
 @dataclass(frozen=True)
 class LiveRates:
-    """Rates over the last second in bytes per second: of fio (None: not yet known) and of the leaf devices."""
+    """The rates over the last second, in bytes per second: fio's (None if not yet known) and the leaf devices'."""
 
     elapsed_s: float
     fio_bytes_per_s: float | None
@@ -28,22 +28,23 @@ class LiveRates:
 
 
 class Listener:
-    """Receives the events of a run. Subclasses override the methods that they need; this class ignores all events.
+    """Receives a run's events.
 
-    Every method except `live` is called from the thread that measures.
+    Subclasses override the methods that they need; this class ignores all events. The thread that measures calls every
+    method except `live`.
     """
 
     wants_live = False
-    """True if `live` should be called. Processes that watch the run get the rates in either case."""
+    """True if this listener wants calls of `live`. Processes that watch the run get the rates in either case."""
 
     def campaign_begins(self, trials_to_do: int, trials_done: int) -> None:
         """The run starts; `trials_done` trials were finished before it was resumed."""
 
     def layout_begins(self, layout: str, trials_to_do: int, build: int = 1) -> None:
-        """A layout is about to be built, for the `build`-th time."""
+        """A layout is about to be built for the `build`-th time."""
 
     def trial_added(self, cell: CellKey) -> None:
-        """A cell is not precise yet and gets one more trial than planned."""
+        """A cell is not precise yet and gets one more trial than was planned."""
 
     def step(self, title: str) -> None:
         """A new step starts; `title` describes it for the user."""
@@ -52,18 +53,18 @@ class Listener:
         """A trial starts: first its caches are dropped, then fio runs."""
 
     def live(self, rates: LiveRates) -> None:
-        """New rates are available: once a second while fio runs. Called from another thread."""
+        """There are new rates, once a second while fio runs. Called from another thread."""
 
     def trial_ends(self, trial: Trial) -> None:
         """The trial is finished, judged and saved."""
 
     def warning(self, message: str) -> None:
-        """Something went wrong, but the run continues."""
+        """Something went wrong, but the run goes on."""
 
 
 @dataclass(frozen=True)
 class CellJobs:
-    """A workload and its load as this host's fio reads it; the load has no directory or device yet."""
+    """A workload, and its load as this host's fio reads it. The load has no directory or device yet."""
 
     workload: Workload
     load: Load
@@ -73,7 +74,7 @@ class CellJobs:
 class BuiltLayout:
     """A layout that is built and open. `scratch`: the run's directory on the host for job files and fio's output.
 
-    `found`: the first existing directory that the layout uses, whose files can be used unchanged; None without one.
+    `found`: the first existing directory that the layout uses, or None. Its files can be used unchanged.
     `identity_check`: for each real disk, by path, a command that fails if the disk is no longer the one that the
     campaign names. `below`: the write amplification of the storage below existing directories, by path, as
     `write_factor` needs it.
@@ -90,17 +91,17 @@ class BuiltLayout:
 
     @property
     def top(self) -> str:
-        """Return the path of the layout's top: a directory for test files, or a block device."""
+        """Return the path of the layout's top, which is a directory for test files or a block device."""
         return self.tree.volume.path
 
     @property
     def is_block(self) -> bool:
-        """True if the layout's top is a block device, so that there are no test files."""
+        """True if the layout's top is a block device, so there are no test files."""
         return self.tree.volume.is_block
 
     @property
     def is_bare_disk(self) -> bool:
-        """True if the layout is a single disk, which is measured alone as a limit for the layouts that use it."""
+        """True if the layout is a single disk, measured alone as a limit for the layouts that use it."""
         return calibrated_device(self.name) is not None
 
     @property
@@ -111,9 +112,9 @@ class BuiltLayout:
 
 @dataclass(frozen=True)
 class Fill:
-    """A fill of test files: the text of the job that wrote them, and how many seconds it took.
+    """How test files were filled: the text of the job that wrote them, and how many seconds it took.
 
-    `stored_share`: the share of the files' bytes that the disks stored; None if the layout does not compress.
+    `stored_share`: the share of the files' bytes that the disks stored, or None if the layout does not compress.
     """
 
     job: str
@@ -123,9 +124,9 @@ class Fill:
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """A workload whose test files exist on the layout: its load, its files, and the I/O that is expected on the disks.
+    """A workload whose test files exist on the layout: its load, its files, and how much I/O the disks should see.
 
-    Workloads that share files have the same `fill`; it is None if nothing was filled.
+    Workloads that share files have the same `fill`. If nothing was filled, `fill` is None.
     """
 
     workload: Workload
@@ -143,10 +144,10 @@ class PreparedWorkload:
 
 @dataclass
 class TrialContext:
-    """The values that all trials of a build share. `build` counts from 1.
+    """What all trials of a build have in common.
 
-    `idle` is the disks' background I/O while fio is not running. Each of `checks` raises a BuildError if something that
-    the layout needs has failed.
+    `build` counts from 1. `idle` is the disks' background I/O while fio is not running. Each of `checks` raises a
+    BuildError if something that the layout needs has failed.
     """
 
     host: Host
@@ -160,7 +161,7 @@ class TrialContext:
 
 
 def cause_of(error: PoolproofError, checks: Sequence[Callable[[], None]]) -> PoolproofError:
-    """Return the cause of a failure: the error of the first check that fails or, if none fails, `error` itself."""
+    """Return what caused a failure: the error of the first check that fails or, if none fails, `error` itself."""
     for check in checks:
         try:
             check()

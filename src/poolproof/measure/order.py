@@ -13,13 +13,12 @@ from poolproof.results.runs.model import Trial
 class TrialOrder:
     """The remaining trials of a layout, in rounds. Each round runs every workload once, in random order.
 
-    A drift of the machine's speed therefore affects all workloads equally. The same seed gives the same order. A
-    workload that has converged skips later rounds; it catches up if later trials show that trials differ more than
-    assumed. Each trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run.
-    `priors` returns how much the trials of a cell typically differ in this run.
+    A drift in the machine's speed therefore affects all workloads equally. The same seed gives the same order. A
+    workload that has converged skips later rounds; it catches up if later trials turn out to differ more than assumed.
+    Each trial must therefore be passed to `add` when it ends. `done`: the trials of an interrupted run. `priors`
+    returns how much the trials of a cell typically differ in this run.
 
-    Each build of the layout has its own rounds, and only the trials of a build decide whether that build needs another
-    trial.
+    Each build of the layout has its own rounds, and whether a build needs another trial depends only on its own trials.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class TrialOrder:
                 self.add(trial)
 
     def _rounds(self, seed: int, build: int) -> list[dict[str, int]]:
-        """Return the position of each workload in each round of a build."""
+        """Return each workload's position in each round of a build."""
         chance = random.Random(f"{seed}:{self.layout}" if build == 1 else f"{seed}:{self.layout}:{build}")
         positions = []
         for _ in range(self._measure.trials_max):
@@ -58,16 +57,16 @@ class TrialOrder:
         self._trials[trial.workload][trial.number] = trial
 
     def limit(self) -> None:
-        """Cap every workload at the minimum number of trials."""
+        """Limit every workload to the minimum number of trials."""
         self._limits = dict.fromkeys(self._workloads, self._measure.trials)
 
     def allow(self, workloads: Iterable[str], most: int) -> None:
-        """Cap each of these workloads at `most` trials, or at the campaign's maximum if that is lower."""
+        """Limit each of these workloads to `most` trials, or to the campaign's maximum if that is lower."""
         for name in workloads:
             self._limits[name] = min(self._measure.trials_max, most)
 
     def announce(self) -> int:
-        """Return the number of trials that will certainly run. From then on, `is_new` is true for all other trials."""
+        """Return how many trials will certainly run. From then on, `is_new` is true for all other trials."""
         self._announced = {
             (name, build): len(self._done(name, build)) + self._missing(name, build, cache(self._priors))
             for name in self._workloads
@@ -76,15 +75,15 @@ class TrialOrder:
         return len(self.certain())
 
     def is_new(self, workload: Workload, build: int = 1) -> bool:
-        """True if the workload's next trial in this build was not certain at `announce`."""
+        """True if the workload's next trial in this build was not yet certain at `announce`."""
         return len(self._done(workload.name, build)) >= self._announced.get((workload.name, build), 0)
 
     def ahead(self, among: Collection[str] | None = None, build: int = 1) -> Iterator[tuple[Workload, int]]:
-        """Yield the next trial of a build, with its number, until none is needed.
+        """Yield a build's next trial, with its number, until the build needs no more.
 
         Each trial must be passed to `add` before the next one is requested.
 
-        The workload with the fewest trials is next; the order of the round breaks ties.
+        The workload with the fewest trials comes next. If several have as few, the order of the round decides.
 
         `among`: the workloads whose files were prepared. Workloads that had already converged were not prepared. They
         are left out, even if later trials show that they need another trial.
@@ -101,8 +100,8 @@ class TrialOrder:
     def certain(self, build: int | None = None) -> tuple[tuple[Workload, int], ...]:
         """Return the trials that will certainly run, with their numbers, in one build or in all builds.
 
-        For each workload, these are the trials that a build still needs to reach the minimum. Once a build has reached
-        the minimum, this is one more trial, if one is needed now.
+        These are the trials that each workload of a build still needs to reach the minimum. A workload that has reached
+        the minimum gets one more, if it needs one now.
         """
         priors = cache(self._priors)
         numbers = {name: self._free_numbers(name) for name in self._workloads}
@@ -117,7 +116,7 @@ class TrialOrder:
         return tuple((workload, number) for each, workload, number in found if build in (None, each))
 
     def builds_ahead(self) -> tuple[int, ...]:
-        """Return the builds with trials that will certainly run."""
+        """Return the builds in which trials will certainly run."""
         priors = cache(self._priors)
         return tuple(
             build for build in self.builds if any(self._missing(name, build, priors) for name in self._workloads)
@@ -128,12 +127,12 @@ class TrialOrder:
         return max(missing, int(self._is_needed(name, build, priors)))
 
     def _sort_key(self, name: str, build: int, done: int) -> tuple[int, int, str]:
-        """Return the sort key of a workload's next trial: its round, its position in the round, its name."""
+        """Return the sort key of a workload's next trial: its round, its place in the round, its name."""
         positions = self._positions[build]
         return done, positions[min(done, len(positions) - 1)][name], name
 
     def _free_numbers(self, name: str) -> Iterator[int]:
-        """Return the trial numbers that the workload has not used yet, lowest first."""
+        """Return the trial numbers that the workload has yet to use, lowest first."""
         return (number for number in count(1) if number not in self._trials[name])
 
     def _is_needed(self, name: str, build: int, priors: Callable[[], VariancePriors | None]) -> bool:
@@ -147,9 +146,9 @@ class TrialOrder:
         return [trial for trial in trials if build in (None, trial.build)]
 
     def cells(self, workloads: Iterable[str] | None = None) -> list[list[Trial]]:
-        """Return the trials so far, one list per cell, for these workloads or for all."""
+        """Return the trials so far for these workloads or for all, as one list per cell."""
         return [self._done(name) for name in (self._workloads if workloads is None else workloads)]
 
     def cells_of_builds(self) -> list[list[Trial]]:
-        """Return the trials so far, one list per cell and build."""
+        """Return the trials so far, as one list per cell and build."""
         return [self._done(name, build) for name in self._workloads for build in self.builds]

@@ -1,4 +1,4 @@
-"""The plan of a run, and the checks before anything is built: loads, layouts, programs, space, disks."""
+"""Plans a run, and checks everything before anything is built: loads, layouts, programs, space, disks."""
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,8 +58,8 @@ _ALWAYS_NEEDED = ("sync", "fincore", "filefrag", "dd", "find", "stat")
 class RunPlan:
     """A run's input, checked before anything is changed.
 
-    `nodes`: the tree of layers of each layout, by the layout's name. `cells`: the campaign's workloads. `bare_cells`:
-    the workloads that run on each disk alone.
+    `nodes`: each layout's tree of layers, by the layout's name. `cells`: the campaign's workloads. `bare_cells`: the
+    workloads that run on each disk alone.
     """
 
     campaign: Campaign
@@ -74,16 +74,16 @@ class RunPlan:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """Return the layouts in build order: first each disk alone, for comparison, then the campaign's."""
+        """Return the layouts in build order: first each disk alone, for comparison, then the campaign's layouts."""
         return (*self.calibration.layouts, *self.campaign.layouts)
 
     def cells_of(self, layout: str) -> tuple[CellJobs, ...]:
-        """Return the workloads that run on the layout of this name."""
+        """Return the workloads that run on the layout with this name."""
         return self.cells if calibrated_device(layout) is None else self.bare_cells
 
     @property
     def generators(self) -> tuple[LoadGenerator, ...]:
-        """Return the load generators of all cells, without duplicates."""
+        """Return the load generators that the cells use, each once."""
         loads = (cell.load for cell in (*self.cells, *self.bare_cells))
         return tuple({load.generator: generator_of(load) for load in loads}.values())
 
@@ -105,7 +105,7 @@ class BuildDirectories:
 def make_plan(
     campaign: Campaign, host: Host, places: BuildDirectories, seed: int, allowed_disks: frozenset[str]
 ) -> RunPlan:
-    """Check the campaign against the host, and return the plan. Nothing is changed.
+    """Check the campaign against the host, and return the plan, without changing anything.
 
     Raises:
         CampaignError: an expression, a device, an option or a size cannot work.
@@ -162,7 +162,7 @@ def _check_layouts(plan: RunPlan, host: Host) -> None:
 
 
 def plan_layouts(plan: RunPlan, facts: HostFacts) -> tuple[LayoutPlan, ...]:
-    """Return the steps of every layout. Each is planned on its own, because only one layout exists at a time."""
+    """Return the steps of every layout. Each layout is planned by itself, because only one of them exists at a time."""
     context = _context(plan, facts)
     return tuple(plan_layout(layout, plan.nodes[layout.name], context) for layout in plan.layouts)
 
@@ -178,8 +178,8 @@ def check_disks_of_layers(plan: RunPlan, host: Host) -> None:
 def plan_one(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
     """Return the steps that build one layout, based on the host's current facts.
 
-    Like the functions below, raises a GuardError if a disk must not be overwritten, and a HostError if the host cannot
-    build the layout.
+    Like the functions below, this raises a GuardError if a disk must not be overwritten, and a HostError if the host
+    cannot build the layout.
     """
     return plan_layout(_layout(plan, name), plan.nodes[name], _context_now(plan, host, plan.nodes[name]))
 
@@ -191,7 +191,7 @@ def plan_core(plan: RunPlan, host: Host, name: str) -> LayoutPlan:
 
 
 def plan_next_core(plan: RunPlan, host: Host, name: str, core: LayoutPlan) -> LayoutPlan:
-    """Return the steps that turn the mounted core into this layout's core by changing the leaf vdevs of mirrors."""
+    """Return the steps that turn the mounted core into this layout's core, by changing the leaf vdevs of mirrors."""
     node = core_of(plan.nodes[name])
     return plan_changed(_layout(plan, name), node, core, _context_now(plan, host, node))
 
@@ -228,7 +228,7 @@ def _programs(campaign: Campaign) -> Iterable[str]:
 
 
 def building_versions(plan: RunPlan) -> frozenset[ProgramVersion]:
-    """Return the programs that build the layouts and their devices and whose versions are recorded."""
+    """Return the programs that build the layouts and their devices, whose versions the run records."""
     used = {name for node in plan.nodes.values() for name in devices(node)}
     sources = (device.source for device in plan.campaign.devices if device.name in used)
     of_layers = {entry.layer.version for node in plan.nodes.values() for entry in layer_nodes(node)}
@@ -245,7 +245,7 @@ def _cell(workload: Workload, campaign: Campaign, host: Host) -> CellJobs:
 
 
 def _check_metric(workload: Workload, load: Load) -> None:
-    """Raise a CampaignError if the load cannot produce the workload's metric."""
+    """Raise a CampaignError if the load cannot provide the workload's metric."""
     metric = metric_of(workload.metric)
     of = metric.of
     where = f"workload {workload.name} is compared by {workload.metric}"
@@ -260,13 +260,13 @@ def _check_metric(workload: Workload, load: Load) -> None:
 
 
 def _check_bins(workload: Workload, campaign: Campaign, generator: LoadGenerator) -> None:
-    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance that `until` requests."""
+    """Raise a CampaignError if the generator's latency bins are too wide for the tolerance that `until` asks for."""
     if mistake := bin_mistake(workload, campaign.measure, generator.bin_width):
         raise CampaignError(*mistake).concerning("metric")
 
 
 def _check_values(cells: Sequence[CellJobs], host: Host) -> None:
-    """Check all loads with their generators, in batches. If a batch fails, check its loads one by one."""
+    """Let the generators check all loads, in batches. If a batch fails, its loads are checked one by one."""
     for first in range(0, len(cells), _CELLS_AT_ONCE):
         together = cells[first : first + _CELLS_AT_ONCE]
         try:
@@ -289,7 +289,7 @@ def _check(cells: Iterable[CellJobs], host: Host) -> None:
 def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
     """Raise a CampaignError if the test files do not fit on the layout.
 
-    The layout's capacity is estimated conservatively.
+    The estimate of the layout's capacity is conservative.
     """
     volumes = dict(zip(devices(planned.node), (device.volume for device in planned.devices), strict=True))
     sizes = {name: volume.size_bytes or 0 for name, volume in (*volumes.items(), *facts.directories.items())}
@@ -313,7 +313,10 @@ def _check_room(planned: LayoutPlan, plan: RunPlan, facts: HostFacts) -> None:
 
 
 def _needed_bytes(planned: LayoutPlan, plan: RunPlan) -> int:
-    """Return the total size of all test files in bytes. Workloads can share files, and always share a block device."""
+    """Return the total size of all test files in bytes.
+
+    Workloads can share files. On a block device, they always share it.
+    """
     filled = [cell for cell in plan.cells if cell.workload.fill]
     if planned.tree.volume.is_block:
         path = planned.tree.volume.path

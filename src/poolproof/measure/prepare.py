@@ -1,4 +1,4 @@
-"""Preparing a layout for its workloads: fill their test files (shared files only once), flush, and drop caches."""
+"""Prepares a layout for its workloads: fills their test files (shared files only once), flushes, and drops caches."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -33,7 +33,7 @@ _LEAST_SHARE = 0.01
 def prepare(
     host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener
 ) -> dict[str, PreparedWorkload]:
-    """Make every workload ready to run on the layout, and return the workloads by name.
+    """Get every workload ready to run on the layout, and return the workloads by name.
 
     Raises:
         FioError: fio could not write the files.
@@ -60,7 +60,7 @@ def prepare(
 
 
 class _Placed(NamedTuple):
-    """A cell's load in its directory or on its device, and the paths of its test files; none on a device."""
+    """A cell's load in its directory or on its device, and the paths of its test files. A device has no test files."""
 
     load: Load
     paths: tuple[str, ...]
@@ -68,7 +68,7 @@ class _Placed(NamedTuple):
 
 
 def _on_device(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], listener: Listener) -> list[_Placed]:
-    """Fill the device once, up to the last byte that any workload uses. All workloads share the data."""
+    """Fill the device once, up to the last byte that any workload uses. All workloads share this data."""
     loads = [_on_block(layout, cell.load) for cell in cells]
     fill = None
     if any(cell.workload.fill for cell in cells):
@@ -94,7 +94,7 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 
 
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
-    """Return the bytes written to each leaf since it appeared; empty if a leaf is not counted.
+    """Return how many bytes each leaf has written since it appeared; empty if a leaf is not counted.
 
     Log and cache vdevs are left out.
     """
@@ -107,11 +107,12 @@ def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
 
 
 def stored_share(target: Target, files: Sequence[TestFile], fill: Fill | None) -> float | None:
-    """Return the share of the files' bytes that the disks store; None if the layout does not compress.
+    """Return the share of the files' bytes that the disks store, or None if the layout does not compress.
 
-    The share follows from the bytes that the disks wrote during the fill, which include metadata. Some file systems
-    also report the stored blocks of a file; the smaller share is then used. With deduplication, only the blocks are
-    used: a block that equals an earlier one is not written during the fill, but a cold read of it comes from the disks.
+    The share is computed from the bytes that the disks wrote during the fill, metadata included. Some file systems also
+    report how many blocks a file takes up. The smaller of the two shares is then used. With deduplication, only the
+    blocks are used, because a block that equals an earlier one is not written during the fill, although a cold read of
+    it comes from the disks.
     """
     size = sum(file.size_bytes for file in files)
     if not target.compression:
@@ -152,12 +153,12 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files; empty if the load creates its files in each trial."""
+    """Return the paths of the user's files; empty if the load creates its own files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 
 def fill_text(load: Load) -> str:
-    """Return the text of the job that fills the load's files."""
+    """Return the job that fills the load's files, as text."""
     generator = generator_of(load)
     return generator.text(generator.fill_load(load))
 
@@ -170,7 +171,7 @@ def _directory_of(layout: BuiltLayout, cell: CellJobs) -> str:
 
 
 def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[str]) -> None:
-    """Create the directories, empty, on every branch of a union, so that it can choose a branch for each file."""
+    """Create the directories on every branch of a union, all empty, so that the union can choose a branch per file."""
     names = sorted(path.removeprefix(f"{layout.top}/") for path in directories)
     paths = [f"{branch}/{name}" for branch in branches(layout.tree) for name in names]
     if paths:
@@ -182,7 +183,7 @@ def _make_directories(host: Host, layout: BuiltLayout, directories: Collection[s
 def flush(host: Host, layout: BuiltLayout) -> None:
     """Flush everything that the layout buffers in RAM to its disks, and wait until the disks' queues are empty.
 
-    A `dir` layout is only flushed, because its disk is shared and may never be idle.
+    A `dir` layout is only flushed, because others use its disk too, so that it may never be idle.
 
     Raises a BuildError if the flush takes longer than 10 minutes, or requests remain in flight.
     """
@@ -205,12 +206,12 @@ def _in_flight(host: Host, counter: str) -> bool:
 
 
 def drop_caches(host: Host, layout: BuiltLayout, paths: Sequence[str]) -> tuple[int, ...] | None:
-    """Drop the test files from RAM. Returns how many bytes of each file remain cached; None if unknown.
+    """Drop the test files from RAM. Returns how many bytes of each file remain cached, or None if unknown.
 
     The layout is remounted, or exported and imported. Files that are still cached, such as the user's existing files,
     are dropped one by one. Files on ZFS are not in the page cache and are not checked: fincore maps a file, and once a
     file has been mapped, OpenZFS 2.1 reads it page by page (z_is_mapped in zfs_read(), zfs_vnops.c). With
-    primarycache=metadata, 16k reads then read four times as much.
+    primarycache=metadata, 16k reads then make the disks read four times as much.
 
     Raises a BuildError if the layout cannot be remounted, for example because it is in use, or if a cache does not
     become empty.

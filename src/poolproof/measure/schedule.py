@@ -1,4 +1,7 @@
-"""How a time budget is spent: every cell gets its minimum, and the layouts that may be the best get the rest."""
+"""Decides how a time budget is spent.
+
+Every cell gets its minimum, and the layouts that may be the best get the rest.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,18 +24,18 @@ from poolproof.results.runs.timing import Took, paid_s, took
 from poolproof.statistics.shared_variance import LEAST_GROUPS
 
 _MARGIN = 1.2
-"""The safety factor for estimated times: for a round of adaptive sampling, and for a trial with enough events."""
+"""A safety factor for estimates of time: of a round of adaptive sampling, and of a trial with enough events."""
 _MOST_RESERVED = 0.75
-"""The maximum share of the spare time that is reserved for adaptive sampling."""
+"""At most this share of the spare time is reserved for adaptive sampling."""
 _SAMPLED_CELLS = 2 * LEAST_GROUPS
-"""How many cells measured by a rate, and how many measured by a percentile, get a second trial if one is the minimum.
+"""How many cells of each kind (measured by a rate or by a percentile) get a second trial if one is the minimum.
 
 Half of the second trials may fail.
 """
 
 
 def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedule | None":
-    """Return the schedule of a campaign; None without a budget or without `until`.
+    """Return a campaign's schedule, or None if the campaign has no budget or no `until`.
 
     Caps all orders at the minimum number of trials, except that some cells get a second trial if the minimum is one.
     """
@@ -52,7 +55,7 @@ def schedule_of(campaign: Campaign, orders: Mapping[str, TrialOrder]) -> "Schedu
 def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
     """Yield the cells that get a second trial.
 
-    Second trials show how much trials differ, so that an interval can be given even for single trials.
+    Second trials show how much trials differ, so that even single trials can have an interval.
 
     The second trials are spread evenly over the cells measured by a rate, and likewise over those measured by a
     percentile; a kind with too few cells gets none. The goal's cells are included unless the goal covers all workloads:
@@ -69,7 +72,10 @@ def _sampled_cells(campaign: Campaign) -> Iterator[CellKey]:
 
 
 class Schedule:
-    """The time left in a budget, and the layouts that get it. Trials before an interruption count as spent time."""
+    """The time that is left in a budget, and the layouts that get it.
+
+    Trials before an interruption count as time spent.
+    """
 
     def __init__(self, campaign: Campaign, orders: Mapping[str, TrialOrder], budget_s: float) -> None:
         self._campaign, self._orders, self._budget_s = campaign, orders, budget_s
@@ -81,7 +87,10 @@ class Schedule:
         self._most = campaign.measure.trials
 
     def start(self) -> None:
-        """Start the budget's clock. Earlier work of this session, such as measuring bare disks, does not count."""
+        """Start the clock of the budget.
+
+        Earlier work of this session, such as measuring bare disks, is not included.
+        """
         self._begun_s = now_s()
         self._ends = time.monotonic() + self._budget_s - paid_s(self._took(), self._trials())
 
@@ -93,14 +102,14 @@ class Schedule:
     def filled(self, layout: str, prepared: Mapping[str, PreparedWorkload]) -> None:
         """Record how long it took to fill the files that only workloads outside the goal use.
 
-        Adaptive sampling does not fill these files again.
+        Adaptive sampling does not fill them again.
         """
         needed = {each.fill for name, each in prepared.items() if name in self.goal}
         fills = {each.fill for each in prepared.values() if each.fill is not None}
         self._fills_s[layout] = sum(fill.seconds for fill in fills if fill not in needed)
 
     def measure(self, layout: str, workload: str) -> Measure:
-        """Return the settings of the next trial, whose time limit leaves the minimum time for all other certain trials.
+        """Return the settings of the next trial. Its time limit leaves the minimum time for all other certain trials.
 
         `layout`: the layout that is currently built. The time beyond all minimum times is spent in this order: a
         reserve for the first round of adaptive sampling; the time that trials of the goal need if they do not converge;
@@ -129,7 +138,7 @@ class Schedule:
         return replace(measure, until=replace(measure.until, max_s=min(measure.until.max_s, most_s)))
 
     def _events_s(self, layout: str, workload: str) -> float:
-        """Return how long a trial must be for its percentile to have enough events; 0 for a rate.
+        """Return how long a trial must be so that its percentile has enough events, or 0 for a rate.
 
         The rate of events is taken from the cell's earlier trials or, if there are none, from the slowest layout so
         far. Before the first trial of the workload, a low rate is assumed.
@@ -141,7 +150,7 @@ class Schedule:
         return _MARGIN * max((needed_s for each in own if (needed_s := events_s(each)) is not None), default=unknown_s)
 
     def _shares(self, *, decides: bool) -> float:
-        """Return how many equal shares a trial may take: several if many trials converged and left time unused."""
+        """Return how many equal shares a trial may take: more than one if trials converged and left time unused."""
         converged = [
             trial.settling.settled
             for trial in self._trials()
@@ -150,10 +159,10 @@ class Schedule:
         return (1 + len(converged)) / (1 + converged.count(False))
 
     def _reserve_s(self, spare_s: float) -> float:
-        """Return the seconds reserved for the first round of adaptive sampling.
+        """Return how many seconds are reserved for the first round of adaptive sampling.
 
-        Its cost is known once a second layout has been built; until then, half of the spare time is reserved. Nothing
-        is reserved if the round would take more than three quarters of the spare time.
+        The cost of the round is known once a second layout has been built. Until then, half of the spare time is
+        reserved. Nothing is reserved if the round would take more than three quarters of the spare time.
         """
         measure = self._campaign.measure
         if measure.trials_max == measure.trials or measure.builds > 1 or len(self._orders) < 2:
@@ -181,9 +190,9 @@ class Schedule:
     def candidates(self) -> list[str]:
         """Return the layouts that get one more trial of the goal's workloads, because they may still be the best.
 
-        Empty after the last round, if only one layout is left, or if none needs a trial. A layout whose rate changed
-        during its trials needs none, because further trials do not narrow its interval. With several builds per layout,
-        there are no such rounds: a single trial of yet another build would say little.
+        The result is empty after the last round, if only one layout is left, or if none needs a trial. A layout whose
+        rate changed during its trials needs none, because further trials do not narrow its interval. With several
+        builds per layout, there are no such rounds: a single trial of yet another build would say little.
         """
         measure, priors = self._campaign.measure, priors_among(self._cells())
         if self._most >= measure.trials_max or measure.builds > 1:
@@ -221,12 +230,12 @@ class Schedule:
         return self._orders[name].cells(self.goal)
 
     def _least_s(self, ahead: Sequence[CellKey], built: str) -> float:
-        """Return the minimum time in seconds for trials of these cells, with their overhead and the builds they need.
+        """Return the minimum time in seconds for trials of these cells, including overhead and the builds they need.
 
         A trial lasts the campaign's minimum or three write-back cycles of its layout, whichever is longer. If an
         earlier trial of the workload (or, if there is none, of any workload) was shorter, that time is used, because
-        this host's cycles are then shorter. Time beyond a trial's limit, for example while a queue is stuck behind a
-        flush, counts as overhead.
+        this host's cycles are then shorter. If a trial takes longer than its limit, for example because a queue is
+        stuck behind a flush, the excess counts as overhead.
         """
         found, ran = self._took(), self._ran_s()
         lasting_s = sum(self._shortest_s(cell, ran) for cell in ahead)
@@ -245,7 +254,7 @@ class Schedule:
         return min([least_s, *seen_s])
 
     def _ran_s(self) -> dict[str, list[float]]:
-        """Return how many seconds fio ran in each trial so far, by workload."""
+        """Return how many seconds fio ran in each trial so far, for each workload."""
         ran: dict[str, list[float]] = {}
         for trial in self._trials():
             if trial.settling is not None:

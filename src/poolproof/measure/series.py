@@ -25,7 +25,7 @@ _ALMOST = 0.05
 def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> tuple[Status, ...]:
     """Return the statuses after the ramp. fio restarts its clock when the ramp ends.
 
-    `begun_at_s`: the time at which the generator started, by the clock that dates the statuses.
+    `begun_at_s`: the time at which the generator started, by the clock that timestamps the statuses.
     """
     counting = [status for status in statuses if status.ran_s > 0 and status.at_s >= begun_at_s + ramp_s]
     start = 0
@@ -36,7 +36,7 @@ def after_ramp(statuses: Sequence[Status], ramp_s: float, begun_at_s: float) -> 
 
 
 def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) -> RateSeries:
-    """Return the rate in equal intervals since the start of fio's clock, in bytes or I/Os per second.
+    """Return the rate for equal intervals since fio's clock started, in bytes or I/Os per second.
 
     Each report is a few milliseconds late, so the totals at the ends of the intervals are interpolated linearly.
     """
@@ -51,7 +51,7 @@ def series_of(statuses: Sequence[Status], interval_s: float, *, by_bytes: bool) 
 
 
 def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequence[float]) -> list[float]:
-    """Return the totals at these moments, which must be in ascending order."""
+    """Return the totals at these moments, which must be sorted by time."""
     found, index = [], 1
     for moment in moments:
         while index < len(times) - 1 and times[index] < moment:
@@ -65,7 +65,7 @@ def _totals_at(times: Sequence[float], totals: Sequence[float], moments: Sequenc
 
 
 def series_text(statuses: Sequence[Status]) -> str:
-    """Return the text of series.jsonl: one line per report, with totals since fio's clock started."""
+    """Return the text of series.jsonl, which has one line per report, with totals since fio's clock started."""
     names = [each.name for each in fields(Status) if each.name not in ("start", "end")]
     rows = [{name: getattr(status, name) for name in names} for status in statuses]
     return "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
@@ -77,8 +77,8 @@ class LatencyInterval:
 
     `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
     to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` contain
-    the I/Os of one direction. They are empty if there were no I/Os in the other direction, because `bins` already
-    contains them.
+    the I/Os of one direction. If there were no I/Os in the other direction, both are empty, because `bins` already says
+    it all.
     """
 
     at_s: float
@@ -91,9 +91,9 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return the intervals of a finished trial; empty without histograms. `counting`: its reports after the ramp.
+    """Return a finished trial's intervals; empty if there are no histograms.
 
-    Raises a CommandError if the host did not answer.
+    `counting`: the trial's reports after the ramp. Raises a CommandError if the host did not answer.
     """
     chosen = chosen_of(counting)
     if not chosen:
@@ -103,7 +103,10 @@ def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyIn
 
 
 def chosen_of(counting: Sequence[Status]) -> list[Status]:
-    """Return the reports at which intervals end, as evenly spaced as possible. The last report is always included."""
+    """Return the reports at which intervals end, spaced as evenly as possible.
+
+    The last report is always one of them.
+    """
     if not counting:
         return []
     step_s = max(SHORTEST_S, counting[-1].ran_s / MOST_INTERVALS)
@@ -131,7 +134,7 @@ def between(statuses: Sequence[Status], results: Sequence[Outcome]) -> tuple[Lat
 
 
 class _Totals(NamedTuple):
-    """The histograms of a report, in the order of the fields of `LatencyInterval`."""
+    """A report's histograms, in the order in which `LatencyInterval` has its fields."""
 
     bins: Mapping[int, int] = MappingProxyType({})
     sync_bins: Mapping[int, int] = MappingProxyType({})
@@ -140,9 +143,9 @@ class _Totals(NamedTuple):
 
 
 def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
-    """Return the histograms of a report; None if it has samples without a histogram.
+    """Return a report's histograms, or None if the report has samples without a histogram.
 
-    `apart`: also return the histograms of reads and of writes.
+    `apart`: also return the separate histograms of reads and writes.
     """
     found = [latency_of(result), sync_latency_of(result)]
     if apart:
@@ -153,10 +156,10 @@ def _histograms(result: Outcome, *, apart: bool) -> _Totals | None:
 
 
 def more_bins(before: Mapping[int, int], after: Mapping[int, int]) -> dict[int, int]:
-    """Return how many samples each bin has gained; bins without new samples are left out."""
+    """Return how many samples each bin has gained, leaving out bins without new samples."""
     return {value: more for value, count in after.items() if (more := count - before.get(value, 0)) > 0}
 
 
 def latency_text(intervals: Sequence[LatencyInterval]) -> str:
-    """Return the text of latency.jsonl: one line per interval."""
+    """Return the text of latency.jsonl, which has one line per interval."""
     return "".join(msgspec.json.encode(interval).decode() + "\n" for interval in intervals)

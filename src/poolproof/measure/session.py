@@ -1,4 +1,4 @@
-"""One session of a run: reach its host, plan it, create or reopen its run directory, and measure."""
+"""One session of a run: connects to the host, plans the run, creates or reopens its run directory, and measures."""
 
 import contextlib
 import errno
@@ -75,9 +75,10 @@ class Session:
 
 @contextlib.contextmanager
 def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
-    """Reach the host of a new run and plan the run. Nothing is changed on the host, but a lab may be started.
+    """Connect to the host of a new run and plan the run.
 
-    Raises a PoolproofError if the host can't be reached or can't build the campaign, or the campaign has a mistake.
+    Nothing on the host changes, but a lab may be started. Raises a PoolproofError if the host can't be reached or can't
+    build the campaign, or if the campaign has a mistake.
     """
     label = secrets.token_hex(4)
     if request.lab is None:
@@ -97,7 +98,7 @@ def open_session(request: RunRequest, tell: Tell) -> Iterator[Session]:
 
 @contextlib.contextmanager
 def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Sequence[str] = ()) -> Iterator[Session]:
-    """Reach the host of an interrupted run, remove what the run left there, and plan it again.
+    """Connect to the host of an interrupted run, remove what the run left there, and make its plan again.
 
     `on`: another name for the same host. `engines`: files with I/O engines that fio may load. They are never taken from
     the run, because it can come from a stranger.
@@ -137,7 +138,7 @@ def reopen_session(run: RunDirectory, tell: Tell, *, on: str | None, engines: Se
 
 @contextlib.contextmanager
 def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> Iterator[Session]:
-    """Plan the run on its host, and connect to the other hosts that its layouts are built on."""
+    """Plan the run on its host, and connect to all other hosts on which its layouts are built."""
     plan = make_plan(reached.campaign, reached.host, directories, seed, reached.permitted)
     with reach_others(reached.host, frozenset().union(*map(hosts_of, plan.nodes.values()))) as hosts:
         if hosts is not reached.host:
@@ -146,7 +147,7 @@ def _planned(reached: ReachedHost, directories: BuildDirectories, seed: int) -> 
 
 
 def create_run(request: RunRequest, session: Session) -> RunDirectory:
-    """Create the run directory, and record the host, the versions and the campaign in it."""
+    """Create the run directory, and record the host, the versions and the campaign there."""
     plan, host, now = session.plan, session.host, datetime.now()
     record = RunRecord(
         poolproof=__version__,
@@ -179,7 +180,7 @@ def create_run(request: RunRequest, session: Session) -> RunDirectory:
 
 
 def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ...], tuple[LayoutPlan, ...]]:
-    """Return the steps that create the run's own directories, and the plan of each layout; for `--dry-run`."""
+    """Return the steps that create the run's own directories, and each layout's plan, for `--dry-run`."""
     plan = session.plan
     around = gather_facts(session.host, plan.campaign, plan.nodes.values(), plan.site.state_dir)
     owner = owner_of(_run_path(request, datetime.now()))
@@ -187,7 +188,7 @@ def planned_steps(request: RunRequest, session: Session) -> tuple[tuple[Step, ..
 
 
 def planned_rounds(session: Session) -> list[list[str]]:
-    """Return the names of the layouts in the order in which each round builds them; for `--dry-run`."""
+    """Return the layouts' names in the order in which each round builds them, for `--dry-run`."""
     campaign = session.plan.campaign
     return build_rounds([layout.name for layout in campaign.layouts], campaign.measure.builds, session.plan.seed)
 
@@ -199,7 +200,7 @@ def measure_run(
 ) -> None:
     """Run the remaining trials.
 
-    The layouts have been removed when this returns or raises, except after a HostUnreachable or a BuildError.
+    When this returns or raises, the layouts have been removed, except after a HostUnreachable or a BuildError.
 
     Raises:
         BuildError: something could not be removed.
@@ -229,9 +230,9 @@ def measure_run(
 
 
 def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextManager[None]:
-    """Hold the locks of this machine while the context lasts, if the session measures this machine.
+    """Hold this machine's locks while the context lasts, if the session measures this machine.
 
-    Raises a HostError if another run is in progress. With `share`, raises the error only if that run uses one of the
+    Raises a HostError if another run is in progress. With `share`, the error is raised only if that run uses one of the
     same disks or directories.
     """
     if not session.plan.site.is_here:
@@ -242,9 +243,9 @@ def locked_host(session: Session, *, share: bool) -> contextlib.AbstractContextM
 
 
 def check_measured(run: RunDirectory) -> None:
-    """Raise a BuildError with the first trial's finding if no trial of any layout has results.
+    """If no trial of any layout has results, raise a BuildError with the first trial's finding.
 
-    Trials of bare disks are ignored: the user asked for the layouts.
+    Trials of bare disks do not matter here, because the user asked for the layouts.
     """
     trials = [trial for trial in run.trials() if calibrated_device(trial.layout) is None]
     if all(trial.figures is None for trial in trials):
@@ -253,9 +254,9 @@ def check_measured(run: RunDirectory) -> None:
 
 
 def _run_path(request: RunRequest, now: datetime) -> Path:
-    """Return the requested path or, by default, runs/NAME-DATE-TIME, which is extended until no such path exists.
+    """Return the requested path or, by default, runs/NAME-DATE-TIME.
 
-    Seconds are appended first, and then a number too.
+    If that already exists, seconds are appended, and after that a number too, until the path is new.
     """
     if request.out is not None:
         return request.out

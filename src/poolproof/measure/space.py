@@ -1,4 +1,4 @@
-"""Space on the host's own file systems, which is checked before a run and watched during it."""
+"""Checks the space on the host's own file systems before a run, and watches it during the run."""
 
 import contextlib
 import re
@@ -18,7 +18,7 @@ FREE = 'stat --file-system --format="%a %S" -- "$1"'
 
 EVERY_S = 2.0
 SPARE_BYTES = 256 * 1024**2
-"""The space that a run leaves free for its logs and for the host's other programs."""
+"""The space that a run does not use, so that its logs and the host's other programs have room."""
 
 _LEAST_BYTES = 64 * 1024**2
 _LIMIT_S = 20.0
@@ -26,7 +26,7 @@ _METADATA_BYTES = 64 * 1024**2
 
 
 def free_bytes(host: Host, directory: str) -> int | None:
-    """Return the free space of the directory's file system in bytes; None if it is unknown."""
+    """Return how many bytes are free on the directory's file system, or None if unknown."""
     try:
         printed = host.run(["sh", "-c", FREE, "sh", directory], timeout_s=_LIMIT_S, check=False).stdout.split()
     except CommandError:
@@ -35,7 +35,7 @@ def free_bytes(host: Host, directory: str) -> int | None:
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:
-    """Return how many bytes the layout's images in `state_dir` can take up with `data_bytes` of test files.
+    """Return how many bytes the layout's images in `state_dir` can take up if there are `data_bytes` of test files.
 
     This is the data with its copies and parity, plus the metadata, but at most the total size of the images.
     """
@@ -64,7 +64,7 @@ def check_space(layout: str, needed_bytes: int, directory: str, host: Host) -> N
 
 @contextlib.contextmanager
 def enough_space(host: Host, directories: Sequence[str], stop: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Watch the free space of these directories from a thread, and call `stop` when it has nearly run out.
+    """Watch these directories' free space from a thread, and call `stop` when it has nearly run out.
 
     A directory that has little space from the start is not watched, because the run did not use up that space.
 

@@ -1,4 +1,4 @@
-"""The facts about an open layout that rules need, read from its hosts."""
+"""Collects the facts about an open layout that rules need, from the layout's hosts."""
 
 import re
 
@@ -16,7 +16,7 @@ _BARE = Mount("", "", "block device", "", ())
 
 
 def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Machine) -> Target:
-    """Return the facts about an open layout. `volume`: the layout's top; its path contains no symbolic links."""
+    """Return the facts about an open layout. `volume`: the layout's top, whose path contains no symbolic links."""
     mount = None if volume.is_block else mount_of(parse_mountinfo(host.read("/proc/self/mountinfo")), volume.path)
     mount = mount or _BARE
     compression, ceiling = compression_of(mount), _ceiling(host, leaves)
@@ -54,7 +54,7 @@ def target_of(host: Host, volume: Volume, leaves: tuple[Leaf, ...], machine: Mac
 
 
 def _writes_to_ram(host: Host, mount: Mount) -> bool:
-    """True if the mount is an overlay whose upper directory, where written files are stored, is in RAM."""
+    """True if the mount is an overlay that stores written files in RAM, in its upper directory."""
     upper = next((option.removeprefix("upperdir=") for option in mount.options if option.startswith("upperdir=")), "")
     if mount.file_system != "overlay" or not upper:
         return False
@@ -67,7 +67,7 @@ def _host_of(host: Host, leaf: Leaf) -> Host:
 
 
 def _degraded(host: Host, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
-    """Return the degraded arrays below or above the leaf devices, looked up on the host of each device."""
+    """Return the degraded arrays below or above the leaf devices. Each device is looked up on its own host."""
     names = dict.fromkeys(leaf.host for leaf in leaves)
     there = {name: [leaf.kernel_name for leaf in leaves if leaf.host == name] for name in names}
     return tuple(array for name in names for array in degraded_arrays(host_named(host, name), there[name]))
@@ -79,12 +79,12 @@ def _maps_memory(mount: Mount) -> bool:
 
 
 def _is_of_the_machine(leaf: Leaf) -> bool:
-    """True if the leaf device's bytes are on a real disk; an emulated disk's bytes go through poolproof's model."""
+    """True if the leaf device keeps its bytes on a real disk. An emulated disk's bytes go through poolproof's model."""
     return not leaf.model and (leaf.below is not None or not leaf.path.startswith("/dev/loop"))
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices if each is known to be a separate disk of a known kind; otherwise None.
+    """Return the number of leaf devices, or None unless each is known to be a separate disk of a known kind.
 
     An emulated disk is one disk, and its model sets `rotational`. None for the other disks of a guest: their
     `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. Also None for
@@ -95,16 +95,16 @@ def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
 
 
 def _ceiling(host: Host, leaves: tuple[Leaf, ...]) -> float | None:
-    """Return the total bandwidth of all leaf devices' links in bytes per second; None if a link is unknown."""
+    """Return the total bandwidth of the links to all leaf devices in bytes per second, or None if a link is unknown."""
     rates = [link_bytes_per_s(host_named(host, leaf.host), leaf.kernel_name) for leaf in leaves]
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known and len(known) == len(rates) else None
 
 
 def _queue(host: Host, leaf: Leaf, name: str) -> str | None:
-    """Return the text of a sysfs file of the leaf device, such as `queue/rotational`; None if missing or empty.
+    """Return the text of a leaf device's sysfs file, such as `queue/rotational`, or None if it is missing or empty.
 
-    For a partition, the file of its disk is read, which is in the folder above.
+    A partition does not have the file, so its disk's file is read, which is in the folder above.
     """
     return _of_leaf(host, leaf, name) or _of_leaf(host, leaf, f"../{name}")
 
@@ -114,20 +114,20 @@ def _of_leaf(host: Host, leaf: Leaf, name: str) -> str | None:
 
 
 def _with(host: Host, leaves: tuple[Leaf, ...], name: str, text: str) -> tuple[str, ...]:
-    """Return the names of the leaf devices whose sysfs file has this text."""
+    """Return the names of the leaf devices for which this sysfs file has this text."""
     return tuple(leaf.name for leaf in leaves if _queue(host, leaf, name) == text)
 
 
 def _of_all(host: Host, leaves: tuple[Leaf, ...], name: str, wanted: str) -> bool | None:
-    """True if the sysfs file has this text for every leaf device; None if a leaf device lacks the file."""
+    """True if the sysfs file has this text for every leaf device, or None if a leaf device does not have the file."""
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return all(text == wanted for text in texts) if texts and None not in texts else None
 
 
 def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
-    """Return the largest number that this sysfs file contains for any leaf device; None if none has the file.
+    """Return the largest number that this sysfs file has for any leaf device, or None if none has the file.
 
-    A single disk with large sectors can slow down small I/Os.
+    One disk with large sectors is enough to slow down small I/Os.
     """
     texts = [_queue(host, leaf, name) for leaf in leaves]
     return max((int(text) for text in texts if text and text.isdigit()), default=None)
@@ -139,7 +139,7 @@ def _version(kernel: str) -> tuple[int, int] | None:
 
 
 def _dirty_limit(host: Host, machine: Machine) -> int | None:
-    """Return how many dirty bytes make writers wait; None if unknown.
+    """Return how many dirty bytes make writers wait, or None if unknown.
 
     This is vm.dirty_bytes or, if that is 0, vm.dirty_ratio per cent of free RAM (vm.rst).
     """

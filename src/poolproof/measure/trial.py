@@ -48,7 +48,7 @@ from poolproof.rules.work_done import WORK_DONE
 from poolproof.verdicts import has_values
 
 SAMPLE_S = 0.1
-"""The time between two samples of the counters during a trial, in seconds."""
+"""How many seconds pass between two samples of the counters during a trial."""
 
 _SERIES_FROM_S = 1.0
 _CLOCK_ERROR_S = 0.05
@@ -57,18 +57,18 @@ _IDLE_LONGEST_S = 0.25
 _IDLE_FIRST = (0.1, 1.05)
 
 Resident = tuple[int, ...] | None
-"""How many bytes of each test file are in the page cache; None if unknown."""
+"""How many bytes of each test file are in the page cache, or None if unknown."""
 
 
 @dataclass(frozen=True)
 class _TrialMeasurements:
-    """The measurements of a trial: fio's run, the counters around the window, the samples in it, seconds per phase.
+    """What a trial measured: fio's run, the counters around the window, the samples in it, seconds per phase.
 
     `zfs`: the growth of ZFS's own counters, including fio's ramp. `places`: the points where bytes were counted.
     `busy_with`: the layers' own work right after fio. `vdevs`: the bytes on each vdev after the drain. `busy_with` and
     `vdevs` are futures, which raise an error if reading failed. `host`: memory and processors before fio, after fio,
     and after the drain. `counters`: the growth of other counters from before fio until after the drain.
-    `clock_ahead_s`: by how much the time of day was ahead of the clock of the samples when fio had ended.
+    `clock_ahead_s`: how many seconds the wall clock was ahead of the samples' clock when fio had ended.
     """
 
     fio: LoadRun
@@ -87,7 +87,7 @@ class _TrialMeasurements:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What else happened on the main host while fio ran, and the host's conditions."""
+    """What else happened on the main host while fio ran, and what state the host was in."""
 
     others: OtherWork
     throttling: Throttling
@@ -127,7 +127,7 @@ def run_trial(context: TrialContext, prepared: PreparedWorkload, number: int) ->
 
 
 def failed_trial(layout: str, workload: Workload, number: int, error: PoolproofError, build: int) -> Trial:
-    """Return a `failed` trial with the error as its finding. Its start is the time of the failure."""
+    """Return a `failed` trial with the error as its finding. The trial starts at the time of the failure."""
     finding = Finding(WORK_DONE, "fails", error.message, error.hint or "fix the cause, then run the campaign again")
     return Trial(layout, workload.name, number, "failed", (finding,), workload.metric, begun_at=_now(), build=build)
 
@@ -137,7 +137,7 @@ def _now() -> str:
 
 
 def _retry_if_stuck(context: TrialContext, prepared: PreparedWorkload, number: int, directory: Path) -> Trial:
-    """Run the trial; if fio hangs, repeat the trial once, with a note about the first attempt."""
+    """Run the trial. If fio hangs, repeat the trial once, with a note about the first attempt."""
     try:
         return _measure_and_judge(context, prepared, number, directory)
     except LoadStuck as stuck:
@@ -276,14 +276,14 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return when to end fio (None: fio ends on its own), and the load with its maximum time."""
+    """Return when to end fio, or None if fio ends on its own, and the load with its maximum time."""
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load
 
 
 def _pause(context: TrialContext) -> float:
-    """Measure the disks' background I/O, for longer before the first trial. Returns how many seconds this took."""
+    """Measure the disks' background I/O, taking longer before the first trial. Returns how many seconds this took."""
     share, longest_s = (_IDLE_SHARE, _IDLE_LONGEST_S) if context.idle.seconds else _IDLE_FIRST
     before = read_now(context.host, context.layout.leaves)
     time.sleep(min(longest_s, share * context.measure.shortest_s))
@@ -293,9 +293,10 @@ def _pause(context: TrialContext) -> float:
 
 
 def _result_of(fio: LoadRun, load: Load) -> Outcome:
-    """Return fio's last complete report. fio printed earlier reports while it was still running.
+    """Return fio's last complete report.
 
-    Raises a FioError if there is no report, or fio failed in a way that its report does not show.
+    fio printed the earlier reports while it was still running. Raises a FioError if there is no report, or if fio
+    failed in a way that its report does not show.
     """
     generator = generator_of(load)
     results = generator.outcomes(fio.report)
@@ -340,12 +341,12 @@ def _evidence(
 
 
 def _load_s(load: Load, result: Outcome) -> float | None:
-    """Return how long the load did I/O, in seconds; None if unknown or if its parts start at different times."""
+    """Return how many seconds the load did I/O, or None if that is unknown or if its parts start at different times."""
     return None if any(part.starts_late for part in load.parts) else lasted_s(result)
 
 
 def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> Window:
-    """Return the window that fio's results cover, which excludes fio's ramp.
+    """Return the window that fio's results cover, without fio's ramp.
 
     Its start is the time of fio's last report minus the runtime of the longest job. The counters at its start are
     interpolated between two samples.
@@ -358,10 +359,10 @@ def _without_ramp(measured: _TrialMeasurements, load: Load, result: Outcome) -> 
 
 
 def _ended_at_s(measured: _TrialMeasurements, reported_s: float, ran_s: float) -> float:
-    """Return the time of fio's last report on the samples' clock, even if the host's time of day was set meanwhile.
+    """Return the time of fio's last report by the samples' clock, even if someone set the host's wall clock meanwhile.
 
-    The report is the last thing that fio does. If its time is not between the start and the end of fio, the clock was
-    set after the report, and the time at which fio ended is the best estimate.
+    The report is the last thing that fio does. If its time is not between fio's start and end, the wall clock was set
+    after the report, and the time at which fio ended is the best estimate.
     """
     window, at_s = measured.window, reported_s - measured.clock_ahead_s
     possible = window.start.at_s + ran_s - _CLOCK_ERROR_S <= at_s <= window.end.at_s + _CLOCK_ERROR_S

@@ -1,4 +1,4 @@
-"""Run planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
+"""Runs planned steps one by one on their hosts. A step with an undo is written to the journal before it runs."""
 
 import contextlib
 import math
@@ -36,9 +36,9 @@ def apply(
 ) -> None:
     """Run the steps in order.
 
-    `may_overwrite` names the devices that steps may write to, in the form that `path_on` returns. `identity_check` maps
-    the path of each real disk to a command that fails if the disk is not the expected one. The command runs before each
-    step that writes to the disk or has its path among the arguments, such as a mount.
+    `may_overwrite` names the devices that steps may write to, as `path_on` returns them. `identity_check` maps the path
+    of each real disk to a command that fails if the disk is not the expected one. The command runs before each step
+    that writes to the disk or has its path among the arguments, such as a mount.
 
     Raises:
         GuardError: a step would write to another device, or a disk was replaced; the step was not run.
@@ -59,11 +59,9 @@ def repeat(
 ) -> None:
     """Run the steps that unmount and mount a layout between trials.
 
-    Nothing is written to the journal, because it already contains the undos of these steps. `identity_check` is used as
-    in `apply`.
-
-    Raises a BuildError if a step failed or hung, a HostError if a step names a host that the run does not have, and a
-    GuardError if a disk was replaced.
+    Nothing is written to the journal, which already contains the undos of these steps. `identity_check` is used as in
+    `apply`. Raises a BuildError if a step failed or hung, a HostError if a step names a host that the run does not
+    have, and a GuardError if a disk was replaced.
     """
     for step in steps:
         host = host_named(run_host, step.host)
@@ -72,7 +70,7 @@ def repeat(
 
 
 def _named_disks(step: Step, identity_check: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the checks for the disks that the step writes to or has in its arguments, such as `device=/dev/sdb`."""
+    """Return the checks for the disks that the step writes to or names in its arguments, as in `device=/dev/sdb`."""
     parts = (*step.overwrites, *step.argv)
     return [check for path, check in identity_check.items() if any(_names(part, path) for part in parts)]
 
@@ -86,7 +84,7 @@ def check_identity(title: str, checks: Iterable[tuple[str, ...]], host: Host) ->
 
     `checks` contains one command per disk. `title` is the title of the step that would write to the disks.
 
-    Raises a GuardError if a command failed. The step must then not run.
+    Raises a GuardError if a command failed, in which case the step must not run.
     """
     for check in checks:
         try:

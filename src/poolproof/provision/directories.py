@@ -1,4 +1,4 @@
-"""Create the directories of a run on its host, and find the directories that crashed runs left there.
+"""Creates a run's directories on its host, and finds the directories that crashed runs left there.
 
 Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
 search is read-only. It also returns state directories that must not be cleaned up: those of runs that are still
@@ -52,8 +52,8 @@ _ANOTHER = ", or choose another directory with --work"
 class StateOwner(msgspec.Struct, frozen=True):
     """The run that a state directory belongs to.
 
-    `run` is the run directory on the machine where poolproof ran. `host` is the name of that machine. `machine` is its
-    unique mark (`facts.machine.mark_of`), empty if the machine has none.
+    `run` is the run directory on the machine where poolproof ran. `host` is the name of that machine. `machine` is that
+    machine's unique mark (`facts.machine.mark_of`), or empty if it has none.
     """
 
     run: str
@@ -63,12 +63,15 @@ class StateOwner(msgspec.Struct, frozen=True):
 
 
 def owner_of(run: Path) -> StateOwner:
-    """Return the owner to write to `owner.json` for a run directory, which need not exist yet."""
+    """Return the owner to write to `owner.json` for a run directory, which may not exist yet."""
     return StateOwner(str(run.resolve()), socket.gethostname(), mark_of(LocalHost()))
 
 
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
-    """Return the step that writes `owner.json` atomically. The undo of the state directory removes the file too."""
+    """Return the step that writes `owner.json` atomically.
+
+    No undo is needed, because that of the state directory removes the file too.
+    """
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
         ("sh", "-c", _WRITE, "sh", f"{state_dir}/{FILE}"),
@@ -78,7 +81,7 @@ def name_owner(state_dir: str, owner: StateOwner) -> Step:
 
 
 def read_owner(state_dir: str, host: Host) -> StateOwner | None:
-    """Return the owner of a state directory; None if `owner.json` is missing, damaged or has another schema."""
+    """Return a state directory's owner, or None if `owner.json` is missing, damaged or has another schema."""
     try:
         owner = msgspec.json.decode(text_of(host, f"{state_dir}/{FILE}"), type=StateOwner)
     except NOT_THE_JSON:
@@ -94,7 +97,7 @@ def directory_steps(site: Site, owner: StateOwner, *, with_ram: bool) -> tuple[S
 
 
 def site_of(machine: Machine, label: str, state_dir: str, ram_dir: str, *, is_here: bool) -> Site:
-    """Return the run's directories and what the host can do. `is_here` means that the host is this machine."""
+    """Return the run's directories and what the host can do. With `is_here`, the host is this machine."""
     return Site(
         label=label,
         state_dir=state_dir,
@@ -123,9 +126,10 @@ def real_directory(host: Host, path: str) -> str:
 
 
 def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
-    """Return the path of a directory with symbolic links resolved. `instead` is appended to the hint of an error.
+    """Return the path of a directory with symbolic links resolved.
 
-    Raises a HostError if nothing exists at the path or if the path is not a directory.
+    If an error is raised, `instead` is appended to its hint. Raises a HostError if nothing exists at the path or if the
+    path is not a directory.
     """
     found = host.run(["realpath", "--canonicalize-existing", f"{path}/."], timeout_s=_LIMIT_S, check=False)
     if "Not a directory" in found.stderr:
@@ -136,13 +140,13 @@ def existing_directory(host: Host, path: str, *, instead: str = "") -> str:
 
 
 def check_writable(host: Host, path: str, *, instead: str = "") -> None:
-    """Raise a HostError unless the directory is writable. `instead` is appended to the hint of the error."""
+    """Raise a HostError unless the directory is writable. `instead` is appended to the error's hint."""
     if host.run(["test", "-w", path], timeout_s=_LIMIT_S, check=False).returncode != 0:
         raise HostError(f"the directory {path} is not writable", f"ls -ld {path}{instead}")
 
 
 def check_work(host: Host, state_dir: str) -> None:
-    """Raise a HostError unless the work directory is writable, because the state directory has to be created in it."""
+    """Raise a HostError unless the work directory is writable, because the state directory must be created in it."""
     check_writable(host, state_dir.rpartition("/")[0] or "/", instead=_ANOTHER)
 
 
@@ -162,8 +166,8 @@ failed: the directory could not be cleaned up.
 class StateDirectory:
     """The directory of one run on a host.
 
-    `user` owns the directory, and `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is true if
-    the directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is
+    `user` is the directory's owner, and `is_mine` is true if poolproof's commands run as this user. `is_elsewhere` is
+    true if the directory is outside the work directory and was found by its mounts. `owner` is None if `owner.json` is
     unreadable.
     """
 
@@ -176,7 +180,7 @@ class StateDirectory:
 
 @dataclass(frozen=True)
 class Leftover:
-    """A state directory that still exists, its condition, and the reason for that condition.
+    """A state directory that still exists, its condition, and why it is in that condition.
 
     `run` is the run directory, empty if unknown. `next` contains the commands that the user can type next.
     """
@@ -189,7 +193,7 @@ class Leftover:
 
 
 def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
-    """Return all state directories in `work`, and all other state directories on the host that have mounts.
+    """Return all state directories in `work`, and any others on the host that have mounts.
 
     If `work` is None, only state directories with mounts are returned.
 
@@ -199,7 +203,7 @@ def find_leftovers(host: Host, work: str | None) -> tuple[Leftover, ...]:
 
 
 def crash_warning(host: Host) -> str | None:
-    """Return a warning if the host has mounts of crashed runs, otherwise None.
+    """Return a warning if crashed runs left mounts on the host, otherwise None.
 
     Raises a CommandError if the host does not respond.
     """
@@ -217,7 +221,7 @@ def crash_warning(host: Host) -> str | None:
 
 
 def state_directories(host: Host, work: str | None) -> tuple[StateDirectory, ...]:
-    """Return the state directories in `work`, and all other state directories on the host that have mounts.
+    """Return the state directories in `work`, and any others on the host that have mounts.
 
     `work` is a path without symbolic links. If it is None, only state directories with mounts are returned.
 
@@ -241,7 +245,7 @@ def lost(state: StateDirectory, host: Host, why: str) -> Leftover:
     """Return a leftover without a journal, with the commands to remove it by hand.
 
     The first command lists the processes whose command lines contain the directory's name. If the directory is outside
-    the work directory, the only command is the `poolproof clean` command that prints the other commands.
+    the work directory, the only command is `poolproof clean`, which prints the others.
     """
     run = state.owner.run if state.owner is not None else ""
     if state.is_elsewhere:

@@ -1,8 +1,8 @@
 """The journal of a run: every change to a host and how to undo it. Each change is recorded on disk before it is made.
 
 The file is JSON Lines, and each line is synced. A line is either a change (`number`, `title`, `argv`, `undo`, `host`)
-or says that the change with this `number` has been undone. A crash can cut off only the last line. The change in an
-incomplete line was never made, because a change is made only once its line is complete.
+or says that the change with this `number` has been undone. A crash can cut off only the last line. If that line is a
+change, the change was never made, because a change is made only once its line is complete.
 """
 
 import functools
@@ -28,7 +28,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Change:
-    """A change and its undo, recorded right before the change is made. An empty `host` is the run's main host."""
+    """A change and its undo, recorded just before the change is made. If `host` is empty, it is the run's main host."""
 
     number: int
     title: str
@@ -38,7 +38,7 @@ class Change:
 
 
 class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
-    """A change as a line of the journal. Its undo is decoded later, as one of the known kinds."""
+    """A change as a line of the journal. Its undo, which is of one of the known kinds, is decoded later."""
 
     number: int
     title: str
@@ -49,7 +49,7 @@ class ChangeLine(msgspec.Struct, frozen=True, tag="change", tag_field="line"):
 
 
 class Undone(msgspec.Struct, frozen=True, tag="undone", tag_field="line"):
-    """A line that records that the change with this number has been undone."""
+    """A line saying that the change with this number has been undone."""
 
     number: int
     schema: int = SCHEMA
@@ -59,9 +59,9 @@ _DECODER = msgspec.json.Decoder(ChangeLine | Undone)
 
 
 def undo_kinds() -> tuple[type[Undo], ...]:
-    """Return all kinds of undo: those in `undos.py`, those of the devices and those of each layer.
+    """Return all kinds of undo: those in `undos.py`, the devices' and each layer's.
 
-    A journal with any other kind is refused. Raises a TypeError if a kind has a field without a check.
+    A journal that contains any other kind is refused. Raises a TypeError if a kind has a field without a check.
     """
     of_layers = (kind for layer in all_layers().values() for kind in layer.undos)
     kinds: tuple[type[Undo], ...] = tuple(dict.fromkeys((*SHARED_KINDS, UndoLoop, UndoClaim, *of_layers)))
@@ -71,7 +71,7 @@ def undo_kinds() -> tuple[type[Undo], ...]:
 
 
 class Journal:
-    """An append-only file of changes. If the file exists, new lines are appended to the existing ones.
+    """An append-only file of changes. If the file exists, new lines are added to it.
 
     Raises a RunError if a complete line is damaged or the file cannot be read. Symbolic links are not followed.
     """
@@ -91,8 +91,8 @@ class Journal:
     def record(self, step: Step) -> None:
         """Write a step to the journal and sync the file.
 
-        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if the kind of the
-        undo is not in `undo_kinds`, because the journal could not be read again.
+        Steps without an undo are not recorded, because they leave nothing behind. Raises a TypeError if the undo's kind
+        is not in `undo_kinds`, because nobody could read the journal again.
         """
         if step.undo is None:
             return
@@ -110,7 +110,7 @@ class Journal:
         self._append(Undone(change.number))
 
     def outstanding(self) -> tuple[Change, ...]:
-        """Return the changes that have not been undone, newest first, which is the order in which to undo them."""
+        """Return the changes that have not been undone, newest first. That is the order in which to undo them."""
         return tuple(change for _number, change in sorted(self._outstanding.items(), reverse=True))
 
     def _append(self, line: ChangeLine | Undone) -> None:

@@ -1,4 +1,4 @@
-"""Plan a layout: the steps for its devices and layers, and the block devices that these steps may write to."""
+"""Plans a layout: the steps for its devices and layers, and the block devices to which these steps may write."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -27,9 +27,9 @@ _LIMIT_S = 20.0
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The host's current devices and directories, for planning.
+    """The devices and directories that the host has now, for planning.
 
-    `below_state` is the disk that stores the state directory; None if several disks store it or none is known.
+    `below_state` is the disk that stores the state directory, or None if several disks store it or none is known.
     `directories` maps each path in a `dir` layout to its volume.
     """
 
@@ -42,7 +42,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class PlanningContext:
-    """The input of every plan. `permitted` contains the identities of the disks that may be overwritten."""
+    """What every plan needs. `permitted` contains the identities of the disks that may be overwritten."""
 
     campaign: Campaign
     site: Site
@@ -52,7 +52,7 @@ class PlanningContext:
 
 @dataclass(frozen=True)
 class LayoutPlan:
-    """The plan of a layout: its devices and its tree of layers.
+    """A layout's plan: its devices and its tree of layers.
 
     `loops` are the numbers of the loop devices that the layout may use.
     """
@@ -65,14 +65,14 @@ class LayoutPlan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps in order: first the devices, then the layers from the bottom up."""
+        """All steps in order: first for the devices, then for the layers from the bottom up."""
         return (*(step for device in self.devices for step in device.steps), *self.tree.make)
 
     @property
     def may_overwrite(self) -> frozenset[str]:
         """The block devices that the plan may write to.
 
-        These are the layout's devices, and the devices that layers create or add (`leaf_guard.py` checks added ones).
+        These are the layout's own devices, and those that layers create or add (`leaf_guard.py` checks added ones).
         """
         volumes = frozenset(path_on(each.volume.host, each.volume.path) for each in self.devices)
         leaves = frozenset(path_on(leaf.host, leaf.path) for leaf in leaves_of_layers(self.tree))
@@ -80,12 +80,12 @@ class LayoutPlan:
 
     @property
     def identity_check(self) -> Mapping[str, tuple[str, ...]]:
-        """A command for each real disk, by path. The command fails if the disk is not the one in the campaign."""
+        """For each real disk, by path, a command that fails if the disk is not the one in the campaign."""
         return {device.volume.path: device.identity_check for device in self.devices if device.identity_check}
 
 
 def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_dir: str) -> HostFacts:
-    """Return the host facts that are needed to plan these layouts.
+    """Return the facts about the host that are needed to plan these layouts.
 
     Raises a HostError if a directory of a `dir` layout does not exist, is not writable, or could be replaced by another
     user.
@@ -101,7 +101,7 @@ def gather_facts(host: Host, campaign: Campaign, nodes: Collection[Node], state_
 
 
 def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutPlan:
-    """Return the plan of one layout. This is a pure function of the campaign and the host's facts.
+    """Plan one layout. The plan depends only on the campaign and the host's facts.
 
     Raises a CampaignError if a disk or a disk model does not exist, a GuardError if a disk may not be overwritten, and
     a HostError if the host can't build the layout.
@@ -114,7 +114,7 @@ def plan_layout(layout: Layout, node: Node, context: PlanningContext) -> LayoutP
 
 
 def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan for the rest of a layout whose core has already been built.
+    """Plan the rest of a layout whose core has already been built.
 
     The plan's `tree` unmounts and mounts the complete layout. Raises the same errors as `plan_layout`.
     """
@@ -127,7 +127,7 @@ def plan_extended(layout: Layout, node: Node, core: LayoutPlan, context: Plannin
 
 
 def plan_changed(layout: Layout, node: Node, core: LayoutPlan, context: PlanningContext) -> LayoutPlan:
-    """Return the plan that changes the core, which has already been built, into `node`.
+    """Plan how to change the core, which has already been built, into `node`.
 
     The caller must have checked that the change is possible. The plan contains all devices of `node`, but steps only
     for new devices. Raises the same errors as `plan_layout`.
@@ -148,9 +148,9 @@ def _built_volumes(core: LayoutPlan) -> dict[str, Volume]:
 def _plan_added(
     node: Node, built: Mapping[str, Volume], context: PlanningContext
 ) -> tuple[dict[str, DevicePlan], tuple[int, ...]]:
-    """Plan the layout's devices that have not been built yet.
+    """Plan those of the layout's devices that have not been built yet.
 
-    Also returns the numbers of the loop devices that the new devices may use.
+    Also returns the numbers of the loop devices that they may use.
     """
     host = context.facts
     by_name = {device.name: device for device in context.campaign.devices}
@@ -164,7 +164,7 @@ def _plan_added(
 
 @contextmanager
 def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[None]:
-    """Make a HostError name the layout and its place in the campaign, and name devices instead of their paths."""
+    """Make a HostError name the layout and its place in the campaign, and call devices by name instead of by path."""
     with located_at(layout.expression.origin):
         try:
             yield
@@ -178,7 +178,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
     """Return all block devices of the host; empty if no layout uses a real disk.
 
-    Signatures are read only from the disks that the layouts use, because reading wakes a sleeping disk.
+    Signatures are read only from disks that the layouts use, because reading would wake up a sleeping disk.
     """
     used = {name for node in nodes for name in devices(node)}
     sources = [device.source for device in campaign.devices if device.name in used]
@@ -210,13 +210,16 @@ def _directory_of(campaign: Campaign, host: Host, path: str, loops: tuple[LoopFa
 
 
 def _below_loop(host: Host, device: Below, loops: tuple[LoopFacts, ...]) -> Below | None:
-    """Return the disk that stores a loop device's backing file; None for other devices, or if the disk is unknown."""
+    """Return the disk that stores a loop device's backing file. None if it is unknown, or for other devices."""
     backing = next((loop.backing_file for loop in loops if f"loop{loop.number}" == device.device), None)
     return _only(device_under(host, _parent(backing))) if backing else None
 
 
 def _only(found: tuple[Below, ...]) -> Below | None:
-    """Return the disk if there is exactly one; None otherwise, because none of several disks counts all bytes."""
+    """Return the disk if there is exactly one.
+
+    Otherwise return None, because none of several disks counts all bytes.
+    """
     return found[0] if len(found) == 1 else None
 
 

@@ -1,8 +1,7 @@
-"""The guard for disks that layers add to a layout, such as those of another host.
+"""The guard for disks that layers add to a layout, such as disks of another host.
 
-Each is checked on the host that owns it.
-
-The campaign's own disks are checked when they are planned (`devices/guard.py`).
+Each disk is checked on the host that owns it. The campaign's own disks are checked when they are planned
+(`devices/guard.py`).
 """
 
 from collections.abc import Collection
@@ -17,9 +16,9 @@ from poolproof.layers.tree import TreePlan, leaves_of_layers
 def check_leaves(tree: TreePlan, host: Host, permitted: frozenset[str], built: Collection[Leaf] = ()) -> None:
     """Check that the leaf devices that layers add may be overwritten. Call this before any step of the layout runs.
 
-    A leaf device that does not exist yet is made by the layout's own steps. One that exists must be a free and empty
-    disk, and `permitted` must contain one of its identities, prefixed with the name of its host: `nas2:V1G0DDDD`. Leaf
-    devices in `built` are left out, because they are part of what was already built.
+    If a leaf device does not exist yet, the layout's own steps make it. If it exists, it must be a free and empty disk,
+    and `permitted` must contain one of its identities, prefixed with the name of its host: `nas2:V1G0DDDD`. Leaf
+    devices in `built` are not checked, because they belong to what was already built.
 
     Raises a GuardError if a leaf device may not be overwritten, and a HostError if the run does not have the host.
     """

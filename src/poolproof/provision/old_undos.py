@@ -1,7 +1,7 @@
-"""Journals of older versions contain commands as undos.
+"""In the journals of older versions, undos are commands.
 
-Each command that poolproof wrote is converted into a typed undo. The stored command itself is never run. A command in
-any other form cannot be converted and is reported.
+Each command that poolproof wrote is converted into a typed undo. The stored command itself is never run. Commands in
+any other form cannot be converted, and are reported.
 """
 
 import re
@@ -20,7 +20,7 @@ _LOOP = re.compile(r"/dev/loop(\d{1,7})", re.ASCII)
 
 
 class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
-    """An undo of an older version: the command `argv` and its condition."""
+    """An undo from an older version: the command `argv` and its condition."""
 
     argv: tuple[str, ...]
     only_if: Holds
@@ -29,7 +29,7 @@ class OldCommand(msgspec.Struct, frozen=True, tag="command", tag_field="kind"):
 
 
 def typed(old: OldCommand) -> Undo | None:
-    """Return the typed undo that corresponds to the command; None if poolproof never wrote such a command."""
+    """Return the typed undo that does what the command did, or None if poolproof never wrote such a command."""
     match old.argv, old.only_if:
         case ("umount", point), Holds("/proc/self/mounts"):
             return UndoMount(point, lazy=bool(old.last_resort))
@@ -46,7 +46,7 @@ def typed(old: OldCommand) -> Undo | None:
 
 
 def _typed_script(arguments: list[str], condition: Holds) -> Undo | None:
-    """Return the typed undo that corresponds to a script.
+    """Return the typed undo that does what a script did.
 
     The script's arguments and its condition show what it removes.
     """

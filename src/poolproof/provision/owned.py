@@ -30,7 +30,7 @@ parent=${1%/*}
 
 
 def owned_by_run(label: str, state_dir: str, ram_dir: str, where: str) -> Owned:
-    """Return what the run with this record may remove. `where` names the record in the error.
+    """Return what the run with this record may remove. In an error, `where` names the record.
 
     Raises a RunError unless the label and both directories have the form that poolproof writes.
     """
@@ -51,7 +51,7 @@ def owned_by_site(site: Site) -> Owned:
 
 
 def check_places(owned: Owned, host: Host) -> None:
-    """Check that the run's directories on the host, if they exist, belong to the user who runs the commands there.
+    """Check that the run's directories on the host, if any, belong to the user who runs the commands there.
 
     Raises a RunError if one belongs to another user or is reached by a symbolic link.
     """
@@ -64,12 +64,12 @@ def check_places(owned: Owned, host: Host) -> None:
 
 
 def refusal(undo: Undo, owned: Owned) -> str | None:
-    """Return why the undo must not be performed; None if everything in it belongs to the run."""
+    """Return the reason not to perform the undo, or None if everything it would remove belongs to the run."""
     return next((fault for check, value in checked_values(undo) for fault in check.faults(value, owned)), None)
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """Return what is wrong if a path in the undo leads through a symbolic link to another directory; None otherwise.
+    """Return what is wrong if a path in the undo leads to another directory through a symbolic link, otherwise None.
 
     Links above the run's own directories are allowed. Raises a CommandError if the host does not answer.
     """

@@ -1,4 +1,4 @@
-"""Disks that no longer answer, because the program that serves them hangs.
+"""Disks that no longer answer because the program that serves them hangs.
 
 Every command that uses such a disk hangs too.
 
@@ -23,7 +23,7 @@ from poolproof.units import format_duration
 
 EVERY_S = 5.0
 LIMIT_S = 60.0
-"""A busy disk completes at least one request in this many seconds."""
+"""A busy disk completes at least one request within this many seconds."""
 
 _JOIN_S = 30.0
 _IN_FLIGHT = 8
@@ -34,7 +34,7 @@ _HANGING = ("nbdfuse",)
 class StalledDisks:
     """Watches the disks of a run from a thread while the context lasts.
 
-    `owned` limits which programs may be ended. `found` contains a text about each disk that stalled.
+    `owned` limits which programs may be ended. `found` describes each disk that stalled.
     """
 
     def __init__(self, journal: Journal, run_host: Host, owned: Owned) -> None:
@@ -54,11 +54,11 @@ class StalledDisks:
         self._thread.join(_JOIN_S)
 
     def forget(self) -> None:
-        """Make `check` ignore the disks that have stalled so far, because another layout begins."""
+        """Make `check` ignore the disks that have stalled so far, because the next layout begins."""
         self._known = len(self.found)
 
     def check(self) -> None:
-        """Raise a BuildError if a disk of the current layout has stalled and its programs were ended."""
+        """Raise a BuildError if one of the current layout's disks has stalled and its programs were ended."""
         if len(self.found) > self._known:
             raise BuildError(self.found[-1], "look at dmesg; poolproof continues with the next layout")
 
@@ -87,7 +87,7 @@ class StalledDisks:
             self._end_servers(loop, servers, host)
 
     def _servers(self, change: Change, loop: UndoLoop, changes: Sequence[Change]) -> list[UndoDaemon | UndoPrograms]:
-        """Return how to end the programs that serve the loop device's file; empty if no program serves the file."""
+        """Return how to end the programs that serve the loop device's file; empty if there are no such programs."""
         base = loop.file.removesuffix(".disk")
         daemons = [
             each.undo

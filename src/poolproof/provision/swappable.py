@@ -1,4 +1,4 @@
-"""Refuses a directory that another user could replace with a link while a run writes to it."""
+"""Refuses directories that another user could replace with a link while a run writes to them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ while :; do stat -c '%u %g %a %U %G %n' -- "$path"; [ "$path" = / ] && break; pa
 
 @dataclass(frozen=True)
 class DirectoryStat:
-    """A directory's owner and group, by number and by name, its mode and its path."""
+    """A directory's path, its mode, and its owner and group, by number and by name."""
 
     owner: int
     group: int
@@ -30,8 +30,8 @@ class DirectoryStat:
 def check_not_swappable(host: Host, path: str) -> None:
     """Raise a HostError if another user could replace the directory, or one that contains it, during a run.
 
-    `path` has no symbolic links. An owner other than root and the user of the run could do so, and so could everyone
-    who may write to a directory without the sticky bit. A group with the same number as the owner is assumed to be
+    `path` has no symbolic links. An owner other than root and the run's user could do so. So could everyone who may
+    write to a directory that does not have the sticky bit. A group with the same number as the owner is assumed to be
     private.
     """
     printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
@@ -49,7 +49,7 @@ def check_not_swappable(host: Host, path: str) -> None:
 
 
 def replacer(folder: DirectoryStat, user: int) -> str | None:
-    """Return who else could replace what is in the folder; None if only root and the user (a uid) could."""
+    """Return who else could replace what is in the folder, or None if only root and the user (a uid) could."""
     if folder.owner not in (_ROOT, user):
         return f"the user {folder.owner_name}"
     if folder.mode & _STICKY:

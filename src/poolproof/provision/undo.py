@@ -1,4 +1,4 @@
-"""Undo changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
+"""Undoes changes on their hosts, newest first. Each undo has a time limit and runs only if its condition still holds.
 
 Commands of a killed poolproof process may still be running. The undo waits for them first, because a command may make
 its change only shortly before it ends.
@@ -62,9 +62,9 @@ def undo_all(
 ) -> tuple[FailedUndo, ...]:
     """Undo every outstanding change for which `keep` is false, continuing after failures. Return the failed undos.
 
-    An undo of anything that is not in `owned` fails and is not performed.
+    If an undo is about anything that is not in `owned`, it fails and is not performed.
 
-    Commands of a killed poolproof process are awaited first, because they could otherwise make their changes later.
+    Commands of a killed poolproof process may still make changes, so this first waits for them to end.
     """
     failed: list[FailedUndo] = []
     changes = [change for change in journal.outstanding() if not keep(change)]
@@ -93,9 +93,9 @@ def undo_all(
 
 
 def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | None:
-    """Undo one change without the journal. Return None on success, otherwise the reason for the failure.
+    """Undo one change without the journal.
 
-    `daemons`: as in `Owned`.
+    Return None on success, otherwise why it failed. `daemons`: as in `Owned`.
     """
     try:
         match undo:
@@ -113,7 +113,7 @@ def undo_one(undo: Undo, host: Host, daemons: tuple[str, ...] = ()) -> str | Non
 
 
 def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
-    """Raise a BuildError that lists the failed undos. Do nothing if there are none."""
+    """Raise a BuildError that lists the failed undos. If there are none, do nothing."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
         if all(each.reason.startswith((_NOT_PERFORMED, _NEEDED)) for each in failed):
@@ -131,7 +131,7 @@ def await_unfinished(
     limit_s: float | None = None,
     tell: Tell = lambda _title: None,
 ) -> dict[int, str]:
-    """Wait until no change is unfinished or the time limit is reached. Return the unfinished changes and the reasons.
+    """Wait until every change is finished or the time limit is reached. Return the unfinished changes and the reasons.
 
     A change is unfinished while its command is running and `is_made` is false. Checking the command alone is not
     enough: a daemon keeps running with the same command line after its change is made. A command that ended without
@@ -161,7 +161,7 @@ def await_unfinished(
 def _command_lines(host: Host) -> dict[str, list[str]]:
     """Return the command lines of all processes by pid.
 
-    Empty if the processes can't be listed, so that undos can still run.
+    If the processes can't be listed, the result is empty, so that undos can still run.
     """
     try:
         output = host.run(["sh", "-c", _SCAN], timeout_s=_COMMAND_LIMIT_S, check=False).stdout
@@ -171,7 +171,7 @@ def _command_lines(host: Host) -> dict[str, list[str]]:
 
 
 def _makes(argv: Sequence[str], change: Change) -> bool:
-    """True if the command line is that of the change, or that of a daemon that the change starts."""
+    """True if the command line belongs to the change, or to a daemon that the change starts."""
     started = in_background(change.argv)
     return _runs(argv, change.argv) or (started is not None and _runs(argv, started))
 
@@ -201,12 +201,15 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the undo of the change. Undos of older versions are converted; None if that is not possible."""
+    """Return the change's undo, converted if an older version wrote it. None if that is not possible."""
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
 def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """Return why a directory can't be removed yet: an undo that failed still needs a file in it. None if it can."""
+    """Return why a directory can't be removed yet: an undo that failed still needs a file in it.
+
+    None if it can be removed.
+    """
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
@@ -286,7 +289,7 @@ def _end_programs(undo: UndoPrograms, host: Host) -> str | None:
 def _processes_of(undo: UndoPrograms, host: Host) -> list[str]:
     """Return the pids of the programs.
 
-    The marker is sent on standard input, so that the search does not match itself.
+    The marker is sent on standard input, so that the search does not find itself.
     """
     argv = ["sh", "-c", _FIND_PROGRAMS, "sh", *undo.programs]
     return host.run(argv, stdin=f"{undo.marker}\n", timeout_s=_COMMAND_LIMIT_S, check=False).stdout.split()
@@ -304,7 +307,7 @@ def _end_daemon(undo: UndoDaemon, host: Host, daemons: tuple[str, ...]) -> str |
 
 
 def _by_marker(undo: UndoDaemon, daemons: tuple[str, ...]) -> UndoPrograms:
-    """Return how to end a daemon that has no pid file. The names of programs never come from the journal."""
+    """Return how to end a daemon that has no pid file. The programs' names never come from the journal."""
     of_layers = (name for layer in all_layers().values() for name in layer.daemons)
     names = (name[:_COMM_CHARACTERS] for name in (*DAEMONS, *of_layers, *daemons))
     return UndoPrograms(tuple(dict.fromkeys(names)), undo.marker)
@@ -330,7 +333,10 @@ def _is_running(pid: str, marker: str, host: Host) -> bool:
 
 
 def _signal(signal: str, pid: str, host: Host) -> None:
-    """Signal the process group that the process leads. If it leads no group, signal only the process."""
+    """Send the signal to the process group that the process leads.
+
+    If the process leads no group, only the process gets the signal.
+    """
     if host.run(["kill", f"-{signal}", "--", f"-{pid}"], timeout_s=_QUERY_LIMIT_S, check=False).returncode != 0:
         host.run(["kill", f"-{signal}", pid], timeout_s=_QUERY_LIMIT_S, check=False)
 

@@ -1,8 +1,7 @@
 """The service times of a hard disk: one actuator, a rotating platter, look-ahead for one stream, a write-back cache.
 
-All random numbers come from one seeded generator, so the same requests at the same times always have the same service
-times. nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python
-3.9.
+All random numbers come from one seeded generator, so the same requests at the same times always take the same time.
+nbdkit's embedded interpreter runs this file, so it uses only the standard library and nothing newer than Python 3.9.
 """
 
 from __future__ import annotations
@@ -31,36 +30,39 @@ class HddParameters:
     track_to_track_s: float = 0.23e-3
     full_stroke_s: float = 16.8e-3
     knee: float = 0.2
-    """The fraction of the full stroke beyond which seek time grows linearly."""
+    """Seek time grows linearly beyond this fraction of the full stroke."""
 
     stroke: float = 0.2
-    """The fraction of a real disk's stroke that the emulated disk spans, starting at the outer edge."""
+    """The emulated disk spans this fraction of a real disk's stroke, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """How much longer a seek takes before a write than before a read."""
+    """How much longer a seek takes if a write follows than if a read follows."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
     look_ahead_bytes: int = 4 << 20
-    """How many bytes the disk reads ahead into its buffer, and how many bytes behind the head the buffer keeps."""
+    """How many bytes the disk reads ahead into its buffer, and how many bytes the buffer keeps behind the head."""
 
     skip_bytes: int = 2 << 20
-    """The largest gap that the head crosses without a seek. Requests of one stream may arrive out of order."""
+    """The head crosses gaps up to this size without a seek. Requests of one stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """The minimum time for a request that is served from the buffer or the cache."""
+    """How long a request takes at least if the buffer or the cache serves it."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
-    """The capacity of the write cache, in bytes and in writes. Further writes wait for space."""
+    """How much the write cache can hold, in bytes and in writes. Further writes wait for space."""
 
     retry_share: float = 0.0
     """The fraction of media accesses that need retries."""
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """The minimum and maximum time that retries add to an access. Disk Survey, "Disk error recovery" (2012): Seagate
-    states up to 20 recovery steps on a read and at most 1.5 s per block for the Savvio 15K.3."""
+    """How much time retries add to an access, at least and at most.
+
+    Disk Survey, "Disk error recovery" (2012): Seagate states up to 20 recovery steps on a read and at most 1.5 s per
+    block for the Savvio 15K.3.
+    """
 
 
 @dataclass
@@ -74,7 +76,7 @@ class _Write:
 
 @dataclass(frozen=True)
 class _Front:
-    """The look-ahead position: the offset of the next byte on the media and the time when the head reaches it."""
+    """The look-ahead position: the offset of the next byte to read, and the time when the head gets there."""
 
     offset: int
     at_s: float
@@ -120,7 +122,8 @@ class Hdd:
     def write(self, now_s: float, offset: int, length: int, durable: bool = False) -> float:
         """Return the completion time of a write that arrives at `now_s`.
 
-        A `durable` write (FUA) completes once the cache is empty, any other write once it fits into the cache.
+        A `durable` write (FUA) completes once the cache is empty. Any other write completes once it fits into the
+        cache.
         """
         self._destage_until(now_s)
         work_s = self._write_positioning(now_s, offset) + self._transfer(offset, length) + self._retries()
@@ -134,7 +137,7 @@ class Hdd:
         return done
 
     def flush(self, now_s: float) -> float:
-        """Return the time when all writes acknowledged before `now_s` are on the media."""
+        """Return when all writes acknowledged before `now_s` will be on the media."""
         self._destage_until(now_s)
         return self._write_all(now_s)
 
@@ -194,8 +197,7 @@ class Hdd:
     def _write_positioning(self, now_s: float, offset: int) -> float:
         """Return how many seconds the head needs to get into position for a write.
 
-        The head starts where the last write in the cache ends. With an empty cache, the head starts from its current
-        position.
+        The head starts where the cache's last write ends. If the cache is empty, it starts from its current position.
         """
         if self._cache:
             tail = self._cache[-1].end
@@ -208,7 +210,7 @@ class Hdd:
         return self._position(self._head, offset, 0) + self._p.write_settle_s
 
     def _destage_until(self, now_s: float) -> None:
-        """Write cached data to the media during the idle time until `now_s`."""
+        """Write cached data to the media during the idle time that ends at `now_s`."""
         moment = max(self._now, self._free_at)
         while self._cache and moment < now_s:
             write = self._cache[0]

@@ -1,6 +1,6 @@
 """The disk models by name.
 
-docs/emulated-disks.md has the sources of their parameters, and compares the models' results with fio's.
+docs/emulated-disks.md says where their parameters come from, and compares their results with fio's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from poolproof.devices.emulated.ssd import Ssd, SsdParameters
 
 
 class DiskModel(Protocol):
-    """A disk's timing. Each method takes a request's arrival time and returns its completion time, in seconds."""
+    """How a disk takes its time.
+
+    Each method takes a request's arrival time and returns its completion time, in seconds.
+    """
 
     rotational: bool
 
@@ -30,7 +33,7 @@ Parameters = Union[HddParameters, SsdParameters]  # noqa: UP007 - evaluated by P
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A disk model that campaigns can use, and its parameters."""
+    """A disk model that campaigns can use, with its parameters."""
 
     name: str
     summary: str
@@ -43,7 +46,7 @@ class ModelKind:
     def build(self, size_bytes: int, seed: int = 1, changes: Mapping[str, str] | None = None) -> DiskModel:
         """Return a new disk of this model.
 
-        `changes` maps names of parameters to new values, given as text. Raises a ValueError for a bad name or value.
+        `changes` gives new values to parameters, by name and as text. Raises a ValueError for a bad name or value.
         """
         parameters = _changed(self.parameters, changes or {})
         if isinstance(parameters, HddParameters):

@@ -35,7 +35,7 @@ _libc.fallocate.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c
 
 
 class _Served:
-    """The disk that this process serves."""
+    """The disk that this process emulates."""
 
     size: int
     store: int
@@ -131,7 +131,7 @@ def flush(_handle: int, _flags: int) -> None:
 
 
 def trim(_handle: int, count: int, offset: int, _flags: int) -> None:
-    """Punch a hole in the store. The service time is 0, because a real disk only updates its tables."""
+    """Punch a hole in the store. This takes no time, because a real disk only updates its tables."""
     if _libc.fallocate(_served.store, _PUNCH_HOLE_KEEP_SIZE, offset, count) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -157,6 +157,6 @@ def _write_store(buffer: bytes, offset: int) -> None:
 
 
 def _wait_until(done_s: float) -> None:
-    """Sleep until the reply must be sent so that it reaches the caller at `done_s`."""
+    """Sleep until it is time to send the reply, so that it reaches the caller at `done_s`."""
     while (remaining := done_s - _served.half_pipeline_s - time.monotonic()) > 0:
         time.sleep(remaining)
