@@ -170,7 +170,7 @@ def decoded(output: bytes | bytearray) -> str:
 
 
 class _Program(subprocess.Popen[str]):
-    """A program whose end is noticed immediately. Popen's `wait` with a timeout only polls, every 1 to 50 ms."""
+    """A program whose end is noticed at once. Popen's own `wait` with a timeout merely polls, every 1 to 50 ms."""
 
     def wait(self, timeout: float | None = None) -> int:
         if timeout is not None and self.returncode is None:

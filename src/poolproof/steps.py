@@ -50,7 +50,7 @@ class Step:
 
 
 def path_on(host: str, path: str) -> str:
-    """Return a block device's path, prefixed with its host's name unless that is the run's main host."""
+    """Return a block device's path. On any host but the run's main host, the path is prefixed with the host's name."""
     return f"{host}:{path}" if host else path
 
 

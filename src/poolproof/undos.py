@@ -162,13 +162,13 @@ class CommandUndo(Undo, frozen=True):
 
 
 class UndoMount(CommandUndo, frozen=True, tag="mount"):
-    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, for a FUSE mount that hangs."""
+    """Unmount `mount_point`. With `lazy`, the last attempt is a lazy unmount, in case a FUSE mount hangs."""
 
     mount_point: OwnPath
     lazy: bool = False
 
     def removal(self) -> Removal:
-        """Return the umount command, and the condition that the mount point is mounted."""
+        """Return the umount command, on the condition that the mount point is mounted."""
         point = self.mount_point
         mounted = Holds("/proc/self/mounts", f" {point} ")
         if self.lazy:

@@ -11,12 +11,12 @@ _COUNTING: frozenset[Verdict] = frozenset({"suspect", "unproven", "sound"})
 
 
 def counts(verdict: Verdict) -> bool:
-    """True if a result with this verdict may be compared, ranked and averaged: any verdict but refuted and failed."""
+    """True if a result with this verdict may be compared, ranked and averaged. Only refuted and failed ones may not."""
     return verdict in _COUNTING
 
 
 def has_values(verdict: Verdict) -> bool:
-    """True if a trial with this verdict has results. A refuted trial has results, but they must not be compared."""
+    """True if a trial with this verdict has results. A refuted trial has some, but they must not be compared."""
     return verdict != "failed"
 
 

@@ -82,7 +82,7 @@ def difference(later: Counters, earlier: Counters) -> Counters:
 
 
 def between(earlier: Counters, later: Counters, share: float) -> Counters:
-    """Return the counters at a fraction (0 to 1) of the way between two samples, by linear interpolation."""
+    """Interpolate linearly between two samples. A fraction of 0 gives the first sample, 1 the second."""
     return _of_both(earlier, later, lambda first, second: first + round(_grown(first, second) * share))
 
 

@@ -83,7 +83,7 @@ class Account:
     def __post_init__(self) -> None:
         """Raise a ValueError if `write_factor` is not a positive number, because rules divide by it.
 
-        The file is then damaged.
+        Such a file is damaged.
         """
         if not 0 < self.write_factor < math.inf:
             raise ValueError("write_factor must be positive")

@@ -118,7 +118,7 @@ def block_devices(host: Host, examined: Collection[str] | None = None) -> tuple[
 def examine(host: Host, devices: Sequence[BlockFacts]) -> tuple[BlockFacts, ...]:
     """Return the devices with their signatures, uses and sequence numbers.
 
-    The signatures are not set if wipefs can't read them, for example without root.
+    If wipefs can't read the signatures, for example without root, they are left unset.
     """
     uses = disk_uses(host, [device.number for device in devices]) if devices else {}
     return tuple(_examined(host, device, uses) for device in devices)

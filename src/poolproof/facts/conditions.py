@@ -87,7 +87,7 @@ done
 
 
 SCRIPT = _GROUPS + _REST
-"""The shell script that prints the conditions."""
+"""A shell script that prints the conditions."""
 
 
 @dataclass(frozen=True)

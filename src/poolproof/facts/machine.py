@@ -153,7 +153,7 @@ def _version_of(host: Host, version: ProgramVersion) -> str:
 
 
 def _accepted(host: Host, test: str, names: Iterable[str]) -> frozenset[str]:
-    """Return the names for which the shell command `test` succeeds."""
+    """Return those names for which the shell command `test` succeeds."""
     script = f'{_PATH}for name; do {test} && echo "$name"; done; true'
     return frozenset(host.run(["sh", "-c", script, "sh", *sorted(set(names))], timeout_s=_LIMIT_S).stdout.split())
 

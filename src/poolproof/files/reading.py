@@ -38,7 +38,7 @@ def read_text(path: Path, *, root: Folder | Path | None = None, limit_bytes: int
 
 
 def read_end(path: Path, from_byte: int) -> bytes:
-    """Return the content from a position to the end. A negative position counts from the end of the file.
+    """Return the content of a file from a position to the end. A negative position counts from the end of the file.
 
     Raises the same errors as `read_regular`.
     """

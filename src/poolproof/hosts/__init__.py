@@ -1,1 +1,1 @@
-"""The machines on which commands run: this one, or another over SSH."""
+"""The machines that commands run on: this one, or another one over SSH."""

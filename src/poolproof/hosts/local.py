@@ -1,4 +1,4 @@
-"""This machine as a host, and the function that connects to a host by its name."""
+"""This machine as a host, and a function that connects to any host, given its name."""
 
 import contextlib
 import errno

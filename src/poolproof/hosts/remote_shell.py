@@ -105,7 +105,7 @@ class ShellRequest:
     feeds: bool = False
 
     def line(self, number: int) -> bytes:
-        """Return the line to send to the worker."""
+        """Return the line that sends this request to the worker."""
         return f"{self.verb} {number} {self.words}\n".encode()
 
 

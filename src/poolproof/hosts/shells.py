@@ -30,7 +30,7 @@ Ask = Callable[[remote_shell.ShellRequest, float], remote_shell.CommandResult | 
 class ShellBroke(CommandError):
     """A shell ended while a command was running (`begun` is true) or before the command started.
 
-    `code` is the exit code of ssh.
+    `code` is ssh's exit code.
     """
 
     def __init__(self, *, begun: bool, code: int, output: str) -> None:

@@ -26,7 +26,7 @@ _ROW = re.compile(r"\s*(?P<package>\S+) \| (?P<version>\S+) \| \S+ (?P<suite>[^/
 
 @dataclass(frozen=True)
 class AptSource:
-    """One suite of one archive. `signed_by`: a keyring file; empty means apt's default keys."""
+    """One suite of one archive. `signed_by` is a keyring file. If it is empty, apt's default keys are used."""
 
     uri: str
     suite: str
@@ -34,7 +34,7 @@ class AptSource:
     signed_by: str = ""
 
     def line(self) -> str:
-        """Return the source in the one-line format of sources.list(5)."""
+        """Return the source as a line for sources.list(5)."""
         options = f"[signed-by={self.signed_by}] " if self.signed_by else ""
         return f"deb {options}{self.uri} {self.suite} {' '.join(self.components)}"
 
@@ -109,7 +109,7 @@ class Offer:
 
 
 class PrivateApt:
-    """An apt whose lists, packages and preferences are in `folder`. It does not need root."""
+    """An apt that keeps its lists, packages and preferences in `folder`, and needs no root."""
 
     def __init__(self, folder: Path, sources: Sequence[AptSource]) -> None:
         self._folder = folder

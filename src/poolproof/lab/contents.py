@@ -20,7 +20,7 @@ from poolproof.layers.tree import layer_nodes
 from poolproof.load.generator import all_generators
 
 ABOUT = "about.json"
-"""The file in an image's folder that contains its recipe and its packages."""
+"""The file in an image's folder that lists its recipe and its packages."""
 
 
 def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def generator_packages() -> tuple[str, ...]:
 
 
 def dkms_modules() -> tuple[str, ...]:
-    """Return the kernel modules that are compiled for the image."""
+    """Return the kernel modules that have to be compiled for the image."""
     return tuple(module for layer in _layers() for module in layer.dkms_modules)
 
 
@@ -49,7 +49,7 @@ def backported() -> tuple[str, ...]:
 
 
 def components() -> tuple[str, ...]:
-    """Return the components of Debian's archive that the image needs, `main` first."""
+    """Return which components of Debian's archive the image needs, `main` first."""
     return tuple(dict.fromkeys(("main", *(component for layer in _layers() for component in layer.components))))
 
 

@@ -136,7 +136,7 @@ def _as_lab_disk(lab: LabRecord, device: Device) -> Device:
 
 
 def _in_lab(host: Host, lab: LabRecord, campaign: Campaign, permitted: frozenset[str]) -> ReachedHost:
-    """Return the lab as a host of the campaign. The lab's own disks may always be overwritten."""
+    """Return the lab as the campaign's host. The lab's own disks may always be overwritten."""
     return ReachedHost(host, with_lab_disks(lab, campaign), permitted | frozenset(lab.disks.values()))
 
 

@@ -43,7 +43,7 @@ _DAY_OR_TIME = "timeFormat(datum.value, hours(datum.value) + minutes(datum.value
 
 @dataclass(frozen=True)
 class NamedRun:
-    """A run and the name under which the page lists it."""
+    """A run, and the name by which the page lists it."""
 
     name: str
     run: LoadedRun

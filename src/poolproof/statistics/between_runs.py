@@ -49,13 +49,13 @@ Key = TypeVar("Key", bound=Hashable)
 _NODES, _TAIL = 24, 9.0
 """The number of nodes of a distribution, and where its tail is cut off.
 
-Variances with less than e^−9 of the largest weight are left out.
+Variances whose weight is less than e^−9 of the largest weight are left out.
 """
 
 
 @dataclass(frozen=True)
 class _Spread:
-    """The sample variance of a cell's runs, its degrees of freedom, and the mean variance inside the runs."""
+    """How much a cell's runs vary: the sample variance, its degrees of freedom, and the mean variance inside runs."""
 
     variance: float
     freedom: float

@@ -41,7 +41,7 @@ class Interval:
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Return the standard error of the mean of at least two independent values, from these values alone."""
+    """Return the standard error of the mean of at least two independent values, using only the values themselves."""
     return math.sqrt(variance_of(values) / len(values))
 
 

@@ -26,7 +26,7 @@ from poolproof.statistics.distributions import (
 )
 
 LEAST_GROUPS = 8
-"""The minimum number of groups, each with two or more samples, from which a prior can be fitted."""
+"""A prior can be fitted only if at least this many groups have two or more samples."""
 MOST_FREEDOM = 30.0
 LEAST_DEVIATION = 1e-4
 LEAST_SCATTER = math.sqrt(0.05)

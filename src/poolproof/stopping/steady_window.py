@@ -176,7 +176,7 @@ def _changing(found: SeriesChange, seconds: float) -> NotConverged:
 def _few_bursts(found: Bursts, seconds: float) -> NotConverged:
     """Return the reason `burst`.
 
-    A few bursts do not determine a mean: the relative error of a count of k events is 1/√k.
+    A mean that rests on a few bursts is not precise: the relative error of a count of k events is 1/√k.
     """
     name = ("burst" if found.moved > 0 else "stall") + ("s" if found.episodes > 1 else "")
     verb = "move" if found.episodes > 1 else "moves"

@@ -1,4 +1,4 @@
-"""How busy each disk was over time."""
+"""How busy each disk was in the course of a trial."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How close each result comes to the limit of its disks, if the run measured each disk alone."""
+"""How close each result comes to the limit of its disks. This chart needs a run that measured each disk alone."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _ROOM_FOR_LABELS = 60
 
 
 def _rows(run: LoadedRun) -> list[Row]:
-    """Return the cells with a valid result and a limit."""
+    """Return the cells that have both a valid result and a limit."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     return [
         (cell.layout_in_state, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))

@@ -99,7 +99,7 @@ def intervals_text(cells: Iterable[Cell], metric: MetricId, measure: Measure) ->
 
 
 def title(metric: MetricId) -> str:
-    """Return the axis title of a metric, which says whether higher or lower is better."""
+    """Return the title of a metric's axis. It says whether higher or lower is better."""
     return metric_of(metric).axis_title
 
 

@@ -70,7 +70,7 @@ def step_lines(data: alt.InlineData, y: alt.Y, name: str, *, colours: alt.Scale,
 
 
 def tooltips(*fields: str) -> list[alt.Tooltip]:
-    """Return tooltips that show these fields unformatted."""
+    """Return tooltips that show these fields as they are, unformatted."""
     return [alt.Tooltip(f"{field}:N") for field in fields]
 
 

@@ -146,7 +146,7 @@ def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAU
 
 
 def has_samples(run: Path, trial: Trial) -> bool:
-    """True if the trial's directory has a file of samples. The file may be damaged."""
+    """True if there is a file of samples in the trial's directory, even a damaged one."""
     try:
         return (RunDirectory(run).trial_path(trial.key) / "samples.jsonl").is_file()
     except OSError:

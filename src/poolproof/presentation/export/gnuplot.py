@@ -65,7 +65,7 @@ class Panel:
 
     @cached_property
     def lines(self) -> Mapping[str, list[ExportRow]]:
-        """Return the rows of each layout, sorted by block size."""
+        """Return each layout's rows, sorted by block size."""
         found: dict[str, list[ExportRow]] = {}
         for row in sorted(self.rows, key=lambda row: row.part.block_bytes):
             found.setdefault(row.cell.layout_in_state, []).append(row)
@@ -201,7 +201,7 @@ def _plots(panel: Panel) -> Iterator[str]:
 
 
 def _title(panel: Panel, kind: str, way: str) -> str:
-    """Return the same title as in the cache-and-log benchmark, plus the numbers of omitted and of hollow points."""
+    """Return the title as in the cache-and-log benchmark, plus how many points are omitted and how many are hollow."""
     title = _quoted(f"{panel.mode} {panel.sync} {kind} {way}")
     left_out = Counter(row.own.verdict for row in panel.rows if not row.counts)
     not_converged = sum(map(_is_hollow, panel.rows))

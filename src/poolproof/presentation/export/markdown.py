@@ -190,5 +190,5 @@ def _code(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text on one line, with Markdown characters escaped."""
+    """Return the text on one line, with Markdown characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

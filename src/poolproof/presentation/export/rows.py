@@ -1,4 +1,4 @@
-"""The cells of a run as flat rows, from which all export formats are made."""
+"""A run's cells as flat rows, which all export formats are made from."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ class ExportRow:
 
     @cached_property
     def other_verdicts(self) -> Mapping[str, Verdict]:
-        """Return the verdict of each result whose verdict differs from that of the workload's metric, by column."""
+        """Return, by column, the verdict of each result that was judged differently from the workload's metric."""
         others = (
             (metric_of(metric).column, each.verdict) for each in self.cell.other_verdicts for metric in each.metrics
         )
@@ -154,7 +154,7 @@ class ExportTable:
 
     @property
     def has_limits(self) -> bool:
-        """True if any cell has a limit. Only runs that measured disks alone have limits."""
+        """True if any cell has a limit. A run has limits only if it measured disks alone."""
         return any(row.limit for row in self.rows)
 
     def labels(self, row: ExportRow) -> dict[str, str]:

@@ -201,7 +201,7 @@ def _goal(ranking: Ranking) -> str:
 
 
 def _result(run: LoadedRun, layout: str, workload: str) -> str:
-    """Return the cell's result as the rest of the report shows it. The ranking compares means of logarithms instead."""
+    """Return the cell's result as in the rest of the report. The ranking compares means of logarithms instead."""
     cell = run.cell(layout, workload)
     return result_text(cell, cell.metric)
 
@@ -301,7 +301,7 @@ def _eliminated(run: LoadedRun) -> Iterator[str]:
 
 
 def _builds(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about the number of builds that the results come from, and sentences about failed builds."""
+    """Yield a sentence that says how many builds the results come from, and sentences about failed builds."""
     if run.by_build:
         most = max(cell.builds for cell in run.cells)
         builds = format_number_of(most, "build")

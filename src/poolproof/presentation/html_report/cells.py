@@ -30,7 +30,7 @@ from poolproof.verdicts import WORST_FIRST
 
 MOST_POINTS, FEWEST_POINTS = 200, 40
 _ROOM = 210_000
-"""The maximum number of values in all charts of trials together: about 1 MB of the page."""
+"""The maximum number of values in all charts of trials together. They take about 1 MB of the page."""
 _OVER = 1.3
 """All charts together may exceed their declared number of values by up to this factor before trials are left out."""
 _ALL_TRIALS_UP_TO = 150
@@ -163,7 +163,7 @@ def _flow(flow: ByteFlow) -> dict[str, Any]:
 
 
 class _SavedLevels(msgspec.Struct):
-    """The part of evidence.json that the report needs."""
+    """The part of evidence.json that the report uses."""
 
     levels: tuple[Level, ...] = ()
 

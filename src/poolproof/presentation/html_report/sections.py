@@ -128,7 +128,7 @@ def _mark(cell: Cell) -> str:
 
 
 def _bare_rows(run: LoadedRun) -> tuple[Texts, ...]:
-    """Return the rows of `bare`, without the last column if no result covers other workloads."""
+    """Return the rows of `bare`. If no result covers other workloads, the last column is left out."""
     measured_as = calibration_of(run.campaign).measured_as
     rows = []
     for cell in run.bare:

@@ -27,11 +27,11 @@ _TAIL_BYTES = 65_536
 _ALL_SAMPLES = 10**9
 _EVERY_S = 1.0
 Totals = tuple[list[float], list[float]]
-"""Times in seconds since 1970, and for each of them the total number of bytes moved so far."""
+"""Times in seconds since 1970, each with the total number of bytes moved by then."""
 
 
 class _Line(msgspec.Struct):
-    """The fields of a line of journal.jsonl that are needed here."""
+    """The fields of a line in journal.jsonl that matter here."""
 
     line: str
     title: str = ""

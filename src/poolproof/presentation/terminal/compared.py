@@ -61,7 +61,7 @@ def units_of(*runs: LoadedRun) -> str:
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
-    """Print how the two runs differ, then the comparison of their cells."""
+    """Print how the two runs differ, and then compare their cells."""
     for name, side in (("A", comparison.a), ("B", comparison.b)):
         console.print(f"{name}  {_side(side)}", markup=False, soft_wrap=True)
     console.print()
@@ -195,7 +195,7 @@ def _repeat(cells: Sequence[ComparedCell], units: str, holds: str) -> Iterator[T
 
 
 def in_place_text(names: str) -> str:
-    """Return the note on layouts that were converted into each other in place."""
+    """Return the note about layouts that were converted into each other in place."""
     text = f"{names} were converted into each other in place: the second was measured later, on an older file system."
     margin = per_cent_whole(MARGIN)
     return f"{text} In tests, equal layouts differed by up to {margin}, so the intervals are widened by {margin}."

@@ -136,7 +136,7 @@ class RunProgress(Listener):
 
     @property
     def step_s(self) -> float:
-        """Return the seconds since the current step began."""
+        """Return how many seconds ago the current step began."""
         return max(0.0, self._clock() - self._step_since_s)
 
     def left_text(self) -> str:

@@ -106,7 +106,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 def _figure_with_interval(cell: Measured) -> str:
     """Return a value with the half-width of its interval.
 
-    The half-width is capped, because two trials with very different results make it huge.
+    The half-width is capped, because it would be huge for two trials with very different results.
     """
     half = cell.figure.half_width
     text = half_width_text(cell.figure)

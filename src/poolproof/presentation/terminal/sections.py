@@ -71,7 +71,7 @@ def elimination_block(found: Elimination) -> RenderableType:
 
 
 def elimination_lines(found: Elimination) -> Iterator[str]:
-    """Yield a heading, then one sentence per line."""
+    """Yield a heading, and below it one sentence per line."""
     goal = found.goal[0] if len(found.goal) == 1 else f"the {len(found.goal)} workloads of the goal"
     if found.leader:
         leader = f"{found.leader} leads"

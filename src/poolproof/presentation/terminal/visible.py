@@ -45,12 +45,12 @@ class VisibleStream:
         self.unfiltered = stream
 
     def write(self, text: str) -> int:
-        """Write the filtered text and return the number of characters of `text`."""
+        """Write the filtered text and return the length of `text`."""
         self.unfiltered.write(visible(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the filtered lines."""
+        """Filter the lines and write them."""
         for line in lines:
             self.write(line)
 

@@ -24,7 +24,7 @@ _LISTED = 4
 class Side:
     """One side of a comparison: a run, or one layout of a run.
 
-    Raises a UsageError if the run does not have the layout.
+    Raises a UsageError if the run has no such layout.
     """
 
     run: LoadedRun
@@ -226,7 +226,7 @@ def _gate(cells: Sequence[ComparedCell], lost: tuple[SkippedCell, ...], limit: f
 
 
 def check_metric(metric: MetricId | None, cells: Sequence[Cell], trial: str = "trial") -> None:
-    """Raise a UsageError if no trial of the cells measured the requested metric."""
+    """Raise a UsageError if the requested metric was not measured in any trial of the cells."""
     found = metrics_of(cells)
     if metric is not None and metric not in found:
         raise UsageError(

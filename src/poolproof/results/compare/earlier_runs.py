@@ -23,7 +23,7 @@ from poolproof.statistics.between_runs import BetweenRuns, between_runs
 from poolproof.statistics.comparison import Difference, LogMean, difference
 
 MOST_RUNS = 20
-"""The maximum number of earlier runs that are used. If there are more, the newest are used."""
+"""The maximum number of earlier runs to use. If there are more, the newest ones are used."""
 _MOST_FOLDERS = 200
 _MOST_BYTES = 16_000_000
 """The maximum total size of the trials.jsonl files to read. Reading 10 MB takes about a second."""
@@ -243,7 +243,7 @@ def _newest(
 
 
 def _folders(path: Path) -> Iterator[Path]:
-    """Yield up to 200 folders next to a run, newest first. Symbolic links are not followed."""
+    """Yield up to 200 folders that are next to a run's, newest first. Symbolic links are not followed."""
     try:
         with os.scandir(path.parent) as entries:
             folders = [(each.stat().st_mtime_ns, each.path) for each in entries if each.is_dir(follow_symlinks=False)]

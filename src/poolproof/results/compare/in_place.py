@@ -17,7 +17,7 @@ from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import Difference
 
 MARGIN = 0.16
-"""The largest measured difference between layouts of a family that should be equally fast, as a share."""
+"""The largest difference, as a share, that was measured between layouts of a family that should be equally fast."""
 
 
 def family_of(run: LoadedRun) -> Mapping[str, int]:

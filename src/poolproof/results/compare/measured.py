@@ -55,7 +55,7 @@ class Measured:
 
     @property
     def figure(self) -> Interval:
-        """Return the geometric mean of the trials with its interval. Tests compare the ratio of two such means."""
+        """Return the trials' geometric mean and its interval. What tests compare is the ratio of two such means."""
         return self.log.interval(lower_is_better=self.metric in LOWER_IS_BETTER)
 
 

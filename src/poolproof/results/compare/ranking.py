@@ -35,7 +35,7 @@ _WEIGHTS_EXAMPLE = "write --weights etcd=2,media=1"
 
 @dataclass(frozen=True)
 class Goal:
-    """The workloads that layouts are ranked by. `weights` maps the name of each to its weight; the weights sum to 1."""
+    """The workloads by which layouts are ranked. `weights` maps each one's name to its weight; the weights sum to 1."""
 
     weights: Mapping[str, float]
 

@@ -45,7 +45,7 @@ def run_differences(a: LoadedRun, b: LoadedRun) -> tuple[RunDifference, ...]:
 
 
 def layout_difference(a: LoadedRun, layout_a: str, b: LoadedRun, layout_b: str) -> RunDifference:
-    """Return the difference between the expressions of two layouts with different names."""
+    """Return how the expressions of two layouts with different names differ."""
     one, other = _layouts(a.campaign)[f"layout {layout_a}"], _layouts(b.campaign)[f"layout {layout_b}"]
     return RunDifference("layout", f"{layout_a}: {one}", f"{layout_b}: {other}")
 

@@ -170,7 +170,7 @@ class QuerySession:
         return list(kept), [*(run.trials_path for run in self._direct), *self._readable.values()]
 
     def _drop_damaged_lines(self) -> bool:
-        """Check every line of the files that are parsed as text. Returns True if a line was left out."""
+        """Check every line of the files that are parsed as text. Return True if any line was left out."""
         known = len(self.left_out)
         for run in self._direct:
             self._save_readable(run)

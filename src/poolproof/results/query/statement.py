@@ -156,7 +156,7 @@ def _fetched(connection: "DuckDBPyConnection", most_rows: int) -> list[tuple[Any
 
 
 def refusal(error: Exception) -> UsageError:
-    """Return the UsageError for a query that DuckDB rejected."""
+    """Return the UsageError to raise for a query that DuckDB rejected."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return UsageError(f"DuckDB rejected the query: {' '.join(lines[:2])}", _HINT)
 
@@ -183,7 +183,7 @@ def _check_node(node: dict[str, Any]) -> None:
 
 
 def table_lines(answer: QueryResult) -> Iterator[str]:
-    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, how many.
+    """Yield the lines of a table: the headings, at most 1000 rows and, if there are more, a line that says how many.
 
     Numbers are right-aligned, and long text is cut off.
     """

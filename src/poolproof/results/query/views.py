@@ -113,7 +113,7 @@ def no_lines() -> str:
 
 
 def literal(text: str) -> str:
-    """Return the text as an SQL string literal."""
+    """Quote the text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -126,7 +126,7 @@ def macros() -> Iterator[str]:
 
 
 def known_columns() -> dict[str, str]:
-    """Return the columns of `KNOWN_CELLS` with their types, in the order of `known_values`."""
+    """Return the columns of `KNOWN_CELLS` and their types, in the order in which `known_values` returns values."""
     names = dict.fromkeys(CELL_NAMES, "VARCHAR") | {KNOWN_SETTLED: "BOOLEAN", KNOWN_TOO_FEW: "VARCHAR"}
     return names | {f"known_{metric.column}_{end}": "DOUBLE" for metric in METRICS for end in ("low", "high")}
 

@@ -64,7 +64,7 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """The cells of a run, the typical variance between their trials, and the variance between runs."""
+    """A run's cells, how much their trials typically vary, and the variance between runs."""
 
     def __init__(self, cells: tuple[Cell, ...], widened: Widening) -> None:
         self._cells, self._widened = cells, widened
@@ -213,7 +213,7 @@ def _widened(interval: Interval, low_share: float, high_share: float) -> Interva
 
 
 def _combined(term: Operation, left: Interval, right: Interval) -> Interval:
-    """Return the result of an operation on two intervals (interval arithmetic)."""
+    """Apply an operation to two intervals (interval arithmetic)."""
     apply, divisor = _OPERATORS[term.operator], _bounds(right)
     if term.operator == "divide" and divisor[0] <= 0 <= divisor[1]:
         raise _NoValue("the divisor may be 0")

@@ -113,7 +113,7 @@ def trials_ahead(trials: Iterable[Trial], campaign: Campaign) -> int:
 
 
 def build_keys(keys: Iterable[CellKey], measure: Measure) -> list[BuildKey]:
-    """Return the keys of all builds of these cells."""
+    """Return the keys of all the builds that these cells need."""
     return [(key, build) for key in keys for build in range(1, measure.builds + 1)]
 
 

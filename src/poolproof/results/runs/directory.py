@@ -226,7 +226,7 @@ def _refused(path: Path, done: str, error: OSError) -> RunError:
 
 
 def _locks(file: IO[bytes]) -> bool:
-    """Take the lock. Returns False on failure.
+    """Try to take the lock. Returns False on failure.
 
     Retries for a moment, because a process that only checks the lock holds it briefly.
     """

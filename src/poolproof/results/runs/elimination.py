@@ -23,7 +23,7 @@ from poolproof.results.runs.model import Trial
 from poolproof.statistics.comparison import LogMean, eliminated, leader_of, mixture, risk_of_a_test
 
 GoalCells = Mapping[str, Sequence[Sequence[Trial]]]
-"""The trials of each layout: a sequence for each workload of the goal, in the goal's order."""
+"""Each layout's trials: a sequence for each of the goal's workloads, in the goal's order."""
 
 
 @dataclass(frozen=True)

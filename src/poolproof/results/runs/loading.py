@@ -89,12 +89,12 @@ class LoadedRun:
 
     @property
     def wanted(self) -> int:
-        """Return the minimum number of trials that the campaign requires, summed over all its cells."""
+        """Return how many trials the campaign requires at least, in all its cells together."""
         return len(self._wanted_builds) * self.campaign.measure.trials
 
     @property
     def done(self) -> int:
-        """Return how many of the `wanted` trials are finished. Trials beyond the minimum of a build are not counted."""
+        """Return how many of the `wanted` trials are finished. Trials beyond a build's minimum are not counted."""
         found = Counter((trial.cell_key, trial.build) for trial in self.trials)
         return sum(min(self.campaign.measure.trials, found[key]) for key in self._wanted_builds)
 
@@ -129,7 +129,7 @@ class LoadedRun:
 
     @cached_property
     def _has_trial_files(self) -> bool:
-        """False if the run has no trial files at all, for example because its results were imported."""
+        """True if the run has trial files. It has none if, for example, its results were imported."""
         return (self.path / "cells").exists()
 
 

@@ -20,7 +20,7 @@ from poolproof.units import format_number_of
 from poolproof.verdicts import has_values
 
 _TICK_S = 1e-3
-"""The unit in which fio reports the length of a trial."""
+"""The unit in which fio reports how long a trial took."""
 _MOST_NAMED = 4
 
 

@@ -166,7 +166,7 @@ def _percentiles(cell: Cell, of: str) -> dict[str, float | None]:
 
 
 def _mean(cell: Cell, metric: MetricId) -> float | None:
-    """Return the mean that every output shows: the mean of the trials or, with several builds, of the builds' means."""
+    """Return the mean that all outputs show: that of the trials or, with several builds, of the builds' means."""
     interval = cell.interval(metric)
     return None if interval is None else interval.mean
 

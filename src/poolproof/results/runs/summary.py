@@ -106,7 +106,7 @@ class Cell:
 
     @property
     def did_not_converge(self) -> bool:
-        """True if the cell had to converge (`until`) but did not, so its mean is not reliable."""
+        """True if the cell was supposed to converge (`until`) but did not, so its mean is not reliable."""
         return self.settling is not None and not self.settling.converged
 
     @property
@@ -196,7 +196,8 @@ class Cell:
         return {metric: few for metric, few in found.items() if few is not None}
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
+        """Return the findings behind a metric's verdict, strongest first. By default, the metric is the workload's
+        own."""
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:

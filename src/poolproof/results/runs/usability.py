@@ -44,7 +44,7 @@ class Usability:
 
     @property
     def rejected(self) -> str:
-        """Return the verdict and the rule that caused it, such as `refuted (arc-hits)`. Empty if the result counts."""
+        """Return the verdict and its rule, such as `refuted (arc-hits)`, or an empty text if the result is valid."""
         if self.counts:
             return ""
         return f"{self.verdict} ({self.causes[0].rule})" if self.causes else self.verdict
