@@ -180,7 +180,7 @@ class LoadGenerator(Protocol):
     ) -> tuple[str, Completed]:
         """Run the load to its end. Return the load's text as the generator read it, and how the program ended.
 
-        `status_s` is the interval between status reports; None means no reports. `before` is called right before the
+        `status_s` is the interval between status reports, or None for no reports. `before` is called right before the
         program starts. With `read_only`, the generator must not write to any file. Raises CommandTimedOut if the
         program was killed because it ran far longer than requested.
         """

@@ -63,9 +63,9 @@ def percentile(latency: Latency, percent: float) -> float | None:
 def merge_latency(latencies: Iterable[Latency | None]) -> Latency | None:
     """Merge several latency distributions. Empty ones are ignored. Return None if all are empty.
 
-    The result has every percentile that occurs in an input, or fio's default percentiles if none occurs. Percentiles
-    are read from the merged histogram, so the result has none if an input has no histogram. Any other value is None if
-    it is unknown in an input. If only one distribution has samples, it is returned unchanged.
+    The result has every percentile that any input has, or fio's default percentiles if no input has any. They are read
+    from the merged histogram, so if any input lacks a histogram, the result has no percentiles. Any other value is None
+    if it is unknown in an input. If only one distribution has samples, it is returned unchanged.
     """
     parts = [part for part in latencies if part is not None and part.samples != 0]
     if len(parts) <= 1:
@@ -105,7 +105,7 @@ def merge_direction(directions: Iterable[Direction | None]) -> Direction | None:
 def merge_jobs(jobs: Sequence[PartOutcome]) -> PartOutcome:
     """Merge clones, or parts that ran at the same time, into one part. Raises ValueError if `jobs` is empty.
 
-    The merged part has the name and the options of the first part. `error` is the first nonzero error.
+    The merged part gets the first part's name and options, and the first nonzero `error`.
     """
     if not jobs:
         raise ValueError("there are no jobs to merge")

@@ -28,8 +28,8 @@ class LoadPart:
     """One part of a load: I/O of one kind, done by one or more clones. In fio, a part is a job.
 
     Operations: the part `reads`, `writes` or `trims`, at random offsets if `is_random`. `random_share` is the fraction
-    of the I/Os of a random part that start at a new random offset; the others continue where the previous I/O ended.
-    Block sizes range from `block_bytes` to `max_block_bytes`.
+    of a random part's I/Os that start at a new random offset; the others continue where the previous I/O ended. Block
+    sizes range from `block_bytes` to `max_block_bytes`.
 
     Amount: each clone works on `size_bytes` bytes of its files (None if unknown). If `io_size_bytes` is set, each clone
     moves that number of bytes instead. `runtime_s` is the time limit, without the `ramp_s` seconds before the
@@ -42,7 +42,7 @@ class LoadPart:
     clones together.
 
     Files: each clone uses `files` files. If the part `makes_new_files`, none of them exists before the part starts, and
-    the part removes them at its end. `extents` has the bytes that each clone covers in each file.
+    the part removes them at its end. `extents` lists the bytes that each clone covers in each file.
     `may_use_page_cache` is True if the kernel's page cache may serve the engine's I/O when the I/O is not `direct`.
 
     Sync: `syncs` is True if the part makes written data durable in any way. `sync_every` is the number of writes

@@ -51,7 +51,7 @@ class Direction:
 class PartOutcome:
     """The outcome of one part of a load: a fio job, or a group of its clones.
 
-    `clones` is the number of clones whose values are included. A direction without I/O is None. `mixed` is the total of
+    `clones` is the number of clones whose values are included. Directions without I/O are None. `mixed` is the total of
     all directions, which some sources contain instead of separate values. `syncs` is the number of fsync and fdatasync
     calls, and `sync` is their latency. `host` is the machine's name in client/server runs.
 
@@ -94,7 +94,7 @@ def separate(
 ) -> Direction | None:
     """Return the total of all directions, or None if the source also has the separate directions.
 
-    With `unified_rw_reporting=both`, fio prints the total and the separate directions; using both would count
+    With `unified_rw_reporting=both`, fio prints both the total and the separate directions, and using both would count
     everything twice.
     """
     return mixed if read is write is trim is None else None

@@ -58,7 +58,7 @@ def _by_arithmetic(case: Case, kind: Kind, rate: float, bounds: Sequence[tuple[f
 def rerun_command(case: Case, findings: Iterable[Finding]) -> str | None:
     """Return a fio command line that fixes the findings, or None if there are no fio jobs or a job has no name.
 
-    fio applies the options before the first --name to every job, so the options that all jobs share come first.
+    Options that all jobs share come before the first --name, because fio applies those to every job.
     """
     parts = case.load.parts
     if not parts or case.load.generator != DEFAULT_GENERATOR or any(not part.name for part in parts):

@@ -36,8 +36,8 @@ _CEILINGS = {
 }  # fmt: skip
 """For each kind of disk, the rate in bytes per second that no such disk exceeds.
 
-`nvme4` is an NVMe disk with four PCIe 4 lanes; its rate is what the link carries after encoding. A rotational disk with
-two actuators reaches 554 MB/s. `sas` counts both ports of a SAS-4 disk.
+`nvme4` is an NVMe disk with four PCIe 4 lanes; its rate is what the link can carry after encoding. A rotational disk
+with two actuators reaches 554 MB/s. `sas` includes both ports of a SAS-4 disk.
 """
 
 _ROTATIONAL = ("hdd", "smr")

@@ -1,7 +1,7 @@
 """Paths and engines without a disk: tmpfs at /dev/shm, brd, zram and null_blk devices, fio's `null`.
 
-I/O of engines that use a network or bypass the kernel does not appear in the kernel's disk statistics. If fio prints
-disk statistics for such an engine, they are those of the disk that contains the working directory.
+If an engine uses a network or bypasses the kernel, its I/O does not appear in the kernel's disk statistics. If fio
+prints disk statistics for such an engine, they are those of the disk that contains the working directory.
 """
 
 import re

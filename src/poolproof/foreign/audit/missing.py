@@ -97,7 +97,7 @@ def _in_phases(jobs: list[Job], result: Outcome) -> Iterator[Job]:
 
 
 def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
-    """Return when the job started and ended, in ms since 1970; None if the start of any of its clones is unknown."""
+    """Return the job's start and end in ms since 1970, or None if any clone's start is unknown."""
     clones = [part for part in result.parts if part.name == name]
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):

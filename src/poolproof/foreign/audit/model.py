@@ -114,7 +114,7 @@ def audited_object(audited: Audited) -> dict[str, Any]:
 
 
 def figures_object(figures: AuditedMetrics) -> dict[str, Any]:
-    """Return a JSON object with one entry per direction and, if known, one for the latency of syncs.
+    """Return a JSON object with one entry per direction and, if known, another for the latency of syncs.
 
     The units are bytes, bytes per second, I/Os per second, seconds and nanoseconds.
     """

@@ -1,4 +1,4 @@
-"""Split the result of a fio run into its groups of jobs.
+"""Split a fio run's result into the run's groups of jobs.
 
 With `stonewall` or `new_group`, fio reports groups of jobs. Groups usually run one after the other, and each has its
 own rate: 243,000 and 26,100 IOPS are two results, and the mean over the whole run describes neither. If fio's start

@@ -76,7 +76,7 @@ class Judged:
 
     `known`: the facts taken from the surrounding text and the options.
     `is_assumed`: True if the command found in the text probably produced the result, but this is not certain.
-    `foreign`: what the reader of another program's output found; None for fio.
+    `foreign`: what the reader of another program's output found, or None for fio's results.
     """
 
     found: FoundResult
@@ -143,7 +143,7 @@ def judge_result(
     """Judge one result, using the facts in the text around it.
 
     If the result is one group of a run, `whole` is the result of the run. If a program other than fio printed the
-    result, `foreign` is what its reader found.
+    result, `foreign` is what that program's reader found.
     """
     jobs = jobs_of(found.made, found.result)
     whole = whole or found
@@ -188,7 +188,7 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 def _named_files(load: Load, found: FoundResult) -> Load:
     """Return the load.
 
-    If only fio's header line is known, the load has no files, because the line does not show them.
+    If only fio's header line is known, leave out the files, because the line does not show them.
     """
     if found.made is None or found.made.origin != "header":
         return load

@@ -173,7 +173,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 
 def _has_content(judged: Judged) -> bool:
-    """True if the result contains a value or an error. JSON output that was cut off early may contain neither."""
+    """True if the result contains a value or an error. Output in JSON may contain neither if it was cut off early."""
     jobs = judged.found.result.parts
     return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
 

@@ -29,7 +29,8 @@ _SET_IT = {
 def lint(source: Source, targets: Targets | None = None, fio: InstalledFio | None = None) -> tuple[Diagnostic, ...]:
     """Return all findings in line order, most severe first within a line.
 
-    Without `targets`, the jobs' targets are unknown. `fio` is the installed fio that would run the jobs, if known.
+    Without `targets`, the jobs' targets are unknown. `fio` is the installed fio that would run the jobs, or None if
+    unknown.
     """
     if not source.is_text:
         message = "this is not a text file, so fio cannot read jobs from it"

@@ -17,7 +17,7 @@ class Before:
     """What ran before a call. `loads` contains the earlier loads, oldest first.
 
     `drops_caches`: the caches were dropped after the last write. `drops_only_clean`: they were dropped while the
-    written data was still dirty, so it stayed in RAM; `drops_caches` is then False.
+    written data was still dirty, so it stayed in RAM. In that case, `drops_caches` is False.
 
     `empty` and `zeros`: the files and devices that contain no data or only zeros, each with the program that prepared
     it.

@@ -29,7 +29,7 @@ class PreparedFile:
 
 
 def prepared_files(text: str, variables: Mapping[str, str]) -> tuple[PreparedFile, ...]:
-    """Return what the commands of a script do to files and devices, in order."""
+    """Return what a script's commands do to files and devices, in order."""
     return tuple(each for words in read_script(text, variables).commands for each in _of_command(words))
 
 

@@ -119,7 +119,7 @@ def read_sources(
 
 
 def fio_keywords(host: Host) -> Mapping[str, int]:
-    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`; empty if the host does not report them.
+    """Return the values of fio's `$ncpus`, `$pagesize` and `$mb_memory`, or none if the host does not report them.
 
     Raises:
         CommandError: the host does not answer in time.

@@ -93,7 +93,7 @@ def read_arguments(
 
     Invalid arguments are listed in `problems` and never raise an error.
 
-    `lines` has the line number of each argument. Without `lines`, all arguments are on `line`.
+    `lines` contains each argument's line number. Without `lines`, all arguments are on `line`.
     """
     lines = lines or [line] * len(arguments)
     files: list[str] = []
@@ -206,8 +206,8 @@ def _options(
 def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     """Return the short options that fio reads after a single dash, if no long option fits.
 
-    Each letter is a switch, or takes the rest of the text as its value (getopt_long_only). Return None if a letter is
-    not an option, or if fio would exit without running the job.
+    Each letter is either a switch or is followed by its value, which is the rest of the text (getopt_long_only). Return
+    None if a letter is not an option, or if fio would exit without running the job.
     """
     found = []
     for at, letter in enumerate(text):

@@ -179,7 +179,7 @@ def _report_path(scratch: str) -> str:
 
 
 def _run_on_fio(host: Host, scratch: str, script: str) -> str:
-    """Run a shell script with fio's process id in `$pid`. Return the script's output; empty if fio has ended."""
+    """Run a shell script with fio's process id in `$pid`. Return its output, or an empty string if fio has ended."""
     if_running = f'read -r pid <"$1" && grep -aqF "$2" "/proc/$pid/cmdline" || exit 0\n{script}'
     argv = ["sh", "-c", if_running, "sh", f"{scratch}/{_PIDFILE}", f"{scratch}/"]
     return host.run(argv, timeout_s=_SIGNAL_LIMIT_S, check=False).stdout

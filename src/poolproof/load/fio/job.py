@@ -80,8 +80,8 @@ class Job:
     def may_break_alignment(self, unit_bytes: int) -> bool:
         """True if `bs_unaligned` lets fio use block sizes that are not multiples of `unit_bytes`.
 
-        Within a range, fio then uses any size. It uses the sizes of `bssplit` as they are, so one of them must be
-        unaligned. The option has no effect on a single block size. Source: fio io_u.c, get_next_buflen.
+        From a range, fio may then pick any size. From `bssplit`, it uses the sizes as they are, so one of them must be
+        unaligned. If there is only one block size, the option has no effect. Source: fio io_u.c, get_next_buflen.
         """
         if not self.flag("bs_unaligned"):
             return False

@@ -29,7 +29,7 @@ _PATH_AFTER = re.compile(r"[;#]\s*\S*/\S*\s*$|[;#]\S+$")
 _COMMANDS = frozenset({"exec_prerun", "exec_postrun"})
 _DEEPEST_INCLUDE = 8
 _MOST_INCLUDED = 512 * 1024
-"""The maximum number of characters in all included files together. A file can include itself many times."""
+"""The maximum number of characters in all included files together. A file may include itself repeatedly."""
 _LONGEST_SHOWN = 60
 _DEFAULT_BASE = 1024
 _MISSPELT = 0.75  # low enough for two swapped letters of four: `nmae`

@@ -241,8 +241,8 @@ def _same_job(printed: Job, given: Job, *, is_header: bool) -> bool:
 def _with_directions(result: Outcome, jobs: Jobs) -> Outcome:
     """If the text names no direction or the wrong one, move the values to the direction that the jobs imply.
 
-    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line has the total of
-    all directions in the fields for reads.
+    For example, a single latency line names no direction. With `unified_rw_reporting=1`, a terse line shows the total
+    of all directions in the fields for reads.
     """
     if not jobs or _has_variables(jobs):
         return result

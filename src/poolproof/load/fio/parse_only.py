@@ -78,10 +78,10 @@ def check_each(jobs: Mapping[str, Jobs], host: Host) -> None:
 
 
 def complaints(host: Host, jobs: Sequence[Job]) -> tuple[Complaint, ...]:
-    """Return the complaints of the host's fio about options of the jobs. Variables must be filled in first.
+    """Return what the host's fio complains about in the jobs' options. Replace variables before the call.
 
     fio stops at the first job that it drops, so it is run again without the refused options. For each refused value, it
-    is also run once more to get the accepted words.
+    is run once more to get the accepted words.
 
     Raises ProgramMissing if the host has no fio, and CommandTimedOut if fio does not answer.
     """

@@ -158,8 +158,8 @@ def kb_base_of(options: Mapping[str, str]) -> int:
 def block_sizes(options: Mapping[str, str], kb_base: Callable[[str], int]) -> BlockSizes:
     """Return the block sizes of a job. `bssplit` overrides `bsrange`, and `bsrange` overrides `bs`.
 
-    An option counts as not set if fio would refuse its value. `kb_base` is a function that returns what `k` means in an
-    option.
+    If fio would refuse an option's value, the option is ignored. `kb_base` is a function that returns what `k` means in
+    an option.
     """
     for name, parse in (("bssplit", parse_block_split), ("bsrange", parse_block_ranges), ("bs", parse_block_sizes)):
         value = options.get(name)

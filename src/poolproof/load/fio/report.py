@@ -68,7 +68,7 @@ class FioReport:
     def read_on(self) -> None:
         """Read the lines with totals that fio has written since the last call.
 
-        Copying complete reports would load the network.
+        Copying full reports would burden the network.
         """
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)

@@ -326,7 +326,7 @@ class _TextParser:
         """Return the last job if the value belongs to it, otherwise a new job without a name.
 
         The value does not belong to the last job if that job already has such a value, if group totals follow the job,
-        or if the job has no name and lines of other programs follow it.
+        or if the job has no name and is followed by other programs' output.
         """
         last = self._run.jobs[-1] if self._run.jobs else None
         is_open = last is not None and (last.part.name == _TOTAL or not any(self._run.groups.values()))

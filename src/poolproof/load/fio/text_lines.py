@@ -257,7 +257,7 @@ def is_depths(line: str) -> bool:
 
 
 def issued(line: str) -> tuple[dict[str, int], int | None] | None:
-    """Return I/Os by direction, and the number of syncs (None if this release of fio does not print it here)."""
+    """Return the I/Os by direction, and the number of syncs (None if this fio release does not print it here)."""
     match = _ISSUED.match(line)
     if match is not None:
         counts = [int(part) for part in match["total"].split(",") if part]
@@ -325,7 +325,7 @@ def has_components(line: str) -> bool:
 
 
 def latency_shares(line: str) -> dict[float, float]:
-    """Return the percentage of I/Os by the upper bound of their latency in nanoseconds; empty for other lines."""
+    """Map upper bounds of latencies, in nanoseconds, to the percentage of I/Os. Empty for other lines."""
     match = _SHARES.match(line)
     if match is None:
         return {}

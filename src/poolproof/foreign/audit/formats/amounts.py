@@ -57,7 +57,7 @@ def size_in_bytes(text: str) -> int | None:
 
 
 def whole(value: float | None) -> int | None:
-    """Round to an integer; None stays None."""
+    """Round to an integer, leaving None as it is."""
     return None if value is None else round(value)
 
 

@@ -114,9 +114,7 @@ def _csv(line: int, match: re.Match[str], table: dict[str, float | None]) -> Ite
 
 
 def _results(line: int, rates: dict[str, float | None], size: int | None) -> Iterator[ForeignResult]:
-    """Yield the results of a row. The rewrite test reads, changes and writes each chunk, but its rate counts the chunk
-    once.
-    """
+    """Yield the results of a row. The rewrite test reads and writes each chunk, but counts it once in its rate."""
     for name, kind in _TESTS:
         rate = rates.get(name)
         if not rate:

@@ -1,7 +1,8 @@
 """gobonniego, a bonnie in Go: sequential writes and reads in MB/s (1000² bytes), and random I/O per second.
 
-The random test reads nine times out of ten and writes once; as for bonnie++, its rate counts as reads. gobonniego
-empties the page cache before the reads only if it runs as root. With -json it prints the same values as an object.
+In the random test, nine out of ten operations are reads. As with bonnie++, its rate is treated as a read rate.
+gobonniego empties the page cache before the reads only if it runs as root. With -json it prints the same values as an
+object.
 """
 
 import re
