@@ -3,8 +3,8 @@
 A process counts as one of the run's own if its command line contains the run's mark (its directory), or if it is the
 parent of the command that takes the reading. Over SSH, all shells of the connection count as own, and so does its sshd:
 each reading may run in another shell, and the times of a shell include those of all commands that it has run. Kernel
-threads count neither as the run's own nor as others, because they work for all processes. The times and bytes of a
-process include those of its children that have ended, so a process that starts and ends during the trial is not missed.
+threads belong to neither group, because they work for all processes. The times and bytes of a process include those of
+its children that have ended, so a process that starts and ends during the trial is not missed.
 
 The files are described in proc(5) (stat, io) and in the kernel's Documentation/accounting/psi.rst. /proc/PID/io can
 be read only by root or the process's owner.

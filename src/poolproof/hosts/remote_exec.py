@@ -61,7 +61,7 @@ class SshCommand:
 
 @dataclass(frozen=True)
 class SshResult:
-    """A program's output and exit code; `code` is None if the supervisor did not report one.
+    """A program's output and exit code. `code` is None if the supervisor did not report an exit code.
 
     `begun` is true if the supervisor started. `absent` is true if the program does not exist or is not executable.
     """

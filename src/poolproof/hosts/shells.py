@@ -148,7 +148,7 @@ class _Shell:
     def is_alive(self, deadline: float, *, doubt: bool) -> bool:
         """True if the shell responds. A shell that has not been used yet is started first.
 
-        Without `doubt`, a reply within the last 20 ms counts as a response.
+        Without `doubt`, a reply within the last 20 ms is taken as a response.
 
         Raises:
             ShellBroke: the shell could not be started.

@@ -43,8 +43,8 @@ def warm_up(values: Sequence[float], tolerance: float) -> int:
     """Return the number of warm-up samples at the start, by MSER-5. The number is large if the series never levels off.
 
     White's rule (1997, Simulation 69, 323-334; Spratt added the batches of five in 1998) cuts where the squared
-    standard error of the remaining samples is smallest. Such a minimum always exists. The samples before it only count
-    as warm-up if they differ from the rest significantly and by more than the tolerance.
+    standard error of the remaining samples is smallest. Such a minimum always exists. The samples before it are treated
+    as warm-up only if they differ from the rest significantly and by more than the tolerance.
     """
     cut = _mser_cut(values)
     if cut == 0 or len(values) - cut < _WARM_UP_LEAST_LEFT:
@@ -179,7 +179,7 @@ def bursts(values: Sequence[float], start: int, tolerance: float) -> Bursts | No
     None if they move the mean by half the tolerance or less, or if they make up more than a quarter of the series. A
     sample is part of a burst or stall if its distance from the median exceeds both six robust deviations (1.4826 times
     the median absolute deviation: Hampel 1974, JASA 69, 383-393) and a quarter of the median. The first `start` samples
-    were cut off as warm-up. A burst that began with the series is part of the warm-up and does not count.
+    were cut off as warm-up. A burst that began with the series is part of the warm-up and is ignored.
     """
     mean = math.fsum(values) / len(values)
     median = statistics.median(values[start:])
@@ -221,8 +221,8 @@ def modes(values: Sequence[float], tolerance: float) -> Modes | None:
     """Return the two levels of a series if they are more than twice the tolerance apart, or None if there is only one.
 
     One-dimensional 2-means splits the batch means so that the sum of squares within the two groups is smallest. For a
-    normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only four deviations or more
-    count as two levels.
+    normal sample, the means of the two groups are then 2.6 within-group deviations apart. Only a distance of four
+    deviations or more is taken as two levels.
     """
     size = max(1, len(values) // _MODE_BATCHES)
     batches = batch_means(values, size)

@@ -2,7 +2,7 @@
 
 Trials are the unit of analysis: the samples within a trial do not show what differs between trials, such as where the
 files are on the disk. With the `VariancePrior` of the campaign's cells, even a single trial can have an interval. The
-deviation is at least the standard error within a trial, so that two trials that agree by chance do not count as
+deviation is at least the standard error within a trial, so that two trials that agree by chance are not treated as
 precise. The prior is not used for a cell whose trials vary significantly more than those of the other cells.
 """
 

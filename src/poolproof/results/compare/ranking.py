@@ -63,7 +63,7 @@ def find_goal(campaign: Campaign, goal: str | None, weights: str | None) -> Goal
 
 
 def has_goal(campaign: Campaign) -> bool:
-    """True if the campaign names a goal, or if it has a single workload or matrix, which is then the goal."""
+    """True if the campaign names a goal, or has just one workload or matrix, which then serves as the goal."""
     return campaign.goal is not None or len({workload.family for workload in campaign.workloads}) == 1
 
 

@@ -84,8 +84,8 @@ RUN_COLUMNS = {
 def read_lines(files: Sequence[str]) -> str:
     """Return SQL that reads JSON Lines files and adds the file name to each row.
 
-    The query fails if a line is damaged or has another schema version. A line also counts as damaged if one of its
-    values is not finite, or larger than any machine can measure (`results/runs/trial_files.py`).
+    The query fails if a line is damaged or has another schema version. A line is also treated as damaged if one of its
+    values is not finite or is larger than any machine can measure (`results/runs/trial_files.py`).
     """
     columns = ", ".join(f"{name}: {literal(kind)}" for name, kind in {**RAW, "schema": "INTEGER"}.items())
     names = ", ".join(map(literal, files))

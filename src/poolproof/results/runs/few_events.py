@@ -1,7 +1,7 @@
 """The events that a percentile needs: in each trial, ten I/Os or syncs must be slower than the percentile.
 
-With fewer, the percentile depends only on the few slowest events. It is then not precise enough to be ranked, compared
-or claimed, however well the trials agree, and it has no interval.
+With fewer, the percentile depends only on the few slowest events. Such a percentile is not precise enough to be ranked,
+compared or used in a claim, however well the trials agree, and it has no interval.
 """
 
 import math

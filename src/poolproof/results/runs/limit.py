@@ -169,8 +169,8 @@ def _over(cell: Cell, limit: Limit, alone: Mapping[str, Cell]) -> str:
 def _why_over(cell: Cell, bare: Iterable[Cell]) -> str:
     """Return why the cell exceeds its limit: bytes that stayed in RAM, merged requests, or neither of the two.
 
-    The reason is RAM if more than a tenth of the expected bytes never reached or left a disk. Requests count as merged
-    if their mean size is at least 1.5 times the mean size on the bare disks.
+    The reason is RAM if more than a tenth of the expected bytes never reached or left a disk. Requests are considered
+    merged if their mean size is at least 1.5 times the mean size on the bare disks.
     """
     missing = _missing(cell)
     if missing > _MISSING:

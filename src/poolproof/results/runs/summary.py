@@ -196,8 +196,10 @@ class Cell:
         return {metric: few for metric, few in found.items() if few is not None}
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings behind a metric's verdict, strongest first. By default, the metric is the workload's
-        own."""
+        """Return the findings that caused a metric's verdict, strongest first.
+
+        By default, the metric is the workload's own.
+        """
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:

@@ -59,7 +59,7 @@ def _is_same_build(a: Trial, b: Trial) -> bool:
 def paid_s(past: Took, trials: Iterable[Trial]) -> float:
     """Return how many seconds of the budget were spent on builds and on these trials.
 
-    Time during which the run was stopped does not count.
+    Time during which the run was stopped is left out.
     """
     return past.building_s + sum(sum(trial.seconds.values()) for trial in trials)
 
