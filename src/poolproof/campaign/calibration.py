@@ -1,6 +1,6 @@
 """The cells that `measure: {calibrate: true}` adds: each disk that a layout uses is measured alone, without layers.
 
-The results of the bare disks give the limits that the layouts' results are compared with. Bare disks never take part in
+The bare disks' results provide the limits that the layouts' results are compared with. Bare disks never take part in
 rankings, and no layout of a campaign can have a bare disk's name.
 """
 

@@ -93,8 +93,8 @@ Term = Quantity | CellValue | Operation
 class ComparisonClaim:
     """A comparison: `left relation right ± tolerance`. The tolerance is 0 if the claim has none.
 
-    A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is in
-    percentage points.
+    A tolerance in percent is relative to the right side. If the right side is itself a percentage, the tolerance is
+    measured in percentage points.
     """
 
     left: Term

@@ -47,8 +47,7 @@ class Spot:
 class Scalar:
     """A single value as written.
 
-    `plain` means that the value has no quotes. Only a plain `true` is a flag, and only a plain `~` means that there is
-    no value.
+    `plain` means that the value has no quotes. Only a plain `true` is a boolean, and only a plain `~` means "no value".
     """
 
     text: str
@@ -178,7 +177,7 @@ def check_keys(table: YamlMapping, known: Sequence[str], what: str) -> None:
 class _Converter:
     """Converts ruamel's nodes to the types above.
 
-    Each node is converted only once; otherwise, nested aliases would take exponential time.
+    Each node is converted only once, because nested aliases would otherwise take exponential time.
     """
 
     def __init__(self, origin: str) -> None:

@@ -119,7 +119,7 @@ def expand(expression: Expression) -> tuple[Variant, ...]:
 
 
 def expand_text(text: str) -> tuple[str, ...]:
-    """Expand a text with braces into all texts that it describes. A text without braces describes only itself.
+    """Expand a text with braces into all texts that it describes. A text without braces expands to itself.
 
     Raises:
         BraceMistake: a brace is not closed, not opened, nested too deeply or has only one choice, or there are too many

@@ -46,7 +46,7 @@ Given = Mapping[str, Node]
 
 
 def read_measure(node: Node, default: Measure | None = None, *, recorded: bool = False) -> Measure:
-    """Read the `measure` section: how each cell is measured. Missing keys get their values from `default`.
+    """Read the `measure` section, which says how each cell is measured. Missing keys get their values from `default`.
 
     `recorded` means that the campaign is part of a run. In that case, steady-state criteria of earlier versions are
     read as `poolproof`.

@@ -14,9 +14,7 @@ def is_name(text: str) -> bool:
 
 
 def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
-    """Return the name of one layout or workload of a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` if the choice
-    has no key.
-    """
+    """Name one layout or workload of a matrix: `mirror[recordsize=16k]`, or `pool[raidz1]` if the choice has no key."""
     if not varies:
         return base
     return f"{base}[{','.join(f'{key}={value}' if key else value for key, value in varies)}]"

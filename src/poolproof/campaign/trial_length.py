@@ -31,8 +31,8 @@ def has_own_length(workload: Workload) -> bool:
 def with_enough_time(campaign: Campaign) -> Campaign:
     """Return the campaign with a default trial length that is long enough for its goal's percentile.
 
-    The campaign is unchanged if it sets `time` or `until` or has no goal, or if the percentile would need more than a
-    minute. `check` and `run` then say that the trials may be too short.
+    The campaign is unchanged if it sets `time` or `until`, has no goal, or would need more than a minute for the
+    percentile. If the trials may still be too short, `check` and `run` say so.
     """
     measure = campaign.measure
     if not measure.is_default_time or measure.until is not None:

@@ -34,7 +34,7 @@ _Axis = tuple[str, str]  # job section ("" for all of them) and option
 
 
 def read_workload(name: Scalar, value: Node) -> WorkloadRequest:
-    """Read a workload of a campaign file: the name of a preset, or a mapping of options.
+    """Read a workload from a campaign file, given as the name of a preset or as a mapping of options.
 
     Raises:
         CampaignError: the name, the preset, the metric, an option or a job section is invalid, a value has the wrong
@@ -133,7 +133,7 @@ def option_text(value: Scalar, key: str) -> str:
 
 
 def check_option_name(key: Scalar) -> None:
-    """Raise a CampaignError if the key does not look like a fio option. Whether fio has the option is not checked."""
+    """Raise a CampaignError if the key does not look like a fio option. This does not check that fio has the option."""
     if not _OPTION.fullmatch(key.text):
         raise key.spot.mistake(
             f"`{key.text[:60]}` is not the name of a fio option", "to list the options: fio --cmdhelp=all"

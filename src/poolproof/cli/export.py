@@ -77,7 +77,7 @@ def _chosen(flags: dict[str, bool], format_name: str | None) -> str:
 
 
 def draw(run: Path, kinds: list[str], *, linear: bool, out: Path | None, as_json: bool) -> None:
-    """Write the charts of a run as image files; `kinds` contains `png`, `svg` or both.
+    """Write a run's charts as image files. `kinds` contains `png`, `svg` or both.
 
     Raises a RunError if the run has no results yet, and a UsageError if a file can't be written.
     """

@@ -1,6 +1,6 @@
 """The `poolproof` command: its subcommands, and the only place that turns an error into text and an exit code.
 
-Only the subcommand on the command line is imported, because each import takes 2 ms.
+Only the subcommand given on the command line is imported, because each import takes 2 ms.
 """
 
 import atexit
