@@ -46,7 +46,7 @@ def plan_extension(core: TreePlan, node: Node, volumes: Mapping[str, Volume], si
 
 
 def plan_change(core: TreePlan, node: Node, volumes: Mapping[str, Volume], site: Site, name: str) -> TreePlan:
-    """Plan how to turn the built layout into `node`. The caller has checked this with `can_become`.
+    """Plan how to turn the built layout into `node`, after `can_become` said that this is possible.
 
     `name` is the new layout's name; layers that are kept also keep their names. The plan's `make` contains only the
     steps of the change. `volumes` maps the name of each device in the new layout to its volume.

@@ -304,7 +304,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:
-        """Return how full each vdev of a pool is; empty if the layer is not a pool."""
+        """Return how full each vdev of a pool is, or an empty tuple if the layer is not a pool."""
         return ()
 
     def dataset(self, volume: Volume) -> str | None:
@@ -369,7 +369,7 @@ class AdaptableLayer(Layer[Spec]):
     ) -> tuple[Step, ...]:
         """Return the steps that turn the built layer into the target.
 
-        `old` has the inputs of the built layer and `new` those of the target. `volume` stays the same.
+        `old` has the built layer's inputs, and `new` has the target's. `volume` stays the same.
         """
 
 

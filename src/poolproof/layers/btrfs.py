@@ -1,7 +1,7 @@
 """btrfs on one or more block devices: `btrfs raid1 nvme1 ssd1`, `hdd1 | btrfs compress=zstd:3 nodesize=32k`.
 
-A word selects the data profile (default: `single`), and `metadata=raid1` the metadata profile (default: that of
-mkfs.btrfs). mkfs.btrfs options are written under their long names: `nodesize`, `sectorsize`, `csum`, `features`,
+A word selects the data profile (default: `single`), and `metadata=raid1` the metadata profile (default: whatever
+mkfs.btrfs uses). mkfs.btrfs options are written under their long names: `nodesize`, `sectorsize`, `csum`, `features`,
 `runtime-features`, `byte-count`. All other options are mount options from btrfs(5).
 """
 

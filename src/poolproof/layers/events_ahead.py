@@ -40,7 +40,7 @@ def _sentences(campaign: Campaign) -> Iterator[str]:
 
 
 def _longest_s(campaign: Campaign, workload: Workload) -> tuple[float, str]:
-    """Return how long a trial can be at most, in seconds, and text to add to the sentence if the budget limits it."""
+    """Return the longest a trial can be, in seconds, and text to add to the sentence if the budget sets that limit."""
     longest_s = campaign.measure.longest_s
     if campaign.budget_s is None or workload.name not in {each.name for each in campaign.goal_workloads}:
         return longest_s, ""

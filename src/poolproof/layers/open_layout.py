@@ -62,19 +62,19 @@ def _layers_of(plan: TreePlan, host: Host) -> Iterator[tuple[Layer[Any], OpenLay
 
 
 def busy_with(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return the background work that the layers are doing (resync, balance); empty if there is none."""
+    """Return the background work that the layers are doing (resync, balance), or an empty tuple if there is none."""
     found = [layer.busy_with(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 
 
 def faults_of(plan: TreePlan, host: Host) -> tuple[LayerFault, ...]:
-    """Return what is wrong with the open layers, from the bottom up; empty if they all work."""
+    """Return what is wrong with the open layers, from the bottom up, or an empty tuple if they all work."""
     found = [layer.fault(built) for layer, built in _layers_of(plan, host)]
     return tuple(fault for fault in found if fault is not None)
 
 
 def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
-    """Return how the built layers differ from the layout; empty if they do not."""
+    """Return how the built layers differ from the layout, or an empty tuple if they do not."""
     found = [layer.deviations(built) for layer, built in _layers_of(plan, host)]
     return tuple(dict.fromkeys(text for text in found if text))
 

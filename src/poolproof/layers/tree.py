@@ -32,7 +32,7 @@ class BuiltNode:
 
     @property
     def own_leaves(self) -> tuple[Leaf, ...]:
-        """Return the leaf devices that the node itself adds to those of its inputs."""
+        """Return the leaf devices that the node itself adds to its inputs' leaf devices."""
         below = {leaf for entry in self.inputs for leaf in entry.volume.leaves}
         return tuple(leaf for leaf in self.volume.leaves if leaf not in below)
 

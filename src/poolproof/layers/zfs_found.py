@@ -49,7 +49,7 @@ class FoundVdev:
 
     @property
     def write_factor(self) -> float:
-        """How many bytes are at least written to the disks per byte of data.
+        """The smallest number of bytes written to the disks per byte of data.
 
         For raidz and draid, this assumes full stripes. Missing disks are not written to.
         """
@@ -107,7 +107,7 @@ class FoundDataset:
     pool: FoundPool
 
     def expected(self) -> Expected:
-        """Return the dataset's write amplification, and that of the pool's log vdevs."""
+        """Return two write amplifications: the dataset's, and the one of the pool's log vdevs."""
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
@@ -146,7 +146,7 @@ def find_pool(host: Host, name: str) -> FoundPool | None:
 
 
 def all_pools(host: Host) -> tuple[FoundPool, ...]:
-    """Return the imported pools; empty if the module is not loaded or the host has no `zpool`."""
+    """Return the imported pools, or an empty tuple if the module is not loaded or the host has no `zpool`."""
     return _pools(host) if text_of(host, "/sys/module/zfs/version") else ()
 
 

@@ -75,7 +75,7 @@ def _shortest_feed_s(host: Host) -> float | None:
 
 
 def read_arc(host: Host) -> Mapping[str, int]:
-    """Return the ARC's counters by name; empty if the module is not loaded."""
+    """Return the ARC's counters by name, or an empty mapping if the module is not loaded."""
     return parse_kstat(text_of(host, f"{KSTATS}/arcstats"))
 
 

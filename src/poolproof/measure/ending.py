@@ -54,7 +54,7 @@ class Ending:
 
     @property
     def most_s(self) -> float:
-        """Return how long a trial can last at most in seconds, assuming that write-back cycles take their full time."""
+        """Return the longest a trial can last in seconds, assuming that write-back cycles take their full time."""
         return replace(self.rule, turnover_s=max((each.seconds for each in self.write_backs), default=0.0)).most_s
 
     def judge_report(self, report: LiveReport) -> StoppingDecision:
@@ -75,7 +75,7 @@ class Ending:
         return decide(series, self._rule_after(counting))
 
     def _rule_after(self, counting: Sequence[Status]) -> StoppingRule:
-        """Return the rule with its `turnover_s` set to the longest write-back cycle at the current write rate."""
+        """Return the rule with its `turnover_s` set to the longest write-back cycle at the write rate so far."""
         rate = counting[-1].write_bytes / counting[-1].ran_s if counting else 0.0
         return replace(self.rule, turnover_s=max((each.cycle_s(rate) for each in self.write_backs), default=0.0))
 
@@ -101,7 +101,7 @@ def ending_of(
 
 
 def status_interval_s(load: Load, shortest_s: float) -> float:
-    """Return how often fio reports: the interval in seconds.
+    """Return how many seconds apart fio's reports are.
 
     With few clones, the interval is short enough for trials of `shortest_s`, but not below 0.1 s.
 
@@ -121,7 +121,7 @@ def with_enough_samples(rule: StoppingRule, interval_s: float) -> StoppingRule:
 
 
 def _write_backs(host: Host, layout: BuiltLayout, load: Load) -> tuple[WriteBack, ...]:
-    """Return the write-back cycles of the layout's layers and of the page cache; empty if no job writes."""
+    """Return the write-back cycles of the layout's layers and of the page cache, or an empty tuple if no job writes."""
     writers = [part for part in load.parts if part.writes]
     if not writers:
         return ()

@@ -100,6 +100,6 @@ def _merged(latencies: Iterable[Latency | None]) -> Latency | None:
 
 
 def _swing(direction: Direction) -> float | None:
-    """Return the standard deviation of fio's rate samples (one per 500 ms), divided by their mean; None if unknown."""
+    """Return the standard deviation of fio's rate samples (one per 500 ms), divided by their mean. None if unknown."""
     mean, deviation = direction.bandwidth_mean_bytes, direction.bandwidth_stddev_bytes
     return None if (direction.samples or 0) < _SAMPLES or not mean or deviation is None else deviation / mean

@@ -1,4 +1,4 @@
-"""What layouts left on the host because it could not be removed, such as a suspended pool.
+"""What layouts left behind on the host because it could not be removed, such as a suspended pool.
 
 The run continues without the devices that may therefore still be in use.
 """

@@ -144,7 +144,7 @@ def _share(bound: float | None, mean: float | None) -> float | None:
 
 
 def _swing(statuses: Sequence[Status], warmup_s: float) -> float | None:
-    """Return the standard deviation of the rates per 500 ms, divided by their mean; None with fewer than four rates.
+    """Return the standard deviation of the rates per 500 ms, divided by their mean. None with fewer than four rates.
 
     `figures_of` computes the same value from fio's own samples.
     """

@@ -94,7 +94,7 @@ def _fill(host: Host, layout: BuiltLayout, load: Load, size_bytes: int) -> Fill:
 
 
 def _written(host: Host, layout: BuiltLayout) -> dict[str, int]:
-    """Return how many bytes each leaf has written since it appeared; empty if a leaf is not counted.
+    """Return how many bytes each leaf has written since it appeared, or an empty mapping if a leaf is not counted.
 
     Log and cache vdevs are left out.
     """
@@ -153,7 +153,7 @@ def _on_file_system(host: Host, layout: BuiltLayout, cells: Sequence[CellJobs], 
 
 
 def _unfilled(cell: CellJobs, directory: str) -> tuple[str, ...]:
-    """Return the paths of the user's files; empty if the load creates its own files in each trial."""
+    """Return the paths of the user's files, or an empty tuple if the load creates its own files in each trial."""
     return () if cell.load.makes_new_files else found_paths(cell.load, directory)
 
 

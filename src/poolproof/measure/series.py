@@ -77,8 +77,8 @@ class LatencyInterval:
 
     `at_s`: the end in seconds since 1970. `bins` and `sync_bins` map a latency in nanoseconds (the middle of its bin)
     to the number of I/Os, or of fsync and fdatasync calls, that took that long. `read_bins` and `write_bins` contain
-    the I/Os of one direction. If there were no I/Os in the other direction, both are empty, because `bins` already says
-    it all.
+    the I/Os of one direction. If there were no I/Os in the other direction, both are empty, because `bins` already has
+    these I/Os.
     """
 
     at_s: float
@@ -91,7 +91,7 @@ class LatencyInterval:
 
 
 def latencies(report: LiveReport, counting: Sequence[Status]) -> tuple[LatencyInterval, ...]:
-    """Return a finished trial's intervals; empty if there are no histograms.
+    """Return a finished trial's intervals, or an empty tuple if there are no histograms.
 
     `counting`: the trial's reports after the ramp. Raises a CommandError if the host did not answer.
     """

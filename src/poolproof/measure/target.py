@@ -84,7 +84,7 @@ def _is_of_the_machine(leaf: Leaf) -> bool:
 
 
 def _countable_disks(leaves: tuple[Leaf, ...], machine: Machine) -> int | None:
-    """Return the number of leaf devices, or None unless each is known to be a separate disk of a known kind.
+    """Return the number of leaf devices if each is known to be a separate disk of a known kind, otherwise None.
 
     An emulated disk is one disk, and its model sets `rotational`. None for the other disks of a guest: their
     `rotational` is the hypervisor's default, and the hypervisor's cache is below the guest's counters. Also None for

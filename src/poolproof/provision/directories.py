@@ -1,8 +1,8 @@
 """Creates a run's directories on its host, and finds the directories that crashed runs left there.
 
 Each state directory contains the file `owner.json` with the path of the run directory, which contains the journal. The
-search is read-only. It also returns state directories that must not be cleaned up: those of runs that are still
-running, those of other users, and those without a journal.
+search is read-only. It also returns state directories that must not be cleaned up: directories of runs that are still
+going, of other users, or without a journal.
 """
 
 import os
@@ -70,7 +70,7 @@ def owner_of(run: Path) -> StateOwner:
 def name_owner(state_dir: str, owner: StateOwner) -> Step:
     """Return the step that writes `owner.json` atomically.
 
-    No undo is needed, because that of the state directory removes the file too.
+    The file needs no undo of its own, because it is removed with the state directory.
     """
     return Step(
         f"write {FILE}, which names the run, to {state_dir}",
@@ -318,7 +318,7 @@ def _removal_commands(path: str, host: Host) -> tuple[str, ...]:
 
 
 def _loops(host: Host) -> tuple[LoopFacts, ...]:
-    """Return the loop devices; empty if the host can't list them.
+    """Return the loop devices, or an empty tuple if the host can't list them.
 
     The other removal commands are useful without them.
     """

@@ -176,7 +176,7 @@ def _naming_devices(layout: Layout, volumes: Mapping[str, Volume]) -> Iterator[N
 
 
 def _disks(host: Host, campaign: Campaign, nodes: Collection[Node]) -> tuple[BlockFacts, ...]:
-    """Return all block devices of the host; empty if no layout uses a real disk.
+    """Return all block devices of the host, or an empty tuple if no layout uses a real disk.
 
     Signatures are read only from disks that the layouts use, because reading would wake up a sleeping disk.
     """

@@ -69,7 +69,7 @@ def refusal(undo: Undo, owned: Owned) -> str | None:
 
 
 def link_to(undo: Undo, owned: Owned, host: Host) -> str | None:
-    """Return what is wrong if a path in the undo leads to another directory through a symbolic link, otherwise None.
+    """If a path in the undo leads to another directory through a symbolic link, return what is wrong, otherwise None.
 
     Links above the run's own directories are allowed. Raises a CommandError if the host does not answer.
     """

@@ -134,8 +134,8 @@ def await_unfinished(
     """Wait until every change is finished or the time limit is reached. Return the unfinished changes and the reasons.
 
     A change is unfinished while its command is running and `is_made` is false. Checking the command alone is not
-    enough: a daemon keeps running with the same command line after its change is made. A command that ended without
-    making its change is not awaited.
+    enough: a daemon keeps running with the same command line after its change is made. There is no wait for a command
+    that ended without making its change.
 
     The result maps the number of each unfinished change to the reason. It is empty if all changes are finished.
     """
@@ -201,7 +201,10 @@ def _is_made(host: Host, daemons: tuple[str, ...], change: Change) -> bool:
 
 
 def _typed(change: Change) -> Undo | None:
-    """Return the change's undo, converted if an older version wrote it. None if that is not possible."""
+    """Return the change's undo.
+
+    If an older version wrote the undo, it is converted, or None if that is not possible.
+    """
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 

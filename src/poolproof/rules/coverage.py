@@ -183,7 +183,7 @@ def data_write_requests(case: Case) -> int | None:
 
     btrfs writes each changed tree block to a new place (write_one_eb() in fs/btrfs/extent_io.c, Linux 6.12). Random
     writes change many tree blocks, and their requests would hide that data was combined or overwritten in RAM. The
-    bytes beyond the data show how many tree blocks there were at least. If writes leave RAM one by one, nothing is
+    bytes beyond the data give a lower bound for the number of tree blocks. If writes leave RAM one by one, nothing is
     subtracted.
     """
     requests, found, block = counted_requests(case, "write"), account(case), _tree_block_bytes(case)
@@ -217,7 +217,7 @@ def write_requests_needed(case: Case) -> float | None:
 
 
 def _copies(case: Case, *, of_commits: bool) -> float:
-    """Return how many requests one write needs at least, on all disks together: the write amplification.
+    """Return the smallest number of requests that one write needs on all disks together: the write amplification.
 
     A mirror sends a request for each copy. Without this factor, two writes that were combined in RAM would look like
     two separate ones. With parity, a write needs at least its share of a full stripe, because neighbouring writes to a

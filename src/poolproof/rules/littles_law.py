@@ -52,7 +52,7 @@ def _in_flight(directions: Sequence[ReportedDirection]) -> float | None:
 
 
 def _queue(case: Case, job: LoadPart | None, reported: PartOutcome) -> int | None:
-    """Return how many I/Os can be in flight at most for a reported result.
+    """Return the maximum number of I/Os that a reported result can have in flight.
 
     The result covers one job, or all clones of a group.
     """

@@ -138,7 +138,7 @@ class Case:
     def counters(self, source: str) -> Mapping[str, float]:
         """For a counter source, return how much each counter grew, by name.
 
-        The result is empty if nobody read the source.
+        The result is empty if the source was not read.
         """
         return self.evidence.counters.get(source, {}) if self.evidence else {}
 

@@ -41,12 +41,13 @@ def is_network(target: Target | None) -> bool:
 
 
 def goes_past_ram(job: LoadPart, target: Target | None) -> bool | None:
-    """True if the job's I/O reaches the disks without going through a page cache; None if unknown.
+    """True if the job's I/O reaches the disks without going through a page cache, or None if unknown.
 
-    None for direct I/O on ZFS: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for aligned I/O on
-    datasets. It is also None for FUSE programs that may open the file below without O_DIRECT. On a network file system,
-    direct I/O bypasses the client's cache; the server's cache is the subject of the rule `network-target`. With
-    data=journal, ext4 accepts O_DIRECT, but does buffered I/O (ext4_should_use_dio() in fs/ext4/file.c, Linux 6.12).
+    For direct I/O on ZFS, the answer is None: releases up to 2.2 ignore O_DIRECT, and later releases honour it only for
+    aligned I/O on datasets. It is also None for FUSE programs, which may open the file below without O_DIRECT. On a
+    network file system, direct I/O bypasses the client's cache; the server's cache is the subject of the rule
+    `network-target`. With data=journal, ext4 accepts O_DIRECT, but does buffered I/O (ext4_should_use_dio() in
+    fs/ext4/file.c, Linux 6.12).
     """
     if not job.direct:
         return False

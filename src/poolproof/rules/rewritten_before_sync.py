@@ -75,7 +75,7 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
 
 
 def _different_share(job: LoadPart) -> float:
-    """Return the share of the writes between two syncs that can go to different blocks at most.
+    """Return the largest share of the writes between two syncs that can go to different blocks.
 
     Sequential writes, and random ones with a map of written blocks, repeat a block only when they start over. Other
     random writes repeat blocks by chance, and an uneven distribution makes that more likely.

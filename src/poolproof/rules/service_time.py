@@ -10,7 +10,7 @@ def submission_ns(part: ReportedDirection) -> float:
 
 
 def typical_ns(part: ReportedDirection) -> float | None:
-    """Return the median latency, or the mean if there is no median, plus the submission time (ns); None if unknown."""
+    """Return the median latency, or the mean if there is no median, plus the submission time (ns). None if unknown."""
     completion = part.completion
     latency = part.median_ns if part.median_ns is not None else completion.mean_ns if completion else None
     return None if latency is None else latency + submission_ns(part)

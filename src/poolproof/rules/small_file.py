@@ -49,7 +49,7 @@ def _in_result(case: Case) -> Findings:
 
 
 def _size(case: Case) -> int | None:
-    """Return how many bytes the job can read, going by the job or by fio's message about its files. None if unknown."""
+    """Return how many bytes the job can read, as told by the job or fio's message about its files. None if unknown."""
     return case.load.unique_bytes or (case.quoted or UNQUOTED).laid_out_bytes
 
 

@@ -19,7 +19,7 @@ ALL_READ = 0.95
 WRITTEN = 0.9
 """The share of the bytes that the disks must have written.
 
-No cache can keep writes from the disks after the flush, so this limit is stricter than that of reads. The remaining
+No cache can keep writes from the disks after the flush, so this limit is stricter than the one for reads. The remaining
 tenth allows for blocks that were written twice and for the ends of the window.
 """
 

@@ -15,7 +15,7 @@ _FAST_BYTES_PER_S = 500e6
 def _never_written(case: Case) -> tuple[int | None, int]:
     """Return how many bytes of the files are on no disk, and the total size of the files.
 
-    If at most 5 % of the total is missing, the first number is 0. If nobody checked the files, return None and 0.
+    If at most 5 % of the total is missing, the first number is 0. If the files were not checked, return None and 0.
     """
     checked = all(file.hole_bytes is not None or file.unwritten_bytes is not None for file in case.files)
     if not case.files or not checked:

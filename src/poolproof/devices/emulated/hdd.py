@@ -36,7 +36,7 @@ class HddParameters:
     """The emulated disk spans this fraction of a real disk's stroke, starting at the outer edge."""
 
     write_settle_s: float = 0.8e-3
-    """How much longer a seek takes if a write follows than if a read follows."""
+    """How much longer a seek takes before a write than before a read."""
 
     outer_rate: float = 200e6
     inner_rate: float = 100e6
@@ -47,7 +47,7 @@ class HddParameters:
     """The head crosses gaps up to this size without a seek. Requests of one stream may arrive out of order."""
 
     interface_s: float = 20e-6
-    """How long a request takes at least if the buffer or the cache serves it."""
+    """The minimum time for a request that the buffer or the cache serves."""
 
     cache_bytes: int = 32 << 20
     cache_writes: int = 128
@@ -58,7 +58,7 @@ class HddParameters:
 
     retry_least_s: float = 0.3
     retry_most_s: float = 1.5
-    """How much time retries add to an access, at least and at most.
+    """The minimum and maximum time that retries add to an access.
 
     Disk Survey, "Disk error recovery" (2012): Seagate states up to 20 recovery steps on a read and at most 1.5 s per
     block for the Savvio 15K.3.
