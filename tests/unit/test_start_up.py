@@ -1,6 +1,7 @@
 """Commands import only what they need, because every import costs time and memory."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,13 @@ def test_a_module_imports_nothing_heavy(module: str, heavy: set[str]) -> None:
     script = f"import json, sys, poolproof.{module}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=_LIMIT_S, check=True)
     assert not set(json.loads(done.stdout)) & heavy
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{} rules >&-", "{} lint - <&-", "{} rules <&- >&- 2>&-", "COLUMNS=² PYTHONIOENCODING=ascii {} rules"],
+)
+def test_closed_streams_and_odd_surroundings_are_no_bug(line: str) -> None:
+    command = line.format(f"{shlex.quote(sys.executable)} -c 'from poolproof.cli.main import main; main()'")
+    done = subprocess.run(["sh", "-c", command], capture_output=True, timeout=_LIMIT_S, check=False)
+    assert done.returncode == 0, done.stderr

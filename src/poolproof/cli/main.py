@@ -6,6 +6,7 @@ Only the subcommand given on the command line is imported, because each import t
 import atexit
 import gc
 import importlib
+import io
 import json
 import keyword
 import os
@@ -42,8 +43,27 @@ def main() -> None:
 
     Control characters in the output are escaped.
     """
+    _repair_surroundings()
     with filtered_output():
         _run()
+
+
+def _repair_surroundings() -> None:
+    """Make the standard streams usable: replace closed ones by /dev/null, and escape what they cannot encode.
+
+    Otherwise, the next file that is opened would become a standard stream of the programs that poolproof starts. Also
+    remove a width of the terminal that is not a number.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            handle = os.open(os.devnull, os.O_RDWR)  # this is `number` unless another file has taken it
+            setattr(sys, name, os.fdopen(handle, "w" if number else "r", closefd=False))
+        elif isinstance(stream, io.TextIOWrapper) and number:
+            stream.reconfigure(errors="backslashreplace")
+    for name in ("COLUMNS", "LINES"):
+        if not os.environ.get(name, "0").isascii():
+            del os.environ[name]
 
 
 def _run() -> NoReturn:
