@@ -300,7 +300,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         return None
 
     def describe(self, built: OpenLayer[Spec], target: Target) -> Target:
-        """Add the facts about the layout that only this layer knows, and return the completed target."""
+        """Add what only this layer knows about the layout to the target, and return the result."""
         return target
 
     def vdevs(self, built: OpenLayer[Spec]) -> tuple[VdevUse, ...]:

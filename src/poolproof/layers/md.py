@@ -278,7 +278,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 
 
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
-    """Check the options that are numbers, the number of devices, and that only a raid1 has write-mostly devices."""
+    """Check that numeric options are valid, that there are enough devices, and that write-mostly goes with raid1."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
     if not spec.value("spare-devices", "0").isdigit():
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")

@@ -80,7 +80,7 @@ def deviations(plan: TreePlan, host: Host) -> tuple[str, ...]:
 
 
 def describe(plan: TreePlan, host: Host, target: Target) -> Target:
-    """Add the facts about the layout that only the layers know, and return the completed target."""
+    """Add what only the layers know about the layout to the target, and return the result."""
     for layer, built in _layers_of(plan, host):
         target = layer.describe(built, target)
         if layer.mkfs_discards and _was_discarded(target, built.inputs, host):

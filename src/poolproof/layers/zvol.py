@@ -34,10 +34,7 @@ class Zvol:
 
     @property
     def copies_over_pool(self) -> float:
-        """How many times as many `copies` the volume has as the pool.
-
-        If the volume inherits the property, this is 1.
-        """
+        """The ratio of the volume's `copies` to the pool's. If the volume inherits the property, this is 1."""
         copies = dict(self.properties).get("copies")
         return 1.0 if copies is None else int(copies) / self.pool_copies
 

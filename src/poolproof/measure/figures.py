@@ -61,7 +61,7 @@ def _counted_once(result: Outcome) -> Outcome:
 
 
 def latency_of(result: Outcome, direction: Literal["all", "read", "write"] = "all") -> Latency | None:
-    """Return the merged completion latency of all reads and writes, or of one direction, or None if nothing was timed.
+    """Merge the completion latencies of all reads and writes, or of one direction. Return None if nothing was timed.
 
     If the generator reports only one histogram for reads and writes together, there is no latency for a direction.
     """

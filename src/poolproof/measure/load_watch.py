@@ -94,9 +94,9 @@ class RatePublisher:
 class LoadWatch:
     """Watches a running fio from its own thread, from `begins` until the context ends.
 
-    `report`: fio's reports so far. `decision`: the decision that ended fio; None if fio ended on its own. `stuck`: what
-    the threads of a hanging fio were waiting for when it was killed; None if it did not hang. `most_s`: the time after
-    which fio should have ended, in seconds from its start; with None, a hanging fio is not detected.
+    `report`: fio's reports so far. `decision`: the decision that ended fio, or None if fio ended on its own. `stuck`:
+    what the threads of a hanging fio were waiting for when it was killed, or None if it did not hang. `most_s`: the
+    time after which fio should have ended, in seconds from its start; with None, a hanging fio is not detected.
     """
 
     def __init__(

@@ -276,7 +276,7 @@ def _measure(context: TrialContext, prepared: PreparedWorkload, number: int) -> 
 
 
 def _ending(context: TrialContext, prepared: PreparedWorkload) -> tuple[Ending | None, Load]:
-    """Return when to end fio, or None if fio ends on its own, and the load with its maximum time."""
+    """Return when to end fio (None if fio ends on its own), and also the load with its maximum time."""
     workload, load = prepared.workload, prepared.load
     ending = ending_of(context.host, context.layout, workload, load, context.measure, workload.metric)
     return ending, generator_of(load).lasting(load, ending.most_s) if ending else load

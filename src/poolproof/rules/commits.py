@@ -53,8 +53,8 @@ def _syncs(case: Case, reported: PartOutcome) -> int:
     """Return how many syncs had data to write, or 0 if the job requests no syncs.
 
     fio 3.x can report 0 syncs for psync, so if there are more sync latency samples than that, their number is used
-    instead. If some syncs may have had nothing to write, at most one sync counts per `sync_every` × queue depth writes,
-    and none if each write is itself synchronous.
+    instead. If some syncs may have had nothing to write, this counts at most one sync per `sync_every` × queue depth
+    writes, and none if each write is itself synchronous.
     """
     syncs = max(reported.syncs or 0, (reported.sync.samples or 0) if reported.sync else 0)
     job = case.job_named(reported.name)

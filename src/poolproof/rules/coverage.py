@@ -198,7 +198,10 @@ def data_write_requests(case: Case) -> int | None:
 
 
 def _tree_block_bytes(case: Case) -> int | None:
-    """Return the size of btrfs's metadata blocks: 16 KiB if the run did not record it, None without btrfs."""
+    """Return the size of btrfs's metadata blocks, or None if there is no btrfs.
+
+    If the run did not record it, it is 16 KiB.
+    """
     target = case.target
     return (target.tree_block_bytes or (_TREE_BLOCK if target.file_system == "btrfs" else None)) if target else None
 

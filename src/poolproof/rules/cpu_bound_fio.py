@@ -1,4 +1,4 @@
-"""The processor limits fio."""
+"""The processor, not the storage, limits fio."""
 
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.fio_job import fio_job

@@ -62,7 +62,8 @@ def _can_hit(case: Case, job: LoadPart, kind: Kind) -> bool:
     """True if a disk's buffer can serve the job's random I/Os.
 
     Reads are included only if they should be cold. Writes are included only if they bypass RAM and are acknowledged
-    before they reach the medium. With frequent syncs, or on a disk without a write cache, they are not.
+    before they reach the medium. With frequent syncs, or on a disk without a write cache, writes are not acknowledged
+    that early.
     """
     if not job.is_random:
         return False

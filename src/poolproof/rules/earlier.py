@@ -63,7 +63,7 @@ def is_cut_short(part: LoadPart) -> bool:
 
 
 def skips_blocks(part: LoadPart) -> bool:
-    """True if the job's random writes, up to its size, leave some blocks unwritten.
+    """True if writing as much as the job's size at random leaves some blocks unwritten.
 
     This happens if the offsets are not uniform, or if fio keeps no map of the blocks written and makes fewer than 3
     passes.

@@ -1,4 +1,4 @@
-"""Gives rules about fio the fio job behind a load part.
+"""Lets rules that are about fio itself look at the fio job of a load part.
 
 If another load generator runs the part, the returned job has no options.
 """

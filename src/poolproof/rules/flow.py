@@ -278,7 +278,7 @@ def stored_share(case: Case) -> float:
 
 
 def _written_share(case: Case) -> float:
-    """Return which fraction of fio's written bytes remains after compression, going by buffer_compress_percentage.
+    """Return what fraction of fio's written bytes compression leaves, according to buffer_compress_percentage.
 
     With several jobs, the lowest percentage is used. The result is at least 0.01. What remains of a unit takes whole
     sectors, so a record of 4 KiB on 4 KiB sectors does not become smaller.

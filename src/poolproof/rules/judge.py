@@ -40,7 +40,7 @@ def judge(case: Case, metric: MetricId | None = None) -> Judgement:
 def _needed(findings: Iterable[Finding], verdicts: Mapping[MetricId, Verdict]) -> Iterator[Finding]:
     """Yield the findings, but drop explanations of why a metric is unproven if that metric has another verdict.
 
-    A finding that explains why several metrics are unproven is limited to those that are.
+    A finding that explains why several metrics are unproven is narrowed down to those that still are.
     """
     unproven = {metric for metric, verdict in verdicts.items() if verdict == "unproven"}
     for finding in findings:

@@ -86,8 +86,8 @@ class Case:
     """What is known about one result: the job, fio's output, the counters and the target. Only the job is always known.
 
     `cold`: True (the default) if the measurement should exclude caches; False if RAM is part of what is measured.
-    `asked_s`: the requested run time in seconds; None if unknown.
-    `quoted`: facts from the text around the result; None if there is no such text.
+    `asked_s`: the requested run time in seconds, or None if unknown.
+    `quoted`: facts from the text around the result, or None if there is no such text.
     `earlier`: the loads that ran before this one on the same files, oldest first, as far as the text shows them.
     `drops_caches`: the text drops the caches after the last of the earlier loads. `drops_only_clean`: the text does so
     without syncing the written data first, so dirty pages stay; `drops_caches` is then False.

@@ -110,7 +110,7 @@ def _starters(case: Case) -> int:
 
 
 def _starters_in(jobs: Sequence[LoadPart]) -> int:
-    """Return how many clones start at the same byte of a file, for the byte where most do."""
+    """For the byte of a file at which most clones start, return how many do."""
     starts = Counter((extent.file, extent.scale, extent.start) for job in jobs for extent in job.extents)
     return max(starts.values(), default=0)
 

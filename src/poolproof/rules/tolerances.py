@@ -59,9 +59,9 @@ several clones.
 """
 
 STORED_BY_SYNCS = 0.9
-"""The share of the blocks that syncs had to store which must have reached the disks.
+"""The disks must have at least this share of the blocks that syncs had to store.
 
-The tolerance is that of `WRITTEN`.
+The tolerance is the same as for `WRITTEN`.
 """
 
 
