@@ -69,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class CellValue:
-    """A value that is looked up in the run: a value of a cell or, if `device` is given, of a device in a cell."""
+    """A value to look up in the run: a cell's value or, if `device` is given, the value of a device in a cell."""
 
     name: str
     layout: str
@@ -114,7 +114,7 @@ class IsVerdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim about storage, its source, and the test of the claim: as written (`text`) and parsed (`that`)."""
+    """A claim about storage, where it comes from, and how to test it: as written (`text`) and parsed (`that`)."""
 
     claim: str
     source: str
@@ -130,7 +130,7 @@ def places(that: ComparisonClaim | IsVerdict) -> tuple[tuple[str, str, str | Non
 
 
 def cell_values_of(that: ComparisonClaim | Term) -> tuple[CellValue, ...]:
-    """Return the cell values in a comparison or a term, in the order written."""
+    """Return the cell values that a comparison or a term refers to, in the order written."""
     if isinstance(that, ComparisonClaim | Operation):
         return (*cell_values_of(that.left), *cell_values_of(that.right))
     return (that,) if isinstance(that, CellValue) else ()

@@ -145,4 +145,4 @@ _VM = Preset(
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {preset.name: preset for preset in (_BACKUP, _ETCD, _FILESERVER, _MEDIA, _POSTGRES, _VM)}
 )
-"""All presets by name, in alphabetical order."""
+"""All presets, keyed by name and in alphabetical order."""

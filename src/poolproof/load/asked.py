@@ -1,4 +1,4 @@
-"""The part of an outcome that the load asked for, without the reads that only check what was written."""
+"""The part of an outcome that the load asked for, leaving out reads that only verify what was written."""
 
 from dataclasses import replace
 

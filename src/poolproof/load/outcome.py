@@ -84,7 +84,7 @@ class PartOutcome:
 
     @property
     def directions(self) -> dict[str, Direction]:
-        """The directions with I/O, by name."""
+        """The directions with I/O, keyed by name."""
         found = {name: getattr(self, name) for name in DIRECTIONS}
         return {name: direction for name, direction in found.items() if direction is not None}
 

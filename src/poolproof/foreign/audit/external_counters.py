@@ -48,9 +48,9 @@ def block_of(found: FoundResult, blocks: Sequence[DiskRates], next_line: float) 
 
 
 def from_block(found: FoundResult, block: DiskRates) -> ExternalCounters | None:
-    """Return evidence of the bytes that the disks transferred: the block's rates multiplied by fio's run time.
+    """Return evidence of the bytes that the disks moved, which are the block's rates times fio's run time.
 
-    None if fio's bytes or run time are unknown, or if one of the products is not finite.
+    Return None if fio's bytes or run time are unknown, or if one of the products is not finite.
     """
     seconds = lasted_s(found.result)
     read, wrote = moved_bytes(found.result, "read"), moved_bytes(found.result, "write")

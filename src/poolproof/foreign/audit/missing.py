@@ -42,9 +42,7 @@ def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
 
 
 def assumed_options(made: SourceCommand | None, jobs: Jobs) -> frozenset[str]:
-    """Return the names of the assumed options: those that `jobs` (from `jobs_of`) have although the source does not
-    show them.
-    """
+    """Return the names of the options that `jobs` (from `jobs_of`) have but the source does not show."""
     shown = made.jobs if made is not None else ()
     return frozenset(
         name for job, other in zip(jobs, shown, strict=False) for name in job.options.keys() - other.options.keys()
@@ -111,7 +109,7 @@ def _directions(part: PartOutcome) -> list[Direction]:
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """True if the overlap of the two spans is longer than half of the shorter span."""
+    """True if the two spans overlap for more than half of the shorter one."""
     if one is None or other is None:
         return False
     shared = min(one[1], other[1]) - max(one[0], other[0])

@@ -108,7 +108,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
 
 
 def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
-    """Return the facts, including those that the reader of another program's output found."""
+    """Return the facts, including any that the reader of another program's output found."""
     return replace(
         quoted,
         laid_out_bytes=foreign.size_bytes or quoted.laid_out_bytes,
@@ -119,7 +119,7 @@ def with_foreign(quoted: Quoted, foreign: ForeignResult) -> Quoted:
 
 
 def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -> list[Line]:
-    """Return the lines from the previous result to a few lines below result number `at`."""
+    """Return the lines between the previous result and a few lines below result number `at`."""
     first = results[at - 1].last_line if at else 0
     last = results[at].last_line + _LINES_BELOW
     if at + 1 < len(results):

@@ -237,7 +237,7 @@ def audited(source: str, judged: Judged, context: Context) -> Audited:
 
 
 def _is_whole_text(text: str, found: FoundResult) -> bool:
-    """True if the text contains only the result, apart from white space."""
+    """True if the text contains nothing but the result and white space."""
     bare = text.lstrip()
     first = 1 + text.count("\n", 0, len(text) - len(bare))
     return (found.line, found.last_line) == (first, first + bare.rstrip().count("\n"))

@@ -93,7 +93,7 @@ class Record:
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record assigned to a cell. `number` counts the cell's repetitions from 1, in order of time."""
+    """A record assigned to a cell. `number` numbers the cell's repetitions chronologically, from 1."""
 
     record: Record
     layout: str
@@ -103,7 +103,7 @@ class ImportedRecord:
 
 
 def record_of(path: Path, base: Path, judged: Judged) -> Record:
-    """Return the record of a result from the file at `path`. `base` is the common folder of all files."""
+    """Make a record for a result from the file at `path`. `base` is the common folder of all files."""
     inner = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
     stem = inner.name.partition(".")[0] or inner.name
     named = _BENCH_FIO.match(stem)

@@ -41,7 +41,7 @@ _FoundAndUnread = tuple[list[Record], list[Unread]]
 
 @dataclass
 class Import:
-    """The path of the new run, its trials, and the files that could not be read or contain no result."""
+    """The path of the new run, its trials, and the files that could not be read or contained no result."""
 
     path: Path
     trials: tuple[Trial, ...]
@@ -99,7 +99,7 @@ def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> l
 
 
 class _WholeResults:
-    """The imported results that were not read from logs, indexed by the names that their logs may have."""
+    """The imported results that do not come from logs, indexed by the names that their logs may have."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._names: dict[Path, set[str]] = defaultdict(set)
@@ -238,7 +238,7 @@ def _run_record(text: str, placed: Sequence[ImportedRecord]) -> RunRecord:
 
 
 def _campaign_text(name: str, placed: Sequence[ImportedRecord], metrics: set[MetricId]) -> str:
-    """Return the YAML of a campaign with the cells of the import. The layouts are placeholders that cannot be built."""
+    """Return the YAML of a campaign that has the imported cells. Its layouts are placeholders that cannot be built."""
     lines = [f"name: {scalar(slug(name) or 'imported')}", "layouts:"]
     for layout in dict.fromkeys(each.layout for each in placed):
         lines.append(f"  {scalar(layout)}: dir imported/{layout}")

@@ -1,4 +1,4 @@
-"""Find the fio calls in a shell script, including calls that are quoted for another program (ssh, docker, sh -c)."""
+"""Find the fio calls in a shell script, including calls quoted for another program to run (ssh, docker, sh -c)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

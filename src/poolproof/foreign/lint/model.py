@@ -41,7 +41,7 @@ class Diagnostic:
 class WrittenOption:
     """An option as written in the text, from character `start` to character `end`.
 
-    `name` is fio's primary name for the option. `given` is the name as written, with the dashes if on a command line.
+    `name` is fio's primary name for the option. `given` is the name as written, including the dashes of a command line.
     """
 
     name: str

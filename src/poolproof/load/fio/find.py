@@ -134,7 +134,7 @@ def _with_start(numbered: Sequence[Line]) -> Sequence[Line]:
 
 
 def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]:
-    """Return the terse results, and all other lines. Results with only blank lines between them are merged."""
+    """Return the terse results and the remaining lines. Results with nothing but blank lines in between are merged."""
     found: list[FoundResult] = []
     rest: list[Line] = []
     follows = False
@@ -153,7 +153,7 @@ def _terse(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Line]]
 
 
 def _texts(numbered: Sequence[Line]) -> list[FoundResult]:
-    """Return the results in fio's normal output. If a run has several reports, only the last one counts."""
+    """Return the results in fio's normal output. If a run has several reports, only the last one is returned."""
     found: list[FoundResult] = []
     pids: tuple[str, ...] = ()
     for run in find_runs(numbered):

@@ -197,7 +197,7 @@ def _fio_command(scratch: str, job: str, argv: list[str], *, clear: str = "/dev/
 
 
 def _limit_s(load: Load) -> float:
-    """Return a time limit in seconds that is far above the requested time and long enough for a very slow disk."""
+    """Return a time limit in seconds, far above the requested time and long enough even for a very slow disk."""
     asked_s = sum(max((part.runtime_s or 0.0) + part.ramp_s for part in phase) for phase in load.phases)
     open_ended = [part for part in load.parts if part.runtime_s is None]
     work_bytes = sum((part.io_size_bytes or part.size_bytes or 0) * part.clones for part in open_ended)

@@ -118,7 +118,7 @@ def _job(name: str, given: Mapping[str, str], workload: Workload, longest_s: flo
 
 
 def _runtime_text(seconds: float) -> str:
-    """Return a value for `runtime`. Fractions of a second become milliseconds, because fio ignores decimals."""
+    """Return a value for `runtime`. Fractions of a second are written in milliseconds, because fio ignores decimals."""
     return f"{seconds:g}s" if float(seconds).is_integer() else f"{max(1, round(seconds * 1000))}ms"
 
 
@@ -262,9 +262,9 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length in bytes of each job's regions, in whole MiB.
+    """Return the length of each job's regions in bytes, rounded to whole MiB.
 
-    A region that had to shrink still holds at least one block.
+    A region that had to shrink still has room for at least one block.
     """
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]

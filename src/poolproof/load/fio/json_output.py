@@ -137,7 +137,7 @@ def read_json(text: str) -> Outcome:
 
 
 def read_json_stream(text: str) -> tuple[Outcome, ...]:
-    """Return the outcomes of all complete documents in the text. If a document is damaged, the notes say so."""
+    """Return the outcomes of all complete documents in the text. The notes mention any damaged document."""
     return tuple(document.result for document in find_documents(text))
 
 

@@ -186,7 +186,7 @@ def rates_of(log: SeriesLog, kind: RateKind) -> Direction:
 
 
 def _has_each_io(log: SeriesLog, kind: RateKind) -> bool:
-    """True if each line covers one I/O: lines have block sizes, and their values are not rates of early fio 2."""
+    """True if each line covers one I/O, so that lines have block sizes and are not the rates that early fio 2 wrote."""
     if not any(log.block_bytes):
         return False
     if kind == "iops":

@@ -117,7 +117,7 @@ SHORT_OPTIONS: Mapping[str, tuple[str, bool]] = {
     )
     for letter, name in (each.split("=") for each in listed.split())
 }
-"""The letters that fio accepts after a single dash: the option's name, and whether the rest of the word is its value.
+"""The letters that fio accepts after one dash, with the option's name and True if the rest of the word is its value.
 
 Source: l_opts and fio_init_options in init.c of fio 3.33.
 """

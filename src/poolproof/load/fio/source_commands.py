@@ -56,7 +56,7 @@ class SourceCommand:
 
 
 def find_commands(text: str) -> tuple[Command, ...]:
-    """Return all fio commands in the text that define jobs or name job files, in order."""
+    """Return all fio commands in the text that define jobs or name job files, in the order in which they appear."""
     return tuple(_commands(plain_lines(text)))
 
 

@@ -90,7 +90,7 @@ _SAME_RATE = 0.05
 
 
 class RateLine(NamedTuple):
-    """The rate of a direction. `kilo` (1000 or 1024) is the base of units without an `i` in later lines."""
+    """The rate of a direction. In the lines that follow, `kilo` (1000 or 1024) is the base of units without an `i`."""
 
     direction: str
     values: Direction
@@ -152,7 +152,7 @@ def header(line: str) -> Job | None:
 
 
 def rate(line: str) -> RateLine | None:
-    """Parse the rate of a direction. A value in another format (`30,1k`, from a translation) is None."""
+    """Parse the rate of a direction. Values in any other format (`30,1k`, from a translation) become None."""
     for pattern, kilo in ((_NEW_RATE, 1000), (_OLD_RATE, 1024)):
         match = pattern.match(line)
         if match is not None:
@@ -252,7 +252,7 @@ def cpu(line: str) -> tuple[float, float] | None:
 
 
 def is_depths(line: str) -> bool:
-    """True for the line with the distribution of queue depths, near the end of a job's block."""
+    """True for the line near the end of a job's block that shows the distribution of queue depths."""
     return _DEPTHS.match(line) is not None
 
 
@@ -273,7 +273,7 @@ def group_head(line: str) -> int | None:
 
 
 def group(line: str) -> RateLine | None:
-    """Parse the totals of one direction below `Run status group`. Values that were cut off are None."""
+    """Parse the totals of one direction below `Run status group`. Values that were cut off become None."""
     for read, pattern in ((_old_group, _OLD_GROUP), (_new_group, _NEW_GROUP)):
         match = pattern.match(line)
         values = attempt(partial(read, match), line) if match else None
@@ -378,7 +378,7 @@ def _is_truncated(text: str, first: float, second: float, kilo: int) -> bool:
 
 
 def _whole_size(text: str, size: float, bandwidth: float | None, lasted_ms: int | None) -> int:
-    """Return a size in bytes. The size is rate × time if fio 3.0 to 3.7 cut off its decimals: 17.0 for 17.98."""
+    """Return a size in bytes. If fio 3.0 to 3.7 cut off its decimals (17.0 for 17.98), return rate × time instead."""
     match = re.match(r"\d{1,4}\.[01](\D+)$", text)
     expected = bandwidth * lasted_ms / 1000 if bandwidth and lasted_ms else 0.0
     is_truncated = match is not None and _SAME_RATE * size < expected - size <= 1.1 * amount(f"1{match[1]}", 1000)

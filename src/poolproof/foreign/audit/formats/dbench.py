@@ -59,7 +59,7 @@ def _mean(text: str) -> Direction | None:
 def _pair(
     line: int, name: str, block: str, depth: str, read: Direction | None, write: Direction | None
 ) -> Iterator[ForeignResult]:
-    """Yield one result with both directions. The script tests them one after the other, except in the mixed test."""
+    """Yield one result with both directions. Only the mixed test runs both at the same time."""
     if read is None and write is None:
         return
     is_random, is_mixed = "random" in name, name.startswith("mixed")

@@ -51,7 +51,7 @@ class ForeignResult:
 
     @property
     def generator(self) -> str:
-        """The load generator: fio for scripts around fio, otherwise the program."""
+        """The load generator: fio for scripts that run fio, otherwise the program itself."""
         is_fio = bool(self.parts) and all(isinstance(part.source, Job) for part in self.parts)
         return DEFAULT_GENERATOR if is_fio else self.program
 
@@ -92,7 +92,7 @@ def find_foreign(text: str, taken: Sequence[tuple[int, int]] = ()) -> tuple[Fore
 
 
 def outcome_of(program: str, name: str, moved: Mapping[str, Direction]) -> Outcome:
-    """Return the outcome of one part, with its values by direction (`read`, `write`, `mixed`)."""
+    """Return an outcome that has one part, given its values by direction (`read`, `write`, `mixed`)."""
     part = PartOutcome(name, read=moved.get("read"), write=moved.get("write"), mixed=moved.get("mixed"))
     return Outcome(program, (part,))
 
@@ -126,7 +126,7 @@ def fio_part(name: str, **options: str) -> LoadPart:
 
 
 def dd_of_zeros(name: str, block_bytes: int, *, averages_runs: bool) -> LoadPart:
-    """Return the load of `dd if=/dev/zero conv=fdatasync` with this block size, under the name of its result."""
+    """Return the load for `dd if=/dev/zero conv=fdatasync` with this block size. `name` is that of the result."""
     return LoadPart(
         name,
         writes=True,
