@@ -214,7 +214,7 @@ class Layer(FoundReader, ABC, Generic[Spec]):
         """Return the commands that build the layer, without running any.
 
         `name` is unique in the run and consists of letters, digits and dashes. If the volume is on the same host as the
-        inputs, the steps run on that host. Otherwise each step must name its host. Raises a HostError if the host
+        inputs, the steps run on that host. Otherwise, each step must name its host. Raises a HostError if the host
         cannot build the layer.
         """
 

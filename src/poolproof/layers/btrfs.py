@@ -216,7 +216,7 @@ class BtrfsLayer(Layer[Btrfs]):
         return min(inputs) * profile.copies
 
     def capacity_bytes(self, spec: Btrfs, inputs: Sequence[int]) -> int:
-        """Return how many bytes remain for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
+        """Return how many bytes are left for data once mkfs.btrfs 6.2 and the kernel have allocated metadata.
 
         Metadata takes 15 % of each device, but at least 48 MiB (96 MiB on a single device, where it is stored twice)
         and at most 2 GiB.

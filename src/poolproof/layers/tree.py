@@ -186,7 +186,7 @@ def leaves_of_layers(plan: TreePlan) -> tuple[Leaf, ...]:
 
 
 def branches(plan: TreePlan) -> tuple[str, ...]:
-    """Return the lowest directories of a layout: the branches of a union or, if there is none, the layout's directory.
+    """Return the lowest directories of a layout: the branches of its union or, without a union, the layout's directory.
 
     By default, mergerfs preserves paths (category.create=epmfs): a directory created through mergerfs exists on one
     branch only, and all its files are stored there. A directory created in each branch exists on all branches.

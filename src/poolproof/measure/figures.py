@@ -15,8 +15,8 @@ _SAMPLES = 4
 def figures_of(result: Outcome) -> TrialMetrics:
     """Return a trial's metrics: rates summed as fio sums them, percentiles from the merged histograms of all parts.
 
-    Rates are added only for parts that ran at the same time. Trims count neither as reads nor as writes. A rate is None
-    if the outcome lacks it for one of the parts.
+    Rates are added only for parts that ran at the same time. Trims count neither as reads nor as writes. If the outcome
+    lacks a rate for one of the parts, the total rate is None.
     """
     result = _counted_once(result)
     latencies: dict[Of, Latency | None] = {

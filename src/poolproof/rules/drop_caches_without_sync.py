@@ -1,4 +1,4 @@
-"""Dropping the caches without writing dirty pages first."""
+"""Caches that are dropped before their dirty pages have been written."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Cloud volumes that load their blocks when they are first read."""
+"""Cloud volumes that load each block only when it is first read."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.earlier import was_filled

@@ -26,8 +26,8 @@ tenth allows for blocks that were written twice and for the ends of the window.
 WRITTEN_IN_TIME = 0.75
 """The share of the disks' writes up to the final flush that must have been written before the load ended.
 
-Write amplification can make the bytes at the end look sufficient although most of the work came later. The remaining
-quarter allows for what a file system writes for itself after a load: journal, metadata, a transaction group.
+With write amplification, the bytes written by then can look sufficient although most of the work came later. The
+remaining quarter allows for what a file system writes for itself after a load: journal, metadata, a transaction group.
 """
 
 IN_DRAIN = 0.95

@@ -1,4 +1,4 @@
-"""A dataset that acknowledges syncs without writing."""
+"""A dataset that acknowledges syncs without writing anything."""
 
 from poolproof.rules.flow import account
 from poolproof.rules.model import Case, Findings, Rule, refutes, suspects, zfs_source
