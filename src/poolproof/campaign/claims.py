@@ -1,4 +1,4 @@
-"""Claims: what an experiment expects of its results. claim.lark is the grammar (see docs/claims.md).
+"""Claims: what an experiment expects of its results. The grammar is in claim.lark (see docs/claims.md).
 
 Claims are parsed into trees, and are never executed as Python. `results/runs/claim_results.py` compares them with the
 results of a run.

@@ -11,8 +11,8 @@ from poolproof.errors import CampaignError, PoolproofError
 def located_at(origin: str) -> Iterator[None]:
     """Prefix the message of an error about the campaign with `origin` ("campaign.yaml:12", "--layout").
 
-    An error is about the campaign if it is a CampaignError, or if its `about` is set to a word of the campaign. Other
-    errors are about the host and are not changed.
+    An error is about the campaign if it is a CampaignError, or if its `about` names a word in the campaign. Other
+    errors are about the host and are left alone.
     """
     try:
         yield

@@ -67,8 +67,8 @@ class Overrides:
 def split_words(words: Sequence[str]) -> tuple[Path | None, list[str]]:
     """Separate the positional arguments into the campaign file (None if there is none) and the workloads.
 
-    The shell expands an unquoted `--workload rw=randread,bs={4k,16k}` to several words. Only the first word follows
-    `--workload`; the others become positional arguments.
+    The shell expands an unquoted `--workload rw=randread,bs={4k,16k}` to several words. Only the first of them follows
+    `--workload`, so the others become positional arguments.
 
     Raises:
         UsageError: there is more than one campaign file.

@@ -21,7 +21,7 @@ def matrix_name(base: str, varies: Sequence[tuple[str, str]]) -> str:
 
 
 def slug(text: str) -> str:
-    """Turn any text into a valid part of a name: `btrfs-raid1-a-b` for `btrfs raid1 a b`.
+    """Turn any text into a valid part of a name: `btrfs raid1 a b` becomes `btrfs-raid1-a-b`.
 
     Empty if nothing valid remains.
     """

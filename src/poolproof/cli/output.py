@@ -67,7 +67,7 @@ def following(
     """Show a run's progress on standard error, on a live screen or as plain lines.
 
     The live screen needs a terminal that can move the cursor and print UTF-8. `plain` forces plain lines. `hint` says
-    how to stop, and `begun_s` is when the run began, in seconds since 1970.
+    how to stop, and `begun_s` is the time at which the run began, in seconds since 1970.
     """
     from poolproof.presentation.terminal.progress import PlainLines, RunProgress
 

@@ -28,7 +28,8 @@ class Direction:
     """The I/O of one part or group in one direction. Bandwidth is in bytes per second, IOPS in I/Os per second.
 
     `slat` is the time to submit an I/O, `clat` is the time from submission to completion, and `lat` is the sum of the
-    two. `samples` is the number of rate samples behind the minimum, maximum, mean and standard deviation.
+    two. `samples` is the number of rate samples from which the minimum, maximum, mean and standard deviation were
+    computed.
     """
 
     io_bytes: int | None = None
@@ -123,9 +124,9 @@ class DiskUtilization:
 class Outcome:
     """The outcome of one run of a load generator. `version` is the generator's name and version (`fio-3.33`).
 
-    `timestamp_ms` is the end of the run in milliseconds since 1970. `groups` maps the number of each group to the
-    group's totals by direction. The mapping is empty if the generator printed no totals. `notes` are the lines in the
-    output that are not part of the report.
+    `timestamp_ms` is the end of the run in milliseconds since 1970. `groups` maps each group's number to the group's
+    totals by direction, and is empty if the generator printed no totals. `notes` contains the output lines that are not
+    part of the report.
     """
 
     version: str

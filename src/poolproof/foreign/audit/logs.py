@@ -90,10 +90,10 @@ def _histograms(path: Path) -> dict[str, Direction]:
 def _series(
     kind: str, path: Path, so_far: Mapping[str, Direction], units: dict[str, int | None]
 ) -> dict[str, Direction]:
-    """Read one log of rates or latencies, by direction.
+    """Read one log of rates or latencies, and split it by direction.
 
-    `units` collects the latency unit of each direction. A log of submission latencies (slat) reveals its unit only if
-    it contains priorities.
+    `units` collects each direction's latency unit. A log of submission latencies (slat) reveals its unit only if it
+    contains priorities.
     """
     log = read_log(path)
     values = {}

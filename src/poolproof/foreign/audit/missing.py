@@ -1,6 +1,6 @@
 """Options that a source does not show: the values that the rules assume, and what the audit reports as unknown.
 
-An option that the source cannot show is assumed to be set in the job's favour, so that no finding is based on a guess.
+If the source cannot show an option, we assume the value that favours the job, so that no finding is based on a guess.
 fio's header line shows only the direction, block size, engine and depth. fio's JSON omits options without a value, such
 as `stonewall` and `refill_buffers`.
 """

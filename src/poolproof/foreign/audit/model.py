@@ -42,15 +42,15 @@ class Audited:
     `job`: the names of the jobs that produced the result.
     `command`: the command or job file that produced the result, if the source contains it. `command_line` is the line
     where the command begins.
-    `is_assumed`: True if the command probably produced the result, but this is not certain.
+    `is_assumed`: True if the command probably, but not certainly, produced the result.
     `verdicts`: the metrics whose verdict differs from `verdict`, with their verdicts.
     `findings`: strongest first.
     `known`: the facts taken from the surrounding text and the options, each with its source.
     `missing`: what is not known, and which options could supply it.
     `estimate`: bounds on the true rate.
-    `rerun`: the command with the fixes applied.
+    `rerun`: the command after the fixes.
     `proof`: for an `unproven` result, the `poolproof run` command that would prove it.
-    `was`: the verdict that was recorded in the run directory when the trial was measured.
+    `was`: the verdict recorded in the run directory when the trial was measured.
     """
 
     source: str

@@ -37,7 +37,7 @@ class QuotedMachine:
 
 
 UNKNOWN = QuotedMachine()
-"""Nothing is known: the text contains no output of such programs."""
+"""For a text that contains no output from such programs: nothing is known."""
 
 
 def find_machine(text: str) -> QuotedMachine:

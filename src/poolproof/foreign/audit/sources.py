@@ -169,8 +169,8 @@ def is_run(path: Path) -> bool:
 def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
     """Judge every trial in the run directory by the current rules.
 
-    If some of the data needed was not saved with a trial, the trial keeps its recorded verdict. The line of a result is
-    the trial's line in trials.jsonl.
+    If a trial lacks some of the data needed for this, it keeps its recorded verdict. A result's line is the trial's
+    line in trials.jsonl.
 
     Raises:
         RunError: the run cannot be read.

@@ -50,7 +50,7 @@ class _QuotedContext:
     `blocks`: quoted iostat output.
     `statements`: sentences about the speed of the disks.
     `starts`: the lines on which results and commands begin.
-    `machine`: what the output of other programs in the text says about the machine.
+    `machine`: facts about the machine from other programs' output in the text.
     `callers`: the lines of commands that only name a job file. Such a command may appear between the job file and its
     result.
     """
@@ -75,8 +75,8 @@ class Judged:
     """A result found in a text, and its judgement.
 
     `known`: the facts taken from the surrounding text and the options.
-    `is_assumed`: True if the command found in the text probably produced the result, but this is not certain.
-    `foreign`: what the reader of another program's output found, or None for fio's results.
+    `is_assumed`: True if the command found in the text probably, but not certainly, produced the result. `foreign`:
+    what the reader of another program's output found, or None for fio's results.
     """
 
     found: FoundResult
@@ -246,8 +246,8 @@ def _is_whole_text(text: str, found: FoundResult) -> bool:
 def _is_assumed(found: FoundResult, surroundings: _QuotedContext) -> bool:
     """True if it is not certain that the command found in the text produced the result.
 
-    This is not certain if another command fits as well, or if the command is below the result, more than 40 lines above
-    it, or separated from it by another result or command.
+    There is doubt if another command fits as well, or if the command is below the result, more than 40 lines above it,
+    or separated from it by another result or command.
     """
     line = _command_line(found)
     if line is None or found.made is None:

@@ -54,7 +54,7 @@ class Command:
 
     `files` are the job files that the command names. `program` contains the (canonical name, value) of each option of
     fio itself. `line` and `last_line` are the command's first and last line number (1-based). `text` is the command on
-    a single line. `given` contains all options in the order of the command line.
+    a single line. `given` contains all options in the order in which they were given.
     """
 
     jobs: Jobs

@@ -28,10 +28,10 @@ _ORDER_MATTERS = frozenset({"direct", "buffered", "rwmixread", "rwmixwrite"})
 class Job:
     """A fio job, including the global options that apply to it. Option names are canonical.
 
-    If fio would refuse an option's value, the methods treat the option as not set; only `text` returns every value as
-    written. `line` is the line number (1-based) of the section or of `--name` in the source, and `lines` maps each
-    option to its line number. Without a source text, `line` is None and `lines` is empty. `early_bases` maps the
-    options that fio reads before it reaches the job's kb_base to the kb_base that applies to them.
+    If fio would refuse an option's value, the methods treat the option as not set, except for `text`, which returns
+    every value as written. `line` is the line number (1-based) of the section or of `--name` in the source, and `lines`
+    maps each option to its line number. If there is no source text, `line` is None and `lines` is empty. `early_bases`
+    maps the options that fio reads before it reaches the job's kb_base to the kb_base that applies to them.
     """
 
     name: str

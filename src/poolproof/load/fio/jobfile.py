@@ -7,8 +7,8 @@ sections below it, and each section can override the global options. `include FI
 an environment variable. `$ncpus`, `$pagesize` and `$mb_memory` describe the machine, and a value that contains one of
 them is evaluated as an arithmetic expression.
 
-fio reads the `kb_base` of a section after the global options, but before the other options of the section, because
-options.c gives `kb_base` priority.
+Because options.c gives `kb_base` priority, fio reads a section's `kb_base` after the global options but before the
+section's other options.
 """
 
 import re

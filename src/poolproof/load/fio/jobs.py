@@ -239,7 +239,7 @@ def _changes_data(job: Job) -> bool:
 def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
     """Return the jobs, changed to run on a bare disk of `size_bytes`.
 
-    None means that the disk is assumed to be large enough.
+    If it is None, the disk is assumed to be large enough.
 
     As with the files of a layout, each clone has a separate region. The regions are next to each other, from the start
     of the disk. If they do not fit, all regions shrink in proportion. Direct I/O needs whole sectors, so block sizes

@@ -211,7 +211,7 @@ def _rates_of_ios(log: SeriesLog, kind: RateKind, first: int, last: int) -> Dire
 
 
 def _rates_of_windows(log: SeriesLog, kind: RateKind, first: int, last: int) -> Direction:
-    """Average the windows. Windows shorter than a second are combined."""
+    """Average the windows, combining those that are shorter than a second."""
     factor = _KIB if kind == "bw" else 1
     window = max(_SHORTEST_MS, median(_gaps_ms(log) or [0]))
     sums: Counter[int] = Counter()
@@ -317,7 +317,7 @@ _SHAPES: Mapping[int, tuple[int, int]] = {
     for coarseness in range(PLAT_BITS)
     for groups, unit_ns in ((19, 1000), (29, 1))
 }
-"""The coarseness of a histogram log and its unit in nanoseconds, by the number of bins in a line.
+"""Maps the number of bins in a line to the coarseness of the histogram log and to its unit in nanoseconds.
 
 A log of coarseness n merges 2^n neighbouring bins into one. fio 2 had 19 groups of bins in microseconds, fio 3 has 29
 groups in nanoseconds. Source: FIO_IO_U_PLAT_GROUP_NR in stat.h.

@@ -1,9 +1,9 @@
 """Which fio options a campaign may set, and which values: no option may name a file outside the layout.
 
-A campaign is often someone else's file, and it runs as root. Therefore each option must be in one of the lists below;
-an option that is in none of them is refused, even if the host's fio has it, because it might open a file. Sources:
-options.c and engines/*.c of fio 3.6 to 3.42, from which `tests/unit/load/fio/captured/option-types.txt` was made; a
-test checks that every option there is in exactly one list, and that each option of type string has a grammar.
+A campaign is often someone else's file, and it runs as root. Therefore each option must be in one of the lists below.
+Any other option is refused, even if the host's fio has it, because it might open a file. Sources: options.c and
+engines/*.c of fio 3.6 to 3.42, from which `tests/unit/load/fio/captured/option-types.txt` was made; a test checks that
+every option there is in exactly one list, and that each option of type string has a grammar.
 
 fio starts in the run's scratch directory. A file name without a directory, as in `write_lat_log=x`, is created there.
 """

@@ -253,7 +253,7 @@ def _is_complete(line: str) -> bool:
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
     """Join fio commands that were wrapped at one of the `widths`.
 
-    A command ends with its first line of another length.
+    A command ends with the first line that has another length.
     """
     if not widths:
         return list(numbered)

@@ -1,6 +1,6 @@
 """Read fio's report on a host: only totals while fio is running, complete reports after fio has ended.
 
-With `--status-interval`, fio writes a complete report at each interval. A report with histograms is long, so only the
+With `--status-interval`, fio writes a complete report at each interval. Reports with histograms are long, so only the
 lines with totals (`_TOTALS`) are copied from the host, each with its offset in the file. These lines are recognized by
 their indentation. No job option can look like a line with totals, because fio quotes the values of options. Source:
 `show_thread_status_json` and `add_ddir_status_json` in fio's stat.c (3.33).

@@ -358,8 +358,8 @@ def _bandwidth(match: re.Match[str], kilo: int) -> float | None:
 def _stated_bandwidth(match: re.Match[str], kilo: int) -> float:
     """Return the bandwidth in bytes per second. Raises ValueError if the text is not a rate as printed by fio.
 
-    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second rate is returned: poolproof also prints
-    rates in powers of 1000, so readers find the same value in the text.
+    fio 3 prints two rates, `23.9GiB/s (25.6GB/s)`. If they agree, the second one is returned. poolproof also prints
+    rates in powers of 1000, so readers can find the same value in the text.
     """
     first = amount(_in_bytes(match["bw"]), kilo)
     decimal = (match.groupdict().get("decimal") or "").removesuffix("/s")

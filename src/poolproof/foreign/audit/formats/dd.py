@@ -1,6 +1,6 @@
 """dd's last line, as GNU, busybox, FreeBSD and macOS print it, in several languages, with the command above it.
 
-If several results follow one command with only dd's own lines between them, the command ran in a loop.
+If several results follow one command and only dd's own lines are in between, the command ran in a loop.
 """
 
 import re

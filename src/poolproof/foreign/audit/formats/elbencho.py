@@ -1,4 +1,4 @@
-"""elbencho's table: one row per operation and metric, with the values at the time when the first and the last thread
+"""elbencho's table: one row per operation and metric, with the values at the moments when the first and the last thread
 finished.
 """
 
