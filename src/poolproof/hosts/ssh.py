@@ -6,6 +6,7 @@ is re-established if it breaks.
 
 import contextlib
 import math
+import re
 import secrets
 import shlex
 import shutil
@@ -34,6 +35,8 @@ _IDLE_CONNECTION_S = 60
 _LONGEST_FOLDER = 70  # a socket's path has at most 107 bytes (unix(7)); ssh needs 17 more than the name while it binds
 _SSH_FAILED = 255
 _TAIL_CHARACTERS = 600
+# A run from a stranger names its hosts, and ssh puts such a name into the ProxyCommand of the user's configuration.
+_DESTINATION = re.compile(r"(?!-)[\w.,:@%+=/\[\]-]{1,255}")
 _OPTIONS = (
     *("ControlMaster=auto", f"ControlPersist={_IDLE_CONNECTION_S}"),
     *("BatchMode=yes", f"ConnectTimeout={_CONNECT_S}", "LogLevel=ERROR"),
@@ -41,6 +44,8 @@ _OPTIONS = (
     *("ServerAliveInterval=15", "ServerAliveCountMax=4"),
     # These options override settings in the user's configuration that make sense in a terminal but not here.
     *("RemoteCommand=none", "RequestTTY=no", "ClearAllForwardings=yes", "ForwardX11=no", "PermitLocalCommand=no"),
+    # The host may be named by a run from a stranger.
+    *("ForwardAgent=no", "GSSAPIDelegateCredentials=no"),
 )
 
 
@@ -52,14 +57,14 @@ class SshHost:
     used instead of the user's ssh_config. The object is a context manager that closes the connection at the end.
 
     Raises:
-        UsageError: the destination is empty or looks like an option.
+        UsageError: the destination is empty, looks like an option, or has characters with a meaning in a shell.
         HostUnreachable: the connection failed; every method can raise this.
         HostError: ssh is not installed on this machine, or setsid is not installed on the host.
     """
 
     def __init__(self, destination: str, config: Path | None = None) -> None:
-        if not destination or destination.startswith("-"):
-            raise UsageError(f"{destination!r} is not an ssh destination", "write: --on user@host")
+        if not _DESTINATION.fullmatch(destination):
+            raise UsageError(f"{destination[:200]!r} is not an ssh destination", "write: --on user@host")
         self.name = destination
         self.mark = f"poolproof-{secrets.token_hex(8)}"
         self._config = () if config is None else ("-F", str(config))

@@ -1,0 +1,34 @@
+"""The destination of a connection, which a run directory from a stranger can name."""
+
+from pathlib import Path
+
+import pytest
+
+from poolproof.errors import PoolproofError, UsageError
+from poolproof.hosts.ssh import SshHost
+
+_CONFIG = """\
+Host *
+    ProxyCommand echo %n >>{} && exit 1
+    ForwardAgent yes
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-oProxyCommand=id", "$(id)", "`id`", "a;id", "a b", "a\nb", "a|b", "a&b", "a>b", "'", '"', "a" * 300]
+)
+def test_a_destination_that_a_shell_would_interpret_is_refused(tmp_path: Path, name: str) -> None:
+    config, canary = tmp_path / "config", tmp_path / "canary"
+    config.write_text(_CONFIG.format(canary))
+    with pytest.raises(UsageError, match="is not an ssh destination"):
+        SshHost(name, config)
+    assert not canary.exists()
+
+
+@pytest.mark.parametrize("name", ["nas2", "root@10.0.0.1", "ssh://root@[fe80::1%25eth0]:22", "büro_1.example.com"])
+def test_any_other_destination_reaches_ssh(tmp_path: Path, name: str) -> None:
+    config, canary = tmp_path / "config", tmp_path / "canary"
+    config.write_text(_CONFIG.format(canary))
+    with pytest.raises(PoolproofError) as refused:
+        SshHost(name, config)
+    assert "is not an ssh destination" not in refused.value.message
