@@ -44,7 +44,7 @@ def mounted(volume: Volume, make: Sequence[Step], mounting: Step) -> LayerPlan:
 
 
 def file_bytes(path: str, host: Host) -> int:
-    """Return how many bytes the regular files under `path` take up on disk, without file systems mounted below.
+    """Return how many bytes the regular files under `path` take up on disk, excluding other file systems mounted there.
 
     The search may take at most 60 s.
     """

@@ -361,7 +361,7 @@ def _thin(spec: Lvm, group: str, paths: Sequence[str], size_bytes: int | None) -
 
 
 def _attach(spec: Lvm, group: str, paths: Sequence[str]) -> Step:
-    """Return the step that attaches the fast device. lvconvert calls the `writecache-settings` `cachesettings`."""
+    """Return the step that attaches the fast device. lvconvert's name for `writecache-settings` is `cachesettings`."""
     options = [(key.replace("writecache-", "cache"), value) for key, value in spec.options if key in _OF_CACHE]
     named = long_options(options)
     kind = ("--type", spec.kind, "--cachevol", "fast")

@@ -74,5 +74,5 @@ def refusal(option: Option, permitted: Values) -> str | None:
 
 
 def _fits(mark: str, permitted: Values) -> bool:
-    """True if there is a place in the value where the character may be."""
+    """True if the character may appear somewhere in a value."""
     return any(permitted.pattern.fullmatch(text) for text in (f"a{mark}a", f"{mark}1", f"a=1{mark}a=1"))

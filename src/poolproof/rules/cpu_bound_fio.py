@@ -1,4 +1,4 @@
-"""The processor, not the storage, limits fio."""
+"""fio is limited by the processor."""
 
 from poolproof.load.outcome import PartOutcome
 from poolproof.rules.fio_job import fio_job

@@ -226,7 +226,7 @@ class Rule:
         )
 
     def changes(self, case: Case, job: LoadPart) -> Changes:
-        """Return the changes to the case's job that avoid the pitfall."""
+        """Return the changes that fix one of the case's jobs."""
         return self.fixed_options(case, job) if callable(self.fixed_options) else self.fixed_options
 
     @property

@@ -1,4 +1,4 @@
-"""etcd's disk test, run with the size that etcd's documentation gives."""
+"""etcd's disk test with its published size."""
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
