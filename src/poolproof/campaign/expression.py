@@ -54,7 +54,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Option:
-    """An option written as `key=value`. Keys and values have the meaning that the storage technology gives them."""
+    """An option written as `key=value`. Keys and values are the storage technology's own."""
 
     key: str
     value: str

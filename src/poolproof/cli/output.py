@@ -43,7 +43,7 @@ def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) ->
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the rows' columns. Columns that are empty in all rows are omitted.
+    """Align the columns. Columns that are empty in all rows are omitted.
 
     Lines are never cut: a truncated name can't be typed.
     """

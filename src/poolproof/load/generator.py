@@ -263,5 +263,5 @@ def generator_of_trial(has_file: Callable[[str], bool]) -> LoadGenerator | None:
 
 
 def generator_versions(versions: Mapping[str, str]) -> list[str]:
-    """From the program versions that a run recorded, return those of load generators."""
+    """Pick the versions of load generators from the program versions that a run recorded."""
     return [versions[name] for name in all_generators() if name in versions]

@@ -93,7 +93,7 @@ class Record:
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """A record assigned to a cell. `number` numbers the cell's repetitions chronologically, from 1."""
+    """A record assigned to a cell. `number` counts the cell's repetitions from 1, in chronological order."""
 
     record: Record
     layout: str
