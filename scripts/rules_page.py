@@ -34,7 +34,7 @@ def _section(rule: Rule) -> str:
         f"- **How to recognize it.** {rule.shows}",
         f"- **Error.** {rule.error}",
         f"- **Fix.** {rule.fix[0].upper()}{rule.fix[1:]}.",
-        f"- **If the byte accounting proves the result.** {_if_proven(rule)}",
+        f"- **Effect of the byte accounting.** {_if_proven(rule)}",
         f"- **Sources.** {'; '.join(rule.sources)}",
         "",
         "```sh",
@@ -47,10 +47,10 @@ def _section(rule: Rule) -> str:
 
 def _if_proven(rule: Rule) -> str:
     if rule.in_job is None:
-        return "The finding remains, because this rule judges only what was measured, not the job."
+        return "None. The finding is about the measured result, so it stays even if the byte counts are right."
     if rule.cleared_by_byte_count:
-        return "A finding on the job is dropped, because the bytes did reach the disks."
-    return "A finding on the job becomes a note, because this pitfall does not change where the bytes go."
+        return "If the byte counts prove the result, a finding on the job is dropped: the data did reach the disks."
+    return "If the byte counts prove the result, a finding on the job becomes a note: the bytes go the same way."
 
 
 if __name__ == "__main__":
