@@ -183,10 +183,7 @@ class Cell:
         return Usability(result.verdict, causes, self.few_events(metric), not self.did_not_converge, self.unsteady)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
-        """Return how a percentile's events fall short of what a comparison needs.
-
-        None for a rate, or if there are enough events.
-        """
+        """Return why a percentile has too few events for comparisons, or None (also for a rate) if it has enough."""
         return few_events(self.trials, metric or self.metric)
 
     @property
@@ -196,10 +193,7 @@ class Cell:
         return {metric: few for metric, few in found.items() if few is not None}
 
     def reasons(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
-        """Return the findings that caused a metric's verdict, strongest first.
-
-        By default, the metric is the workload's own.
-        """
+        """Return the findings that caused the verdict of a metric, by default the workload's own, strongest first."""
         return tuple(finding for finding in self.findings_on(metric) if finding.effect != "notes")
 
     def findings_on(self, metric: MetricId | None = None) -> tuple[Finding, ...]:
@@ -223,10 +217,7 @@ class Cell:
 
     @property
     def claimed_verdicts(self) -> tuple[OtherVerdict, ...]:
-        """Return the part of `other_verdicts` that is about metrics in claims.
-
-        The campaign does not ask about the others.
-        """
+        """Return the part of `other_verdicts` that claims ask about."""
         return self._other_verdicts_of(self.claimed.__contains__)
 
     @property
