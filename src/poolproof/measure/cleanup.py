@@ -1,5 +1,6 @@
 """Cleans up after crashed runs: undoes the changes in their journals, or removes the lab that a run started."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from poolproof.hosts.base import Host
 from poolproof.hosts.local import LocalHost
 from poolproof.lab.labs import folder_of, remove
 from poolproof.lab.reach import reach_host, reach_others
-from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost
+from poolproof.provision.directories import Leftover, StateDirectory, find_leftovers, lost, read_owner
 from poolproof.provision.journal import Journal
 from poolproof.provision.owned import check_places, owned_by_run
 from poolproof.provision.stalled import StalledDisks
@@ -113,6 +114,7 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
     """
     owned = run_owned(run)
     check_places(owned, host)
+    _check_owner(run, host)
     journal = Journal(run.journal_path)
     changes = journal.outstanding()
     with reach_others(host, (change.host for change in changes), warn=tell) as hosts:
@@ -122,6 +124,22 @@ def undo_leftovers(run: RunDirectory, host: Host, tell: Tell) -> int:
             tell(text)
         complain(failed, str(run.path))
     return len(changes)
+
+
+def _check_owner(run: RunDirectory, host: Host) -> None:
+    """Raise a RunError if `run` is a copy of a run that is in progress and whose state directory it names."""
+    owner = read_owner(run.record().state_dir, host)
+    if owner is None or owner.machine != mark_of(LocalHost()):
+        return
+    other = RunDirectory(Path(owner.run))
+    with contextlib.suppress(OSError):
+        if other.path.samefile(run.path):
+            return
+    if other.is_going():
+        raise RunError(
+            f"{run.path} is a copy of the run {owner.run}, which is in progress and uses {run.record().state_dir}",
+            "wait until that run ends, or end it with Ctrl-C",
+        )
 
 
 def run_owned(run: RunDirectory) -> Owned:

@@ -2,14 +2,16 @@
 
 import contextlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from poolproof.errors import RunError
 from poolproof.hosts.local import LocalHost
-from poolproof.measure.cleanup import CleanupResult, clean_crashed_runs
+from poolproof.measure.cleanup import CleanupResult, clean, clean_crashed_runs
 from poolproof.provision.apply import apply
 from poolproof.provision.directories import (
     FILE,
@@ -104,7 +106,7 @@ def test_a_run_that_cannot_be_cleaned_up_does_not_stop_the_others(place: Place) 
     assert set(undone) == {"00000002"}
     assert left["00000001"].condition == "failed"
     assert "mount what sticks" in left["00000001"].why
-    assert left["00000001"].next[0].endswith(f"poolproof clean {run.path}")
+    assert str(run.journal_path) in left["00000001"].next[0], "the entry is refused, so repeating clean does not help"
 
 
 def _forget_the_run(run: RunDirectory) -> None:
@@ -302,3 +304,14 @@ def test_work_cannot_be_combined_with_a_run_directory(place: Place, poolproof: C
     assert code == 2
     assert "--work" in err
     assert place.state().is_dir()
+
+
+def test_a_copy_of_a_run_in_progress_removes_nothing(place: Place, tmp_path: Path) -> None:
+    run, copy = place.leave(), tmp_path / "copy"
+    with run.locked():
+        shutil.copytree(run.path, copy)
+        with pytest.raises(RunError, match="is a copy of the run"):
+            clean(copy, print)
+        assert place.state().is_dir()
+    assert clean(copy, print) == 1
+    assert not place.state().exists()

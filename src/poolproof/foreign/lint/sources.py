@@ -141,17 +141,19 @@ def _is_command(words: Sequence[str]) -> bool:
 def _standard_input() -> str:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read()
+    return sys.stdin.read(_LARGEST_BYTES + 1)
 
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
-        return path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:  # perhaps a device or a FIFO without an end
+            text = file.read(_LARGEST_BYTES + 1)
     except OSError as error:
         hint = "name a job file or a script, or write -- fio --name=…"
         raise UsageError(f"{path} cannot be read: {error.strerror}", hint) from None
+    if len(text) > _LARGEST_BYTES:
+        raise UsageError(f"{path} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
+    return text
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:

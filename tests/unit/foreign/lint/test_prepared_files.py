@@ -122,3 +122,8 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     script.write_text("#" * 512 * 1024 + "\n", encoding="utf-8")
     with pytest.raises(UsageError, match="larger than 512 KiB"):
         read_sources([str(script)], {}, {})
+
+
+def test_a_device_that_never_ends() -> None:
+    with pytest.raises(UsageError, match="/dev/zero is larger than 512 KiB"):
+        read_sources(["/dev/zero"], {}, {})
