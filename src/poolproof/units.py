@@ -26,7 +26,7 @@ def parse_size(text: str) -> int:
     unit = 1024 ** _POWERS[match[2].lower()]
     if len(match[1]) > _LONGEST or float(match[1]) * unit >= _TOO_LARGE:
         raise ValueError(f"{text[:_LONGEST]!r} is too large: a file has less than 8 EiB")
-    return int(match[1]) * unit if match[1].isdigit() else int(float(match[1]) * unit)
+    return int(match[1]) * unit if match[1].isdecimal() else int(float(match[1]) * unit)
 
 
 def parse_duration(text: str) -> float:

@@ -189,6 +189,17 @@ def test_printing_is_for_the_rooms_that_talk_to_people() -> None:
     assert not wrong
 
 
+def test_digits_are_tested_with_isdecimal() -> None:
+    """`"²".isdigit()` is true, but int() refuses it."""
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "isdigit"
+    ]
+    assert not wrong
+
+
 def test_rules_are_named_only_in_their_files() -> None:
     ids = {each.id for each in all_rules()} | set(RETIRED)
     wrong = [

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 GRAMMAR_FILE = Path(__file__).with_name("grammar.lark")
 _DEEPEST = 32
 _CHUNK = re.compile(r"[^\s|()]+")
+_MOST_DIGITS = 40
+_LONG_NUMBER = re.compile(rf"[0-9]{{{_MOST_DIGITS + 1},}}")
 _UNFIT = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _NEEDS_QUOTES = re.compile(r'[\s|()="]')
 _EXPECTED = {
@@ -108,7 +110,7 @@ def pointed(text: str, span: TextSpan, message: str) -> str:
 def mistake_in(expression: Expression, span: TextSpan, message: str, hint: str = "") -> CampaignError:
     """Return an error that points at the span. The message begins with the origin of the expression, if known."""
     file, _, line = expression.origin.rpartition(":")
-    if not hint and file and line.isdigit():
+    if not hint and file and line.isdecimal():
         hint = f"to check the campaign after the fix: poolproof check {file}"
     prefix = f"{expression.origin}: " if expression.origin else ""
     hint = hint or "to see what a run would do: poolproof run … --dry-run"
@@ -130,6 +132,8 @@ def parse_expression(text: str, origin: str = "") -> Expression:
     if unfit:  # a command line cannot contain this character
         message = f"a layout expression cannot contain the character {unfit[0]!r}"
         raise mistake_in(source, TextSpan(*unfit.span()), message, _EXAMPLE)
+    if long := _LONG_NUMBER.search(text):  # Python converts at most 4,300 digits
+        raise mistake_in(source, TextSpan(*long.span()), f"a number can have at most {_MOST_DIGITS} digits", _EXAMPLE)
     depth = 0
     for match in re.finditer(r'"[^"]*"|[()]', text):
         depth += {"(": 1, ")": -1}.get(match[0], 0)

@@ -227,7 +227,7 @@ def _steady(node: Node, *, recorded: bool) -> Steady:
 
 
 def _whole(text: str, key: str, least: int, most: int, spot: Spot, example: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
     if not least <= number <= most:
         message = f"expected a whole number from {least} to {most} after `{key}`, found `{text[:60]}`"
         raise spot.mistake(message, f"write {key}: {example}")

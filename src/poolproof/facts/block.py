@@ -163,7 +163,7 @@ def loop_facts(host: Host) -> tuple[LoopFacts, ...]:
 def free_nbds(host: Host) -> tuple[int, ...]:
     """Return the numbers of the unused nbd devices. There are none if the nbd module is not loaded."""
     names = host.run(["ls", "/sys/class/block"], timeout_s=_LIMIT_S).stdout.split()
-    numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdigit())
+    numbers = sorted(int(name[3:]) for name in names if name.startswith("nbd") and name[3:].isdecimal())
     return tuple(number for number in numbers if not text_of(host, f"/sys/class/block/nbd{number}/pid"))
 
 
@@ -201,7 +201,7 @@ def link_bytes_per_s(host: Host, device: str) -> float | None:
     # the device's maximum, because an idle link may run slower
     speed = _SPEED.match(text_of(host, f"{pcie}/max_link_speed"))
     lanes = text_of(host, f"{pcie}/max_link_width").strip()
-    if speed is None or not lanes.isdigit():
+    if speed is None or not lanes.isdecimal():
         return None
     transfers = float(speed[1])
     return transfers * 1e9 * int(lanes) / 8 * (0.8 if transfers <= 5 else 128 / 130)

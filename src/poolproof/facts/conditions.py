@@ -151,7 +151,7 @@ def parse_conditions(text: str) -> Conditions:
     rows = [(place, value) for place, _, value in (line.partition(":") for line in text.splitlines())]
     limits = dict.fromkeys(limit for place, value in rows for limit in _io_limits(place.rpartition("/")[2], value))
     numbers = dict(value.split(" ", 1) for place, value in rows if place == "number" and value.partition(" ")[2])
-    heat = sum(int(value) for place, value in rows if place.endswith("_throttle_count") and value.isdigit())
+    heat = sum(int(value) for place, value in rows if place.endswith("_throttle_count") and value.isdecimal())
     return Conditions(tuple(limits), _cpu(rows), dict(_facts(rows)), numbers, heat)
 
 
@@ -159,7 +159,7 @@ def _io_limits(file: str, line: str) -> Iterator[IoLimit]:
     if file == "io.max":
         number, *pairs = line.split()
         for kind, _, most in (pair.partition("=") for pair in pairs):
-            if most.isdigit():
+            if most.isdecimal():
                 yield IoLimit(number, kind, int(most))
     elif file in _V1_KEYS and (match := re.fullmatch(r"(\d+:\d+) (\d+)", line.strip())) and int(match[2]):
         yield IoLimit(match[1], _V1_KEYS[file], int(match[2]))
@@ -173,7 +173,7 @@ def _cpu(rows: Sequence[tuple[str, str]]) -> CpuLimits:
     for place, value in rows:
         folder, _, file = place.rpartition("/")
         words = value.split()
-        if file == "cpu.max" and len(words) == 2 and words[0].isdigit():
+        if file == "cpu.max" and len(words) == 2 and words[0].isdecimal():
             shares.append(int(words[0]) / int(words[1]))
         elif file in ("cpu.cfs_quota_us", "cpu.cfs_period_us"):
             quotas.setdefault(folder, {})[file] = int(value)
@@ -206,7 +206,7 @@ def _facts(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             found.setdefault("cpu idle states", []).append(rest)
         elif place in _LINES:
             found.setdefault(f"{_LINES[place]} of {name}", []).append(rest)
-        elif place == "heat" and rest.lstrip("-").isdigit():
+        elif place == "heat" and rest.lstrip("-").isdecimal():
             found.setdefault(f"temperature of {name}", []).append(f"{int(rest) / 1000:.0f} °C")
     for name, values in found.items():
         yield name, ", ".join(dict.fromkeys(values))

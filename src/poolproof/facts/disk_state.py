@@ -55,7 +55,7 @@ def narrow_link(host: Host, device: str) -> str | None:
         for kind in ("current", "max")
     )
     speeds = _SPEED.match(now[0]), _SPEED.match(most[0])
-    if None in speeds or not (now[1].isdigit() and most[1].isdigit()) or not int(now[1]):
+    if None in speeds or not (now[1].isdecimal() and most[1].isdecimal()) or not int(now[1]):
         return None
     rates = [float(each[1]) for each in speeds if each]
     if rates[0] >= rates[1] and int(now[1]) >= int(most[1]):

@@ -280,7 +280,7 @@ def _in_sysfs(mount: Mount, host: Host) -> _InSysfs | None:
     def of(key: str) -> tuple[str, ...]:
         return tuple(sorted(text for word, text in lines if word == key))
 
-    uuids, sizes = of("uuid"), [int(text) for text in of("nodesize") if text.isdigit()]
+    uuids, sizes = of("uuid"), [int(text) for text in of("nodesize") if text.isdecimal()]
     if not uuids:
         return None
     return _InSysfs(uuids[0], of("disk"), of("missing").count("1"), of("profile"), sizes[0] if sizes else None)

@@ -124,7 +124,7 @@ def _is_new(host: Host, point: str) -> bool:
     """True if the root directory was created less than two days ago, False if `stat` cannot tell (0 or -)."""
     born = host.run(("stat", "-c", "%W", "--", point), timeout_s=_LIMIT_S, check=False).stdout.strip()
     now = host.run(("date", "+%s"), timeout_s=_LIMIT_S).stdout.strip()
-    return born.isdigit() and int(now) - int(born) < _LAZY_S
+    return born.isdecimal() and int(now) - int(born) < _LAZY_S
 
 
 LAYER = Ext4Layer()

@@ -274,7 +274,7 @@ def _check_shape(reading: StageReader, spec: Lvm, count: int) -> None:
     """Check that `mirrors=` and `stripes=` are numbers, and that there are enough devices for them."""
     given = {option.key: option for option in reading.arguments if isinstance(option, Option) and option.key in _SHAPE}
     for key, option in given.items():
-        if not option.value.isdecimal() or int(option.value) < 1:
+        if not re.fullmatch("[0-9]+", option.value) or int(option.value) < 1:
             raise reading.mistake(option, f"`{option.value}` is not a valid number of {key}; example: {key}=1")
     needs = {
         "raid1": spec.copies_of(count),

@@ -245,7 +245,7 @@ class MdLayer(Layer[Md]):
 
     def fault(self, built: OpenLayer[Md]) -> LayerFault | None:
         missing = _attribute(built.volume.path, "degraded", built.host) if built.spec.needs_sync else None
-        if missing is None or not missing.isdigit() or int(missing) == 0:
+        if missing is None or not missing.isdecimal() or int(missing) == 0:
             return None
         return LayerFault(
             f"the array {built.volume.path} is degraded: it has lost {missing} of its disks",
@@ -280,7 +280,7 @@ def _create(spec: Md, node: str, members: Sequence[str]) -> Step:
 def _check(reading: StageReader, level: Word, spec: Md, count: int) -> None:
     """Check that numeric options are valid, that there are enough devices, and that write-mostly goes with raid1."""
     options = {option.key: option for option in reading.arguments if isinstance(option, Option)}
-    if not spec.value("spare-devices", "0").isdigit():
+    if not re.fullmatch("[0-9]+", spec.value("spare-devices", "0")):
         raise reading.mistake(options["spare-devices"], "spare-devices must be a number")
     if spec.level == "raid10" and not _RAID10_LAYOUT.fullmatch(spec.value("layout", "n2")):
         raise reading.mistake(

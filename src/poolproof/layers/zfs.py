@@ -246,7 +246,7 @@ class ZfsLayer(PoolReader, AdaptableLayer[Zfs]):
         properties = required_properties(pool, built.host)
         ashift, number = dict(built.spec.pool).get("ashift", "0"), properties.get("objsetid", "")
         # the file under KSTATS that has the dataset's counters
-        objsets = (f"{pool}/objset-{int(number):#x}",) if number.isdigit() else ()
+        objsets = (f"{pool}/objset-{int(number):#x}",) if number.isdecimal() else ()
         others = target.zfs or ZfsFacts()
         zfs = replace(
             zfs_status.module_facts(built.host),

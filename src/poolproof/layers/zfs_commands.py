@@ -226,4 +226,4 @@ def first_partition(device: str) -> str:
     """
     if device.startswith("/dev/disk/"):
         return f"{device}-part1"
-    return f"{device}p1" if device[-1].isdigit() else f"{device}1"
+    return f"{device}p1" if device[-1].isdecimal() else f"{device}1"

@@ -111,7 +111,7 @@ class FoundDataset:
         copies = self.properties.get("copies", "1")
         stored = min((vdev.write_factor for vdev in self.pool.of("", "special")), default=1.0)
         logged = min((vdev.write_factor for vdev in self.pool.of("logs")), default=None)
-        return Expected(stored * (int(copies) if copies.isdigit() else 1), commit_factor=logged)
+        return Expected(stored * (int(copies) if copies.isdecimal() else 1), commit_factor=logged)
 
 
 def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None:
@@ -132,7 +132,7 @@ def find_dataset(host: Host, name: str, *, is_zvol: bool) -> FoundDataset | None
         capacity_percent=capacity,
         fragmentation_percent=fragmentation,
         pools=(pool_name,),
-        objsets=(f"{pool_name}/objset-{int(number):#x}",) if number.isdigit() else (),
+        objsets=(f"{pool_name}/objset-{int(number):#x}",) if number.isdecimal() else (),
         mirrors=tuple(_sides(host, vdev) for vdev in vdevs if vdev.name.startswith("mirror-") and not vdev.section),
         log_devices=pool.devices_of("logs"),
         cache_devices=pool.devices_of("cache"),
@@ -190,7 +190,7 @@ def _vdevs(config: str) -> Iterator[FoundVdev]:
 
 def _is_missing(row: re.Match[str]) -> bool:
     """True if the leaf vdev's device is gone. zpool then prints the vdev's number instead of its path."""
-    return row["name"].isdigit()
+    return row["name"].isdecimal()
 
 
 def _sides(host: Host, mirror: FoundVdev) -> tuple[MirrorSide, ...]:
@@ -280,7 +280,7 @@ def _use_of(host: Host, pool: str) -> tuple[int | None, int | None]:
     """Return how full and how fragmented a pool is, in percent. Anything that `zpool list` does not print is None."""
     argv = ("zpool", "list", "-H", "-p", "-o", "capacity,fragmentation", pool)
     cells = [cell.rstrip("%") for cell in host.run(argv, timeout_s=_LIMIT_S, check=False).stdout.split()]
-    numbers = [int(cell) if cell.isdigit() else None for cell in cells]
+    numbers = [int(cell) if cell.isdecimal() else None for cell in cells]
     return (numbers[0], numbers[1]) if len(numbers) == 2 else (None, None)
 
 

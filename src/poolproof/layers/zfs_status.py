@@ -40,7 +40,7 @@ def on_dataset(target: Target, properties: Mapping[str, str], zfs: ZfsFacts) -> 
     )
     return replace(
         target,
-        record_bytes=int(unit) if unit.isdigit() else None,
+        record_bytes=int(unit) if unit.isdecimal() else None,
         compression=None if compression == "off" else compression,
         zfs=replace(
             zfs,
@@ -96,7 +96,7 @@ def transaction_groups(host: Host) -> WriteBack:
 
 def _parameter(host: Host, name: str) -> int | None:
     text = text_of(host, f"{PARAMETERS}/{name}").strip()
-    return int(text) if text.isdigit() else None
+    return int(text) if text.isdecimal() else None
 
 
 def busy_with(status: str) -> str | None:
@@ -168,7 +168,7 @@ def parse_list(text: str) -> tuple[VdevSpace, ...]:
 
 
 def _number(cells: Sequence[str], column: int) -> int | None:
-    return int(cells[column]) if len(cells) > column and cells[column].isdigit() else None
+    return int(cells[column]) if len(cells) > column and cells[column].isdecimal() else None
 
 
 def mirror_sides(vdevs: Sequence[Vdev], inputs: Sequence[Volume], host: Host) -> tuple[tuple[MirrorSide, ...], ...]:

@@ -143,7 +143,7 @@ def _page_cache(host: Host, limit_bytes: int | None) -> WriteBack:
     """
     usual = {"dirty_expire": 3000, "dirty_writeback": 500}
     texts = {name: text_of(host, f"/proc/sys/vm/{name}_centisecs").strip() for name in usual}
-    found = (int(text) if text.isdigit() else usual[name] for name, text in texts.items())
+    found = (int(text) if text.isdecimal() else usual[name] for name, text in texts.items())
     return WriteBack(sum(found) / 100, limit_bytes)
 
 

@@ -31,7 +31,7 @@ def free_bytes(host: Host, directory: str) -> int | None:
         printed = host.run(["sh", "-c", FREE, "sh", directory], timeout_s=_LIMIT_S, check=False).stdout.split()
     except CommandError:
         return None
-    return int(printed[0]) * int(printed[1]) if len(printed) == 2 and all(map(str.isdigit, printed)) else None
+    return int(printed[0]) * int(printed[1]) if len(printed) == 2 and all(map(str.isdecimal, printed)) else None
 
 
 def image_bytes(planned: LayoutPlan, sources: Collection[Device], state_dir: str, data_bytes: int) -> int:

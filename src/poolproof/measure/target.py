@@ -130,7 +130,7 @@ def _largest(host: Host, leaves: tuple[Leaf, ...], name: str) -> int | None:
     One disk with large sectors is enough to slow down small I/Os.
     """
     texts = [_queue(host, leaf, name) for leaf in leaves]
-    return max((int(text) for text in texts if text and text.isdigit()), default=None)
+    return max((int(text) for text in texts if text and text.isdecimal()), default=None)
 
 
 def _version(kernel: str) -> tuple[int, int] | None:

@@ -35,7 +35,7 @@ def check_not_swappable(host: Host, path: str) -> None:
     private.
     """
     printed = host.run(["sh", "-c", _PARENTS, "sh", path], timeout_s=_LIMIT_S).stdout.splitlines()
-    if not printed or not printed[0].isdigit():
+    if not printed or not printed[0].isdecimal():
         return
     for folder in _folders(printed[1:]):
         who = replacer(folder, int(printed[0]))

@@ -328,7 +328,7 @@ def _await(is_over: Callable[[], bool]) -> bool:
 
 def _pid_of(undo: UndoDaemon, host: Host) -> str | None:
     pid = text_of(host, undo.pidfile).strip()
-    return pid if pid.isdigit() and _is_running(pid, undo.marker, host) else None
+    return pid if pid.isdecimal() and _is_running(pid, undo.marker, host) else None
 
 
 def _is_running(pid: str, marker: str, host: Host) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -110,5 +111,28 @@ def test_any_damaged_campaign_is_read_or_refused(cuts: list[tuple[int, int, str]
 def test_any_text_is_no_traceback(text: str) -> None:
     try:
         parse_campaign(text, "c.yaml")
+    except PoolproofError as error:
+        assert error.message
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 40, "²", "٣", "1_0", "-1"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "md raid1 a b c spare-devices=N",
+        "md raid10 a b c layout=nN",
+        "lvm raid1 a b mirrors=N",
+        "lvm raid10 a b c d stripes=N",
+        "zfs raidzN a b c",
+        "zfs draid1:Nd:3c a b c",
+        "zfs a copies=N ashift=N recordsize=N",
+        "zfs a | zvol N volblocksize=N",
+        "a | btrfs nodesize=N",
+        "autotier (a | ext4) quota=N% (b | ext4)",
+    ],
+)
+def test_a_number_that_is_none_or_too_long_is_no_traceback(layout: str, number: str) -> None:
+    try:
+        resolve(parse_expression(layout.replace("N", number)), {"a", "b", "c", "d"})
     except PoolproofError as error:
         assert error.message

@@ -115,7 +115,7 @@ class _ShellParser:
         elif redirection := (_REDIRECTION.match(self._text, self._place) if character in "<>" else None):
             # The next word is a file, and a number directly before it is a file descriptor.
             before = self._command[-1] if self._command else None
-            if before is not None and before.text.isdigit() and before.end == self._start + self._place:
+            if before is not None and before.text.isdecimal() and before.end == self._start + self._place:
                 self._command.pop()
             self._place = redirection.end()
             self._drops_next = True

@@ -126,7 +126,7 @@ def fio_keywords(host: Host) -> Mapping[str, int]:
     """
     script = "; ".join(f"getconf {name}" for name in _GETCONF_NAMES)
     printed = host.run(["sh", "-c", script], timeout_s=_LIMIT_S, check=False).stdout.split()
-    if len(printed) != len(_GETCONF_NAMES) or not all(word.isdigit() for word in printed):
+    if len(printed) != len(_GETCONF_NAMES) or not all(word.isdecimal() for word in printed):
         return {}
     processors, page, pages = (int(word) for word in printed)
     return {"ncpus": processors, "pagesize": page, "mb_memory": pages * page // 1024**2}
