@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_a_clean_terminal_and_says_how_to_resume(testbed: Testbed)
     with terminal(*_words(testbed)) as shown:
         shown.read_until(lambda: "fio is measuring" in shown.text)
         shown.process.send_signal(signal.SIGINT)
-        assert shown.read_to_the_end() == 130
+        assert shown.read_to_the_end() == 130, shown.text[-2000:]
         assert shown.text.count(_ENTER) == shown.text.count(_LEAVE) == 1
         assert "poolproof: stopping and cleaning up" in shown.after
         assert "poolproof resume" in shown.after and "Traceback" not in shown.text

@@ -229,7 +229,7 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
         why = f"is {usability.verdict}"
         if usability.counts:
             why = f"has {usability.too_few}"
-        elif usability.verdict == "failed":
+        elif not has_values(usability.verdict):
             why = "failed"
         raise _NoValue(f"{cell.key} {why}")
     measured = [trial for trial in cell.trials if has_values(trial.verdict)]
