@@ -45,6 +45,7 @@ from poolproof.results.runs.model import Trial
 
 _IMAGES = ("/dev/loop", "/dev/nbd")
 _ATTEMPTS = 3
+_LOOP_TAKEN = "failed to set up loop device: Device or resource busy"  # losetup(8)
 
 
 def conduct(plan: RunPlan, host: Host, run: RunDirectory, listener: Listener) -> None:
@@ -240,10 +241,11 @@ class _Conductor:
                     tell=self.listener.step,
                 )
                 return planned
-            except BuildError:
+            except BuildError as error:
                 self._remove_all_but(before)
-                used = used_loops(self.host)
-                if attempt == _ATTEMPTS or planned.loops.isdisjoint(used):
+                # the other program may have released the device again
+                was_taken = _LOOP_TAKEN in error.message or not planned.loops.isdisjoint(used_loops(self.host))
+                if attempt == _ATTEMPTS or not was_taken:
                     raise
         raise AssertionError("unreachable")
 

@@ -125,6 +125,22 @@ def test_a_layout_that_cannot_be_built_fails_its_trials_and_the_next_one_is_meas
     assert outstanding(run) == []
 
 
+def test_a_loop_device_that_another_program_had_for_a_moment_is_tried_again(tmp_path: Path) -> None:
+    taken: list[Argv] = []
+
+    def taken_once(argv: Argv) -> Completed | None:
+        if argv[0] != "losetup" or "--list" in argv or "--detach" in argv or taken:
+            return None
+        taken.append(argv)
+        message = "losetup: a.img: failed to set up loop device: Device or resource busy"
+        return Completed(argv, 1, "", message, 0.1)
+
+    run, heard = run_of(tmp_path, ScriptedHost(script(), taken_once)), Heard()
+    run.conduct(heard)
+    assert {trial.verdict for trial in run.directory.trials()} == {"sound"}
+    assert taken and heard.warnings == [] and outstanding(run) == []
+
+
 def test_ctrl_c_between_trials_keeps_the_finished_trial_and_removes_the_layout(tmp_path: Path) -> None:
     class Interrupting(Heard):
         def trial_begins(self, key: TrialKey) -> None:
