@@ -36,7 +36,7 @@ workloads:
   L05: {{{_L05}}}
   L06: {{{_L05}, end_fsync: 1}}
   L07: {{{_L07}, size: 64m, loops: 8, randrepeat: 1}}
-  L08: {{{_L07}, size: 512m, io_size: 32m, randrepeat: 0}}
+  L08: {{{_L07}, size: 512m, io_size: 128m, randrepeat: 0}}
   L16: {{rw: write, bs: 4k, size: 64m, io_size: 16m, ioengine: psync, fdatasync: 1, time_based: 0}}
   L17: {{rw: randread, bs: 4k, size: 256m, rate_iops: 2000, ramp_time: 2s, runtime: 5s}}
   L18: {{rw: read, bs: 1m, size: 64m, runtime: 30s, time_based: 0, ioengine: psync, direct: 0}}
