@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from poolproof.errors import UsageError
 from poolproof.files.reading import read_text
@@ -104,10 +104,7 @@ def read_sources(
 
     def named(name: str) -> Source:
         if name == "-":
-            text = _standard_input()
-            if len(text) > _LARGEST_BYTES:
-                raise UsageError("standard input is larger than 512 KiB, the limit for lint", _SPLIT_IT)
-            return Source("-", text, here)
+            return Source("-", _decoded(sys.stdin.buffer, "standard input"), here)
         path = Path(name)
         return Source(name, _text(path), _surroundings(path.parent, environment, keywords))
 
@@ -138,22 +135,21 @@ def _is_command(words: Sequence[str]) -> bool:
     )
 
 
-def _standard_input() -> str:
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
-    return sys.stdin.read(_LARGEST_BYTES + 1)
-
-
 def _text(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:  # perhaps a device or a FIFO without an end
-            text = file.read(_LARGEST_BYTES + 1)
+        with path.open("rb") as file:  # perhaps a device or a FIFO without an end
+            return _decoded(file, str(path))
     except OSError as error:
         hint = "name a job file or a script, or write -- fio --name=…"
         raise UsageError(f"{path} cannot be read: {error.strerror}", hint) from None
-    if len(text) > _LARGEST_BYTES:
-        raise UsageError(f"{path} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
-    return text
+
+
+def _decoded(file: BinaryIO, name: str) -> str:
+    """Read a file as text, with the line ends of any system."""
+    data = file.read(_LARGEST_BYTES + 1)
+    if len(data) > _LARGEST_BYTES:
+        raise UsageError(f"{name} is larger than 512 KiB, the limit for lint", _SPLIT_IT)
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace").read()
 
 
 def _surroundings(folder: Path, environment: Mapping[str, str], keywords: Mapping[str, int]) -> JobEnvironment:

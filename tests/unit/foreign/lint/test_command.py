@@ -23,7 +23,7 @@ Lint = Callable[..., tuple[int, str, str]]
 def lint(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lint:
     def run(*words: str, stdin: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["poolproof", "lint", *words])
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
         with pytest.raises(SystemExit) as ended:
             main()
         said = capsys.readouterr()

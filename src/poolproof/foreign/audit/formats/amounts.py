@@ -56,6 +56,11 @@ def size_in_bytes(text: str) -> int | None:
         return None
 
 
+def count_of(text: str | None, default: int = 1) -> int:
+    """Parse a number of threads or I/Os, at most 4096. Return the default for anything else."""
+    return max(1, min(int(text), 4096)) if text and text.isascii() and text.isdecimal() and len(text) < 6 else default
+
+
 def whole(value: float | None) -> int | None:
     """Round to an integer, leaving None as it is."""
     return None if value is None else round(value)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import number, size_in_bytes
+from poolproof.foreign.audit.formats.amounts import count_of, number, size_in_bytes
 from poolproof.foreign.audit.formats.protocol import (
     MIB,
     ForeignResult,
@@ -106,7 +106,7 @@ def _options(command: str) -> dict[str, str]:
 
 def _part(options: dict[str, str], *, reads: bool, writes: bool) -> LoadPart:
     cache = options.get("S", "h" if "h" in options else "b")  # -h is -Sh
-    depth, threads = _count(options.get("o"), _DEPTH), _count(options.get("t"), 1)
+    depth, threads = count_of(options.get("o"), _DEPTH), count_of(options.get("t"), 1)
     block = size_in_bytes(options.get("b") or "64K") or _BLOCK_BYTES
     is_through = "w" in cache or "h" in cache
     return LoadPart(
@@ -125,10 +125,6 @@ def _part(options: dict[str, str], *, reads: bool, writes: bool) -> LoadPart:
         syncs=writes and is_through,
         writes_are_synchronous=writes and is_through,
     )
-
-
-def _count(text: str | None, default: int) -> int:
-    return max(1, min(int(text), 4096)) if text and text.isascii() and text.isdecimal() and len(text) < 6 else default
 
 
 READER = FormatReader(

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from poolproof.foreign.audit.formats.amounts import number, seconds, size_in_bytes, whole
+from poolproof.foreign.audit.formats.amounts import count_of, number, seconds, size_in_bytes, whole
 from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
@@ -92,7 +92,7 @@ def _finished(phase: _ElbenchoPhase | None, command: str, command_line: int) -> 
 
 def _part(kind: str, command: str, size: int | None) -> LoadPart:
     options = _options(command)
-    threads, depth = _count(options.get("threads")), _count(options.get("iodepth"))
+    threads, depth = count_of(options.get("threads")), count_of(options.get("iodepth"))
     block = _size(options.get("block")) or int(MIB)
     return LoadPart(
         kind,
@@ -129,7 +129,7 @@ def _bytes_of_files(command: str, files: int | None) -> int | None:
     if files:
         return size * files
     if "dirs" in options or "files" in options:
-        return size * math.prod(_count(options.get(name)) for name in ("dirs", "files", "threads"))
+        return size * math.prod(count_of(options.get(name)) for name in ("dirs", "files", "threads"))
     words = _words(command)
     pairs = zip(["", *words], words, strict=False)
     paths = [word for before, word in pairs if "/" in word and not word.startswith("-") and before not in _TAKE_PATHS]
@@ -158,10 +158,6 @@ def _options(command: str) -> dict[str, str]:
         if name:
             found[name] = value if equals else "" if after.startswith("-") else after
     return found
-
-
-def _count(text: str | None) -> int:
-    return max(1, min(int(text), 4096)) if text and text.isascii() and text.isdecimal() and len(text) < 6 else 1
 
 
 def _size(text: str | None) -> int | None:
