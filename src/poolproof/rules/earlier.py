@@ -1,6 +1,7 @@
 """How earlier jobs left a job's files: earlier jobs of the same run, and of earlier runs in the same text."""
 
 from collections.abc import Iterator, Mapping
+from math import pow
 
 from poolproof.load.model import LoadPart
 from poolproof.rules.fio_job import fio_job
@@ -68,17 +69,33 @@ def skips_blocks(part: LoadPart) -> bool:
     This happens if the offsets are not uniform, or if fio keeps no map of the blocks written and makes fewer than 3
     passes.
     """
-    fio = fio_job(part)
-    if not part.is_random or (fio.text("random_generator") or "").strip() == "lfsr":
-        return False
-    is_skewed = (fio.text("random_distribution") or "random").partition(":")[0].strip() != "random"
     passes = (part.io_size_bytes or 0) / part.size_bytes if part.size_bytes else 0.0
-    return is_skewed or (fio.flag("norandommap") and passes < MANY_PASSES)
+    return is_skewed(part) or (has_no_map(part) and passes < MANY_PASSES)
+
+
+def is_skewed(part: LoadPart) -> bool:
+    """True if the offsets are random, but not uniform. fio then keeps no map of the blocks (init.c)."""
+    distribution = (fio_job(part).text("random_distribution") or "random").partition(":")[0].strip()
+    return part.is_random and distribution != "random" and not _is_lfsr(part)
+
+
+def has_no_map(part: LoadPart) -> bool:
+    """True if the offsets are random, and norandommap lets a block be written again before the others."""
+    return part.is_random and fio_job(part).flag("norandommap") and not _is_lfsr(part)
+
+
+def _is_lfsr(part: LoadPart) -> bool:
+    return (fio_job(part).text("random_generator") or "").strip() == "lfsr"
+
+
+def different_blocks(blocks: float, writes: float) -> float:
+    """Return the expected number of different blocks among uniform random writes to a file of `blocks` blocks."""
+    return blocks * (1 - pow(1 - 1 / blocks, writes))
 
 
 def writes_again(part: LoadPart) -> bool:
     """True if the random writes are uniform and start over until the time is up, so they reach most blocks."""
-    return part.time_based and (fio_job(part).text("random_distribution") or "random").strip() == "random"
+    return part.time_based and not is_skewed(part)
 
 
 def _covers(part: LoadPart, job: LoadPart) -> bool:

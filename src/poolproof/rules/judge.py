@@ -75,4 +75,4 @@ def _findings(rule: Rule, case: Case, proven: bool) -> tuple[Finding, ...]:
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: (finding.rank, finding.rule)))
+    return tuple(sorted(findings, key=lambda finding: finding.rank))

@@ -55,9 +55,9 @@ class Finding:
     metrics: tuple[MetricId, ...] = ()
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """Return a sort key that puts the strongest finding first: by effect, then by weight."""
-        return EFFECTS.index(self.effect), -self.weight
+    def rank(self) -> tuple[int, int, str]:
+        """Return a sort key that puts the strongest finding first: by effect, then by weight, then by rule."""
+        return EFFECTS.index(self.effect), -self.weight, self.rule
 
     def is_about(self, metric: MetricId) -> bool:
         """True if the finding changes the verdict of the metric, or is a note on it."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from poolproof.metrics import BYTES_PER_S, IOS_PER_S, METRICS, MetricId, Of, Unit, rates_of
 from poolproof.rules.commits import commits
 from poolproof.rules.coverage import random_reads_in_order, reads_reach_disks, writes_reach_disks, writes_wait_for_disks
+from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.flow import account, bytes_prove
 from poolproof.rules.model import Case
 from poolproof.rules.reported import ReportedDirection, parts
@@ -104,8 +105,8 @@ def _stored_bytes(case: Case, part: ReportedDirection) -> float:
     block = moved / ios
     blocks = max(1.0, job.size_bytes / block)
     distinct = min(job.sync_every, blocks)
-    if job.is_random and distinct > 1:  # the expected number of different blocks among random ones
-        distinct = blocks * (1 - (1 - 1 / blocks) ** job.sync_every)
+    if is_skewed(job) or has_no_map(job):
+        distinct = different_blocks(blocks, job.sync_every)
     return ios / job.sync_every * distinct * block
 
 

@@ -4,6 +4,7 @@ from math import log, pow
 
 from poolproof.load.model import LoadPart
 from poolproof.metrics import rates_of
+from poolproof.rules.earlier import different_blocks, has_no_map, is_skewed
 from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Findings, Rule, finding, fio_source, linux_source, notes
 from poolproof.rules.path import is_zfs, may_end_in_ram
@@ -70,7 +71,9 @@ def _waits_for_syncs(case: Case, job: LoadPart, part: ReportedDirection) -> bool
         return False
     if not job.sync_every or job.writes_are_synchronous or not job.size_bytes:
         return False
-    syncs = (part.figures.ios or 0) / job.sync_every
+    if job.shares_one_file:  # a sync by one clone also stores what the others wrote
+        return False
+    syncs = (part.figures.ios or 0) / part.job.clones / job.sync_every
     return syncs >= 1 and (part.figures.runtime_ms or 0) / 1000 / syncs < _WRITTEN_BACK_S
 
 
@@ -83,10 +86,10 @@ def _different_share(job: LoadPart) -> float:
     every, blocks = job.sync_every or 1, max(1, (job.size_bytes or 0) // job.block_bytes)
     fio = fio_job(job)
     kind, _, values = (fio.text("random_distribution") or "random").partition(":")
-    if job.is_random and kind.strip() == "zipf":
+    if is_skewed(job) and kind.strip() == "zipf":
         return _different_of_zipf(values.partition(":")[0], blocks, every)
-    if job.is_random and (kind.strip() != "random" or fio.flag("norandommap")):
-        return blocks * (1 - (1 - 1 / blocks) ** every) / every
+    if is_skewed(job) or has_no_map(job):
+        return different_blocks(blocks, every) / every
     starts_over = job.time_based or (job.io_size_bytes or 0) > (job.size_bytes or 0) or (fio.number("loops") or 1) > 1
     return min(1.0, blocks / every) if starts_over else 1.0
 

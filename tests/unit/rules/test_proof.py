@@ -248,6 +248,22 @@ def test_writes_that_the_next_ones_replace_before_a_sync_do_not_reach_the_disks(
 
 
 @pytest.mark.parametrize(
+    ("files", "fsync", "runtime_s", "is_found"),
+    [
+        ("filename_format=f$jobnum", 100, 20.0, True),  # each clone syncs every 4 s
+        ("filename_format=f$jobnum", 1000, 20.0, False),  # every 40 s: the kernel writes the blocks before
+        ("filename=f", 100, 20.0, False),  # another clone may sync the same blocks
+    ],
+)
+def test_each_clone_waits_for_its_own_syncs(files: str, fsync: int, runtime_s: float, is_found: bool) -> None:
+    """4 clones write 4k blocks to 32 KiB each, 25 writes per second and clone."""
+    case = _write(f"rw=randwrite bs=4k size=32k norandommap=1 numjobs=4 {files} fsync={fsync}", 2000, 4096, MIB, MIB)
+    written = direction(2000 * 4096, runtime_s, 4096)
+    found = {finding.rule for finding in judge(replace(case, outcome=said(write=written, clones=4))).findings}
+    assert ("rewritten-before-sync" in found) is is_found
+
+
+@pytest.mark.parametrize(
     ("direct_kib", "options", "verdicts"),
     [
         (544, "direct=1", ("sound", "sound", "sound")),
