@@ -38,7 +38,7 @@ def command(
     warm: Warm = False,
     as_json: Json = False,
 ) -> None:
-    """Find results of fio and other benchmarks in any text, and judge each one.
+    """Judge results of fio and other benchmarks, found in any text.
 
     For each result, print the verdict, the reasons, and a command to run instead. With --save, write the results to a
     run directory for `show`, `compare`, `report` and the other commands that read runs. In the saved run, jobs with
