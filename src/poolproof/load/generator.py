@@ -118,10 +118,7 @@ class LoadGenerator(Protocol):
         """Return the load part that a workload's options describe, without asking a host."""
 
     def check(self, loads: Mapping[str, Load], host: Host) -> None:
-        """Raise CampaignError if the host's generator refuses one of the loads.
-
-        The keys of `loads` are workload names.
-        """
+        """Raise CampaignError if the host's generator refuses one of the loads, which are keyed by workload name."""
 
     def sets_runtime(self, workload: Workload) -> bool:
         """True if the workload sets a runtime."""

@@ -148,9 +148,9 @@ def total_rates(result: Outcome) -> tuple[float | None, float | None] | None:
 
     The total is divided by the time during which anything ran. None if the rates of the directions can be added up.
     """
-    groups = _by_group(result.parts)
-    spans = [_apart_ms(jobs, ("read", "write", "mixed")) for jobs in groups]
     ways = ("read", "write", "mixed")
+    groups = _by_group(result.parts)
+    spans = [_apart_ms(jobs, ways) for jobs in groups]
     in_turn = len(groups) > 1 and not groups_ran_at_once(result)
     several = sum(any(getattr(job, way) is not None for job in result.parts) for way in ways) > 1
     if not any(spans) and not (in_turn and several):

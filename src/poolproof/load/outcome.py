@@ -89,6 +89,11 @@ class PartOutcome:
         found = {name: getattr(self, name) for name in DIRECTIONS}
         return {name: direction for name, direction in found.items() if direction is not None}
 
+    @property
+    def longest_ms(self) -> int:
+        """The longest runtime of any direction in ms, or 0 if none is known."""
+        return max((direction.runtime_ms or 0 for direction in self.directions.values()), default=0)
+
 
 def separate(
     read: Direction | None, write: Direction | None, trim: Direction | None, mixed: Direction | None

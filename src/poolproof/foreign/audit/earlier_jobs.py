@@ -5,7 +5,7 @@ out because a job reads them are complete. Devices are not tracked, because thei
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from poolproof.foreign.audit.missing import jobs_of
@@ -32,18 +32,18 @@ class _File:
 
 
 def earlier_jobs(
-    results: Sequence[FoundResult], laid_out: Sequence[bool] = (), dropped: Sequence[bool] = ()
+    results: Sequence[FoundResult], laid_out: Collection[int] = (), dropped: Collection[int] = ()
 ) -> Iterator[Quoted]:
     """Yield what earlier jobs in the text did to the files of each result.
 
-    `laid_out` says for each result whether fio laid out files for it, and `dropped` whether the caches were dropped
-    before it.
+    `laid_out` contains the indexes of the results for which fio laid out files, and `dropped` those of the results
+    before which the caches were dropped.
     """
     files: dict[str, _File] = {}
     for number, found in enumerate(results):
         load = load_of(jobs_of(found.made, found.result))
-        is_new = number < len(laid_out) and laid_out[number]
-        if number < len(dropped) and dropped[number]:
+        is_new = number in laid_out
+        if number in dropped:
             files = {path: replace(known, in_memory="") for path, known in files.items()}
         parts = [part for part in load.parts if not _is_device(part)]
         yield next((quoted for part in parts if (quoted := _before(part, files, is_new=is_new)) != UNQUOTED), UNQUOTED)

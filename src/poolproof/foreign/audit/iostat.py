@@ -88,10 +88,7 @@ def _busy_mean(rates: Sequence[float]) -> float:
 
 
 def _zpool_blocks(numbered: Sequence[_Line]) -> Iterator[_Draft]:
-    """Yield each block of `zpool iostat` output.
-
-    The output of `-v` also has rows for vdevs and disks. They are indented and are ignored.
-    """
+    """Yield each block of `zpool iostat` output. Rows of vdevs and disks (`-v`) are indented and ignored."""
     draft: _Draft | None = None
     indent = between = 0
     for place, (number, line) in enumerate(numbered):

@@ -14,7 +14,7 @@ from poolproof.load.fio.job import Job, Jobs
 from poolproof.load.fio.load import part_of
 from poolproof.load.fio.pairing import FoundResult
 from poolproof.load.fio.source_commands import SourceCommand
-from poolproof.load.outcome import Direction, Outcome, PartOutcome
+from poolproof.load.outcome import Outcome
 from poolproof.rules.model import Case
 from poolproof.rules.reported import parts
 
@@ -27,10 +27,7 @@ _NOTHING_COUNTED = (
 
 
 def jobs_of(made: SourceCommand | None, result: Outcome) -> Jobs:
-    """Return the jobs to judge, with assumed values for the options that the source cannot show.
-
-    Empty if the result's jobs are unknown.
-    """
+    """Return the jobs with assumed values for what the source cannot show, or none if they are unknown."""
     if made is None:
         return ()
     if made.origin == "header":
@@ -78,7 +75,7 @@ def _assumed_for_printed(job: Job, result: Outcome) -> dict[str, str]:
     size_bytes = part.io_size_bytes or part.size_bytes
     if part.runtime_s and size_bytes is not None and "loops" not in job.options:
         clones = [each for each in result.parts if each.name == job.name]
-        moved = sum(direction.io_bytes or 0 for clone in clones for direction in _directions(clone))
+        moved = sum(direction.io_bytes or 0 for clone in clones for direction in clone.directions.values())
         if moved > _CLEARLY_MORE * size_bytes * part.clones:
             assumed["time_based"] = "1"
     return assumed
@@ -100,12 +97,7 @@ def _span_ms(result: Outcome, name: str) -> tuple[int, int] | None:
     starts = [part.job_start_ms for part in clones if part.job_start_ms is not None]
     if not clones or len(starts) != len(clones):
         return None
-    lasted = [max((each.runtime_ms or 0 for each in _directions(part)), default=0) for part in clones]
-    return min(starts), max(start + length for start, length in zip(starts, lasted, strict=True))
-
-
-def _directions(part: PartOutcome) -> list[Direction]:
-    return [direction for direction in (part.read, part.write, part.trim, part.mixed) if direction is not None]
+    return min(starts), max(start + part.longest_ms for start, part in zip(starts, clones, strict=True))
 
 
 def _overlap(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
@@ -162,13 +154,12 @@ def _about_the_values(found: FoundResult) -> Iterator[str]:
 def _about_the_machine(case: Case, context: Context) -> Iterator[str]:
     """Yield the unknown facts that options could supply, and also the disks' counters if those are unknown."""
     target = case.target
-    has_ceiling = target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s)
     unknown = {"the file system": "--fs", "RAM": "--ram", "the disks": "--devices"}
     if context.file_system is not None or (target and target.file_system):
         del unknown["the file system"]
     if context.ram_bytes is not None or (target and target.ram_bytes):
         del unknown["RAM"]
-    if has_ceiling:
+    if target and (target.ceiling_read_bytes_per_s or target.ceiling_write_bytes_per_s):
         del unknown["the disks"]
     if unknown:
         yield f"{', '.join(unknown)} ({', '.join(unknown.values())})"

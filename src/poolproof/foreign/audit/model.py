@@ -11,8 +11,6 @@ from poolproof.results.runs.run_object import finding_object
 from poolproof.rules.model import Finding
 from poolproof.verdicts import Verdict
 
-_DIRECTIONS = ("read", "write", "trim", "mixed")
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -87,8 +85,7 @@ def metrics_of(result: Outcome) -> AuditedMetrics:
     if not result.parts:
         return AuditedMetrics({})
     together = merge_outcome(result)
-    parts: dict[str, Direction | None] = {name: getattr(together, name) for name in _DIRECTIONS}
-    return AuditedMetrics({name: part for name, part in parts.items() if part is not None}, together.sync)
+    return AuditedMetrics(together.directions, together.sync)
 
 
 def audited_object(audited: Audited) -> dict[str, Any]:

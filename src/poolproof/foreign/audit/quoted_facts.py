@@ -87,23 +87,22 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
     is_macos = _MACOS.search(text) is not None
     around = [_around(numbered, results, at) for at in range(len(results))]
     sizes = [_laid_out(lines) for lines in around]
-    dropped = [any(drops_caches(line) for _, line in lines) for lines in around]
-    files = earlier_jobs(results, [size is not None for size in sizes], dropped)
-    hard = list(_nearest_disks(numbered, results))
-    memory = [next(_sentences(lines, result), "") for lines, result in zip(around, results, strict=True)]
-    claimed = [_depths(lines, result) for lines, result in zip(around, results, strict=True)]
+    laid_out = {at for at, size in enumerate(sizes) if size is not None}
+    dropped = {at for at, lines in enumerate(around) if any(drops_caches(line) for _, line in lines)}
+    files = earlier_jobs(results, laid_out, dropped)
+    disks = _nearest_disks(numbered, results)
     return tuple(
         replace(
             quoted,
             laid_out_bytes=size or None,
-            memory=words,
+            memory=next(_sentences(lines, result), ""),
             has_fast_media=has_fast_media,
             is_macos=is_macos,
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
-            depths=depths,
+            depths=_depths(lines, result),
         )
-        for quoted, size, words, named, depths in zip(files, sizes, memory, hard, claimed, strict=True)
+        for result, lines, size, quoted, named in zip(results, around, sizes, files, disks, strict=True)
     )
 
 
@@ -129,10 +128,7 @@ def _around(numbered: Sequence[Line], results: Sequence[FoundResult], at: int) -
 
 
 def _laid_out(lines: Sequence[Line]) -> int | None:
-    """Return the total size of the files that fio laid out, or None if it laid out no files.
-
-    The size is 0 if fio does not print it.
-    """
+    """Return the total size of the files that fio laid out (0 if not printed), or None if it laid out none."""
     total = None
     for _, line in lines:
         match = _LAID_OUT.search(line)

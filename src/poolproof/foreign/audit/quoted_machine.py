@@ -24,16 +24,18 @@ _OFF = "off"
 
 @dataclass(frozen=True)
 class QuotedMachine:
-    """Facts about the machine. Unknown facts are None. `words` quotes each fact with its line.
+    """Facts about the machine. Unknown facts are None.
 
-    `where`: the dataset or mount point to which the file system and the compression apply.
+    `where`: the dataset or mount point to which the file system and the compression apply. `ram_words` and
+    `compression_words` quote the facts with their lines.
     """
 
     ram_bytes: int | None = None
+    ram_words: str = ""
     file_system: str | None = None
     compression: str | None = None
+    compression_words: str = ""
     where: str = ""
-    words: tuple[str, ...] = ()
 
 
 UNKNOWN = QuotedMachine()
@@ -45,7 +47,6 @@ def find_machine(text: str) -> QuotedMachine:
     numbered = plain_lines(text)
     memories: dict[int, int] = {}
     stores: dict[tuple[str, str, str], int] = {}
-    unit = "K"
     for number, line in numbered:
         if match := _MEMINFO.match(line):
             memories.setdefault(int(match["kb"]) * 1024, number)
@@ -59,13 +60,11 @@ def find_machine(text: str) -> QuotedMachine:
     machine = UNKNOWN
     if len(memories) == 1:
         size, line_number = next(iter(memories.items()))
-        machine = replace(machine, ram_bytes=size, words=(f"line {line_number}: RAM is {format_size(size)}",))
+        machine = replace(machine, ram_bytes=size, ram_words=f"line {line_number}: RAM is {format_size(size)}")
     if len(stores) == 1:
         (file_system, value, where), line_number = next(iter(stores.items()))
         words = f"line {line_number}: compression is {value} on {file_system}"
-        machine = replace(
-            machine, file_system=file_system, compression=value, where=where, words=(*machine.words, words)
-        )
+        machine = replace(machine, file_system=file_system, compression=value, compression_words=words, where=where)
     return machine
 
 
@@ -96,8 +95,7 @@ def for_load(machine: QuotedMachine, load: Load, *, is_on_device: bool) -> Quote
     )
     if is_below or (not paths and load.generator != DEFAULT_GENERATOR and not is_on_device):
         return machine
-    kept = tuple(words for words in machine.words if "RAM" in words)
-    return replace(machine, file_system=None, compression=None, words=kept)
+    return replace(machine, file_system=None, compression=None, compression_words="")
 
 
 def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None:
@@ -114,6 +112,7 @@ def with_machine(target: Target | None, machine: QuotedMachine) -> Target | None
 
 def known_of(context: Context, machine: QuotedMachine) -> Iterator[str]:
     """Yield the quoted facts that are used because the user gave no option for them."""
-    for words in machine.words:
-        if ("RAM" in words and context.ram_bytes is None) or ("compression" in words and context.file_system is None):
-            yield words
+    if machine.ram_words and context.ram_bytes is None:
+        yield machine.ram_words
+    if machine.compression_words and context.file_system is None:
+        yield machine.compression_words

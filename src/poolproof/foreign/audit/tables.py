@@ -105,10 +105,11 @@ def _rows(numbered: Sequence[tuple[int, str]], start: int, columns: Sequence[_Ta
             return
         if blank:
             continue
-        result = _row(_words(line), columns)
+        words = _words(line)
+        result = _row(words, columns)
         if result is None:
             other += 1
-            is_row = len(_words(line)) == len(columns) and other <= _MOST_OTHER_ROWS
+            is_row = len(words) == len(columns) and other <= _MOST_OTHER_ROWS
             if is_row and any(column.kind == "side" for column in columns):
                 continue  # such a table also has rows with other units
             return

@@ -186,10 +186,7 @@ def _foreign_load(foreign: ForeignResult, found: FoundResult) -> Load:
 
 
 def _named_files(load: Load, found: FoundResult) -> Load:
-    """Return the load.
-
-    If only fio's header line is known, leave out the files, because the line does not show them.
-    """
+    """Leave out the files if only fio's header line is known, because that line does not show them."""
     if found.made is None or found.made.origin != "header":
         return load
     return replace(load, parts=tuple(replace(part, extents=()) for part in load.parts))

@@ -65,8 +65,7 @@ class Record:
         must be wrong.
         """
         ended_ms = self.result.timestamp_ms
-        every = [each for job in self.result.parts for each in (job.read, job.write, job.trim, job.mixed)]
-        ran_ms = max((each.runtime_ms or 0 for each in every if each is not None), default=0)
+        ran_ms = max((part.longest_ms for part in self.result.parts), default=0)
         if not ended_ms or not 0 <= ran_ms <= ended_ms < 1 << 43:
             return ""
         return datetime.fromtimestamp((ended_ms - ran_ms) / 1000, UTC).isoformat(timespec="milliseconds")
@@ -202,10 +201,7 @@ def _layout_name(records: Sequence[Record], layout_from: str | None) -> Callable
 
 
 def _by_folder(depths: set[int], record: Record) -> str:
-    """Join the names of the folders at these depths with hyphens.
-
-    If the record has no folder at any of them, return the name of its innermost folder.
-    """
+    """Join the names of the folders at these depths, or return the innermost folder's name if there are none."""
     informative = [folder for depth, folder in enumerate(record.folders) if depth in depths]
     return "-".join(informative or record.folders[-1:])
 

@@ -79,10 +79,7 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
 
 
 def _records(files: Sequence[Path], context: Context, unread: list[Unread]) -> list[Record]:
-    """Return the results in the files.
-
-    fio's logs are read as a result only if none of the files contains the result of the same run.
-    """
+    """Read fio's logs as results only if none of the files contains the result of the same run."""
     base = common_folder(files)
     records: list[Record] = []
     for found, failed in _read_files([file for file in files if not is_log(file)], base, context):
@@ -151,10 +148,7 @@ def _log_paths(record: Record) -> Iterator[tuple[str, Path]]:
 
 
 def _read_files(files: Sequence[Path], base: Path, context: Context) -> Iterable[_FoundAndUnread]:
-    """Read the files, and return the results in the order of the files.
-
-    If there are many files, several processes share the work.
-    """
+    """Read the files in order. If there are many, several processes share the work."""
     work = partial(_read_file, base=base, context=context)
     if len(files) < _MIN_FILES_FOR_PROCESSES:
         return map(work, files)
@@ -174,8 +168,7 @@ def _read_file(file: Path, base: Path, context: Context) -> _FoundAndUnread:
 
 def _has_content(judged: Judged) -> bool:
     """True if the result contains a value or an error. Output in JSON may contain neither if it was cut off early."""
-    jobs = judged.found.result.parts
-    return any(job.error or job.read or job.write or job.trim or job.mixed or job.sync for job in jobs)
+    return any(part.error or part.directions or part.sync for part in judged.found.result.parts)
 
 
 def _read_logs(paths: Sequence[Path], base: Path, context: Context, unread: list[Unread]) -> list[Record]:

@@ -113,13 +113,10 @@ def _is_unknown(word: ShellWord) -> bool:
 
 
 def _missing_name(command: Command) -> Iterator[Problem]:
-    """Yield a problem if `--name` is missing, so that a command has job options but no job.
-
-    Commands with options such as `--profile` and `--server` do not need a job.
-    """
+    """Yield a problem if there are job options but no job. Options such as `--profile` need no job."""
     program_options = {name for name, _value in command.program}
     options = [given.name for given in command.given if given.name in ALL_NAMES - {"name"}]
-    misspelt = any("`name`" in problem.message for problem in command.problems)
+    misspelt = any(problem.meant == "name" for problem in command.problems)
     if options and not command.runs and not misspelt and not program_options & _NEEDS_NO_JOB:
         message = "without `--name` there is no job: fio would print its help and run nothing"
         yield Problem(command.line, message, fix="give the job a name: fio --name=job …")

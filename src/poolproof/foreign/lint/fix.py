@@ -52,10 +52,7 @@ def fix_source(source: Source, targets: Targets | None = None, fio: InstalledFio
 
 
 def _fix_each(source: Source, targets: Targets | None, changed_for: set[str]) -> Source:
-    """Try the fix for each finding, each time on the text that the earlier fixes produced.
-
-    `changed_for` collects the rules whose fixes were applied.
-    """
+    """Try the fix for each finding in turn. `changed_for` collects the rules whose fixes were applied."""
     for number in range(len(source.units)):
         for found in _located(source.units[number], targets):
             better = _try_fix(source, number, found, targets)
@@ -70,10 +67,7 @@ def _located(unit: FioCall, targets: Targets | None) -> tuple[LocatedFinding, ..
 
 
 def _try_fix(source: Source, number: int, found: LocatedFinding, targets: Targets | None) -> Source | None:
-    """Fix the finding in all jobs at once or, if that does not help, in one job, and return the corrected source.
-
-    Return None if neither helps.
-    """
+    """Return the source with the finding fixed in all jobs or else in one job, or None if neither helps."""
     units = source.units
     if number >= len(units):
         return None
@@ -128,10 +122,7 @@ def _changed(text: str, unit: FioCall, changes: Mapping[int, Changes]) -> str | 
 
 
 def _by_section(sections: Sequence[JobSection], changes: Mapping[int, Changes]) -> Iterator[tuple[JobSection, Changes]]:
-    """Yield each section to change, with its changes.
-
-    If all jobs below a shared section need the same change, it is made in the shared section.
-    """
+    """Yield each section and its changes. A change that all jobs need is made in the section that they share."""
     jobs = [section for section in sections if not section.is_shared]
     left = {place: dict(needed) for place, needed in changes.items()}
     for section in sections:

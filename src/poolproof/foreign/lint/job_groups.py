@@ -27,10 +27,7 @@ class JobFiles:
 
 @dataclass(frozen=True)
 class JobGroup:
-    """The jobs of a fio call that share a target.
-
-    `jobs` contains their indexes, and `evidence` describes their files.
-    """
+    """The indexes of the jobs of a fio call that share a target, the target, and evidence about their files."""
 
     jobs: tuple[int, ...]
     target: Target | None
@@ -51,10 +48,7 @@ class Targets(Protocol):
 
 
 def group_jobs(unit: FioCall, targets: Targets | None) -> tuple[JobGroup, ...]:
-    """Group the jobs of a fio call by target.
-
-    Without `targets`, they all form one group with an unknown target.
-    """
+    """Group the jobs of a fio call by target. Without `targets`, they form one group with an unknown target."""
     groups: dict[Target | None, list[int]] = {}
     places = [files_of(job) for job in unit.jobs]
     for number, place in enumerate(places):

@@ -4,6 +4,7 @@
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
@@ -87,7 +88,9 @@ def loop_values(script: Script, text: str) -> Mapping[str, tuple[str, ...]]:
 
     If several loops use the same variable with different lists, the variable is left out.
     """
-    arrays = {found["name"]: tuple(_unquoted(found["values"])) for found in _ARRAY.finditer(text)}
+    arrays = {
+        found["name"]: tuple(value.strip("'\"") for value in found["values"].split()) for found in _ARRAY.finditer(text)
+    }
     lists: dict[str, set[tuple[str, ...]]] = {}
     for command in script.commands:
         words = [word.text for word in command]
@@ -113,10 +116,7 @@ def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]
 
     If there are too many combinations, only one variable is varied at a time.
     """
-    total = 1
-    for values in loops.values():
-        total *= len(values)
-    if total <= _MOST_RUNS:
+    if math.prod(map(len, loops.values())) <= _MOST_RUNS:
         for combination in itertools.product(*loops.values()):
             yield dict(zip(loops, combination, strict=True))
         return
@@ -125,8 +125,3 @@ def runs_of(loops: Mapping[str, tuple[str, ...]]) -> Iterator[Mapping[str, str]]
     for name, values in loops.items():
         for value in values[1:]:
             yield {**first, name: value}
-
-
-def _unquoted(values: str) -> Iterator[str]:
-    for value in values.split():
-        yield value.strip("'\"")

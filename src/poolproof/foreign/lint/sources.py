@@ -72,10 +72,7 @@ class Source:
 
     @property
     def runs(self) -> tuple[LoopIteration, ...]:
-        """Return the fio calls for each combination of the values in a script's loops.
-
-        A job file has one combination.
-        """
+        """Return the fio calls for each combination of the values in a script's loops. A job file has only one."""
         if self.kind == "job file":
             return (LoopIteration({}, self.units),)
         return commands.runs_in(self.text, self.surroundings)

@@ -59,16 +59,13 @@ def _lone_document(text: str) -> FoundResult | None:
     if text[:start].strip() or text[end:].strip():
         return None
     first, last = text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 1
-    found = _found_document(documents[0].result, first, last)
-    return _with_part_lines(found, enumerate(text.split("\n"), start=1)) if _has_groups(found) else found
-
-
-def _has_groups(found: FoundResult) -> bool:
-    return len({part.group for part in found.result.parts}) > 1
+    return _with_part_lines(_found_document(documents[0].result, first, last), list(enumerate(text.split("\n"), 1)))
 
 
 def _with_part_lines(found: FoundResult, numbered: Iterable[Line]) -> FoundResult:
-    """Return the document's result. If each job's name has a line of its own, add the lines of the jobs."""
+    """Return the document's result. If it has groups and each job's name has a line of its own, add the jobs' lines."""
+    if len({part.group for part in found.result.parts}) < 2:
+        return found
     lines = [number for number, line in numbered if _JOB_NAME.match(line)]
     return replace(found, part_lines=tuple(lines)) if len(lines) == len(found.result.parts) else found
 
@@ -105,7 +102,7 @@ def _documents(numbered: Sequence[Line]) -> tuple[list[FoundResult], Sequence[Li
             found.pop()
         lines = numbered[first][0], numbered[last][0]
         result = _found_document(document.result, *lines, is_cut_off=document.is_cut_off)
-        found.append(_with_part_lines(result, numbered[first : last + 1]) if _has_groups(result) else result)
+        found.append(_with_part_lines(result, numbered[first : last + 1]))
     return found, [line for at, line in enumerate(numbered) if at not in inside]
 
 
@@ -210,7 +207,7 @@ def _is_interim(before: Outcome, after: Outcome) -> bool:
     """True if, according to fio's timestamps, `before` was printed while the run of `after` was in progress."""
     if not _same_names(before.parts, after.parts) or before.timestamp_ms is None or after.timestamp_ms is None:
         return False
-    return 0 <= after.timestamp_ms - before.timestamp_ms < max(map(_longest_ms, after.parts), default=0)
+    return 0 <= after.timestamp_ms - before.timestamp_ms < max((part.longest_ms for part in after.parts), default=0)
 
 
 def _has_grown(before: Outcome, after: Outcome) -> bool:
@@ -236,10 +233,7 @@ def _are_reports(parts: Sequence[PartOutcome], width: int) -> bool:
         (before.name, before.group, before.clones) == (after.name, after.group, after.clones)
         and _has_continued(before, after)
         for before, after in zip(parts, parts[width:], strict=False)
-    ) and all(
-        _longest_ms(last) >= _GROWTH * _longest_ms(first)
-        for first, last in zip(parts[:width], parts[-width:], strict=True)
-    )
+    ) and all(last.longest_ms >= _GROWTH * first.longest_ms for first, last in zip(parts, parts[-width:], strict=False))
 
 
 def _has_continued(before: PartOutcome, after: PartOutcome) -> bool:
@@ -254,7 +248,3 @@ def _is_later(early: Direction, late: Direction) -> bool:
     if early.runtime_ms is None or late.runtime_ms is None or early.io_bytes is None or late.io_bytes is None:
         return False
     return early.runtime_ms < late.runtime_ms and early.io_bytes <= late.io_bytes
-
-
-def _longest_ms(part: PartOutcome) -> int:
-    return max((direction.runtime_ms or 0 for direction in part.directions.values()), default=0)

@@ -43,14 +43,16 @@ class Problem:
     """Something in a job file or command that fio would refuse, with its line number (1-based).
 
     `is_certain` is False if an unknown option is not similar to any known option, because another release or engine may
-    have the option. `option` is the name of an unknown option. `fix` is the corrected text to type instead, if known.
-    `runs`: fio accepts the text, but the text does not mean what it seems to.
+    have the option. `option` is the name of an unknown option, and `meant` the known option that is most similar.
+    `fix` is the corrected text to type instead, if known. `runs`: fio accepts the text, but the text does not mean what
+    it seems to.
     """
 
     line: int
     message: str
     is_certain: bool = True
     option: str | None = None
+    meant: str | None = None
     fix: str = ""
     runs: bool = False
 
@@ -92,12 +94,12 @@ def unknown_option(name: str, line: int, among: frozenset[str] = ALL_NAMES) -> P
     """Return the problem for an option whose name is not among the known names."""
     near = nearest(name[:_LONGEST_SHOWN], among, _MISSPELT)
     if near is not None:
-        return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name)
+        return Problem(line, f"fio has no option {name!r}; did you mean `{near}`?", option=name, meant=near)
     similar = nearest(name[:_LONGEST_SHOWN], among, _SIMILAR)
     message = f"unknown fio option {name[:_LONGEST_SHOWN]!r}"
     if similar:
         message += f"; the most similar is `{similar}`"
-    return Problem(line, message, is_certain=False, option=name)
+    return Problem(line, message, is_certain=False, option=name, meant=similar)
 
 
 @dataclass(frozen=True)
@@ -167,11 +169,8 @@ class _JobFileParser:
         if (name in _PATHS and _PATH_AFTER.match(cut)) or (name in _COMMANDS and cut):
             rest = cut[:_LONGEST_SHOWN]
             message = f"`{cut[0]}` begins a comment, even inside a value: fio reads `{setting}` and ignores `{rest}`"
-            fix = (
-                "separate file names with a colon"
-                if name in _PATHS
-                else "join commands with && or put them in a script"
-            )
+            of_commands = "join commands with && or put them in a script"
+            fix = "separate file names with a colon" if name in _PATHS else of_commands
             self._add(Problem(number, message, fix=fix, runs=True))
 
     def _open(self, name: str, number: int) -> None:

@@ -221,15 +221,11 @@ def file_set(workload: Workload, jobs: Jobs, *, writers_apart: bool) -> str:
 
 
 def _shape_of(job: Job) -> str:
-    """Return the options that define the files.
-
-    `numjobs` is left out, because fewer clones use a subset of the same files.
-    """
+    """Return the options that define the files, without `numjobs`: fewer clones use a subset of the same files."""
     return ",".join(f"{name}={job.options[name]}" for name in _SHAPE if name in job.options and name != "numjobs")
 
 
 def _changes_data(job: Job) -> bool:
-    """True if the job leaves compressible data or holes in its files."""
     if job.engine in _RESHAPES:
         return True
     compresses = not job.flag("refill_buffers") or any(option in job.options for option in _COMPRESSIBLE)
@@ -262,10 +258,7 @@ def on_bare_disk(jobs: Jobs, path: str, size_bytes: int | None) -> Jobs:
 
 
 def _lengths(jobs: list[Job], size_bytes: int | None) -> list[int]:
-    """Return the length of each job's regions in bytes, rounded to whole MiB.
-
-    A region that had to shrink still has room for at least one block.
-    """
+    """Return the length of each job's regions in whole MiB. A region that had to shrink has room for a block."""
     parts = [part_of(job) for job in jobs]
     needed = [max(part.size_bytes or 0, part.max_block_bytes) for part in parts]
     rounded = [_rounded_up(length, _GRAIN_BYTES) for length in needed]

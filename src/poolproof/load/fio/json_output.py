@@ -313,7 +313,6 @@ def _job(raw: _RawJob, common: Mapping[str, str | None], entries: int) -> PartOu
 
 
 def _shares(raw: _RawJob) -> dict[float, float]:
-    """Map upper bounds of latencies, in nanoseconds, to the percentage of I/Os."""
     units = ((raw.latency_ns, 1.0), (raw.latency_us, 1e3), (raw.latency_ms, 1e6))
     return {
         float("inf") if bound.startswith(">=") else int(bound) * unit_ns: percent

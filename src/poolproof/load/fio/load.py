@@ -132,10 +132,7 @@ def _block_spans(job: Job, *, reads: bool, writes: bool) -> tuple[quantity.SizeR
 
 
 def _direct(job: Job) -> bool:
-    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT.
-
-    If a job sets both `direct` and `buffered`, the later one counts.
-    """
+    """True if `atomic`, `direct` or `buffered=0` requests O_DIRECT. The later of `direct` and `buffered` counts."""
     if job.flag("atomic"):
         return True
     last = next((name for name in reversed(list(job.options)) if name in ("direct", "buffered")), None)

@@ -147,10 +147,7 @@ def _below(
     *,
     results_first: bool,
 ) -> tuple[SourceCommand | None, bool]:
-    """Return the next fitting command below the result (None if none fits) and whether the match is assumed.
-
-    Commands below the next result are ignored.
-    """
+    """Return the fitting command between the result and the next one, or None, and whether the match is assumed."""
     if result.made is not None and result.made.origin == "printed options":
         return None, False
     following = bisect_right(results, result.line, key=_LINE)

@@ -111,10 +111,7 @@ def _accepted_words(host: Host, name: str, value: str) -> str:
 
 
 def _without(jobs: Sequence[Job], refused: Collection[tuple[int, str]]) -> str:
-    """Return a job file that leaves out the refused options and those that depend on the host.
-
-    Each section is named after the index of its job.
-    """
+    """Return a job file without the refused options and those that depend on the host. Sections are job indexes."""
     lines: list[str] = []
     for place, job in enumerate(jobs[:_MOST_JOBS]):
         lines.append(f"[j{place}]")

@@ -138,10 +138,7 @@ def _without_marks(text: str) -> list[Line]:
 
 
 def _without_list_marks(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines. If a JSON list of strings contains fio output, its strings are unquoted.
-
-    Ansible prints the output of a command as such a list, with one string per line.
-    """
+    """Unquote the strings of a JSON list (as Ansible prints output) if it contains fio output."""
     found: list[Line] = []
     strings: list[tuple[Line, str]] = []
     for line in [*lines, (0, "")]:
@@ -251,10 +248,7 @@ def _is_complete(line: str) -> bool:
 
 
 def _join_commands(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
-    """Join fio commands that were wrapped at one of the `widths`.
-
-    A command ends with the first line that has another length.
-    """
+    """Join fio commands wrapped at one of the `widths`. A line of another length ends the command."""
     if not widths:
         return list(numbered)
     found: list[Line] = []

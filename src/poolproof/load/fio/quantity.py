@@ -84,10 +84,7 @@ def parse_bytes(text: str, kb_base: int = 1024) -> int:
 
 @_cached
 def parse_percent(text: str) -> int | None:
-    """Return the number in a percentage, such as 20 for `20%`. Return None if the text is not a percentage.
-
-    fio reads only whole percentages.
-    """
+    """Return the number in a whole percentage (20 for `20%`), which is all that fio reads, or None."""
     return attempt(_leading_integer, text) if _suffix(text).startswith("%") else None
 
 

@@ -66,10 +66,7 @@ class FioReport:
         self._add(_statuses(lines, 0))
 
     def read_on(self) -> None:
-        """Read the lines with totals that fio has written since the last call.
-
-        Copying full reports would burden the network.
-        """
+        """Read the new lines with totals. Copying full reports would burden the network."""
         offset = self.statuses[-1].end if self.statuses else 0
         found = self.host.run(["sh", "-c", _GREP, "sh", self.path, str(offset + 1), _TOTALS], timeout_s=_LIMIT_S)
         self._add(_statuses(found.stdout.splitlines(), offset))
@@ -102,10 +99,7 @@ class FioReport:
 
 
 def _statuses(lines: Iterable[str], offset: int) -> Iterator[Status]:
-    """Yield the totals of the complete reports in the output of `grep -b`.
-
-    `offset` is the position in fio's file at which the searched part starts.
-    """
+    """Yield the totals of the complete reports in the output of `grep -b`, which searched from `offset` on."""
     start = offset
     totals: dict[str, float] = defaultdict(float)
     of_job: dict[str, float] = defaultdict(float)

@@ -166,9 +166,11 @@ class _TextParser:
 
         Return False if fio did not print it: each of fio's lines contains `=`, `:` or `fio`.
         """
+        if self._run.jobs and not lines.percentiles(line):
+            # percentiles follow directly below their heading; `high prio … percentiles` do not cover the whole
+            # direction
+            self._run.jobs[-1].head = None
         if not ("=" in line or ":" in line or "fio" in line):
-            if self._run.jobs:
-                self._run.jobs[-1].head = None
             return False
         kinds = (self._head, self._job_line, self._values, self._totals)
         return len(line) <= _LONGEST_LINE and any(kind(line) for kind in kinds)
@@ -235,10 +237,6 @@ class _TextParser:
         job = self._run.jobs[-1] if self._run.jobs else None
         if values := lines.percentiles(line):
             return job is not None and self._percentiles(job, values)
-        if job is not None:
-            # percentiles follow directly below their heading; `high prio … percentiles` do not cover the whole
-            # direction
-            job.head = None
         if head := lines.percentile_head(line):
             self._job_for(lambda _: True).head = head
         elif rate := lines.rate(line):
@@ -246,7 +244,8 @@ class _TextParser:
             job.directions[rate.direction] = rate.values
             job.latest, job.kilo = rate.direction, rate.kilo
         elif found := lines.latency(line):
-            self._latency(*found)
+            kind, latency = found
+            self._job_for(lambda draft: draft.latency(kind) is None).set_latency(kind, latency)
         elif sampled := lines.sampled_rate(line, job.kilo if job else None) or lines.sampled_iops(line):
             self._sampled(job, {name: value for name, value in vars(sampled).items() if value is not None})
         else:
@@ -261,10 +260,6 @@ class _TextParser:
         scaled = {percent: value * factor for percent, value in values.items()}
         job.set_latency(kind, replace(before, percentiles_ns={**before.percentiles_ns, **scaled}))
         return True
-
-    def _latency(self, kind: str, latency: Latency) -> None:
-        job = self._job_for(lambda draft: draft.latency(kind) is None)
-        job.set_latency(kind, latency)
 
     def _sampled(self, job: _PrintedJob | None, values: dict[str, Any]) -> None:
         if job is None or job.latest == _NO_DIRECTION:
@@ -343,7 +338,6 @@ def _has_moved(values: Direction) -> bool:
 
 
 def _printed_at(line: str) -> datetime | None:
-    """Return the time at which fio printed the first line of a job's block, or None if the line does not show it."""
     match = _PRINTED.search(line)
     if match is None or match["month"] not in _MONTHS:
         return None

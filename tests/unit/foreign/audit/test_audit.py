@@ -271,12 +271,13 @@ def test_sync_latency_is_not_attributed_to_a_read_only_job() -> None:
     assert (sync.command, list(sync.figures.directions)) == (None, [])
 
 
-def test_a_text_that_is_too_large(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_text_that_is_too_large(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "result.txt"
-    path.write_text("x\n" * (1 << 20) + "x", encoding="utf-8")
+    path.write_text("x\n" * (1 << 20) + "x", encoding=encoding)
     with pytest.raises(OSError, match="larger than 2 MiB"):
         read_text(path)
-    path.write_text('{"jobs": []}' + "x\n" * (1 << 20), encoding="utf-8")
+    path.write_text('{"jobs": []}' + "x\n" * (1 << 20), encoding=encoding)
     assert read_text(path)
 
 

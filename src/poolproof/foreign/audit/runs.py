@@ -1,0 +1,100 @@
+"""Judge the trials of a run directory again, using the load, outcome and evidence saved with each trial."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from poolproof.foreign.audit.advice import estimate_of, rerun_command
+from poolproof.foreign.audit.context import Context, target_of
+from poolproof.foreign.audit.model import Audited, AuditedMetrics, metrics_of
+from poolproof.load.asked import asked_of
+from poolproof.load.outcome import Direction, Latency
+from poolproof.metrics import METRICS
+from poolproof.results.runs.directory import RunDirectory
+from poolproof.results.runs.model import Trial
+from poolproof.rules.judge import judge
+from poolproof.rules.model import Case
+
+_NOT_SAVED = "this is the verdict recorded in the run, which did not save the data needed to judge the trial again"
+_IMPORTED = "this is the verdict recorded at import; to judge the source again: poolproof audit {source}"
+
+
+def audit_run(path: Path, context: Context) -> tuple[Audited, ...]:
+    """Judge every trial in the run directory by the current rules.
+
+    If a trial lacks some of the data needed for this, it keeps its recorded verdict. A result's line is the trial's
+    line in trials.jsonl.
+
+    Raises:
+        RunError: the run cannot be read.
+    """
+    run = RunDirectory.open(path)
+    source = str(path / "trials.jsonl")
+    return tuple(_audited_trial(run, source, line, trial, context) for line, trial in enumerate(run.trials(), start=1))
+
+
+def _audited_trial(run: RunDirectory, source: str, line: int, trial: Trial, context: Context) -> Audited:
+    name = f"{trial.workload} on {trial.layout}, trial {trial.number}"
+    case = _case(run, trial, context)
+    if case is None or case.outcome is None:
+        why = _IMPORTED.format(source=trial.source.rpartition(":")[0]) if trial.source else _NOT_SAVED
+        known = () if trial.verdict == "failed" and not trial.source else (why,)
+        metrics, verdict = _recorded_metrics(trial), trial.verdict
+        recorded = Audited(source, line, line, name, None, metrics, verdict, trial.findings, known, was=verdict)
+        return replace(recorded, verdicts=trial.verdicts)
+    judgement = judge(case, trial.metric)
+    return Audited(
+        source=source,
+        line=line,
+        last_line=line,
+        job=name,
+        command=None,
+        figures=metrics_of(case.outcome),
+        verdict=judgement.verdict,
+        verdicts=judgement.verdicts,
+        findings=judgement.findings,
+        estimate=estimate_of(case, judgement),
+        rerun=rerun_command(case, judgement.findings) if judgement.verdict != "sound" else None,
+        was=trial.verdict,
+    )
+
+
+def _case(run: RunDirectory, trial: Trial, context: Context) -> Case | None:
+    """Rebuild the case to judge from the data saved with the trial. Return None if some of the data was not saved."""
+    saved = run.judged_by(trial)
+    if saved is None or saved[2].target is None:
+        return None
+    load, outcome, evidence = saved
+    return Case(
+        load=load,
+        outcome=outcome and asked_of(load, outcome),
+        evidence=evidence,
+        target=target_of(context, evidence.target),
+        cold=evidence.cold is not False and context.cold,
+        asked_s=evidence.asked_s,
+    )
+
+
+def _recorded_metrics(trial: Trial) -> AuditedMetrics:
+    """Return the metrics recorded in the trial itself, for a trial whose files are missing."""
+    figures = trial.figures
+    if figures is None:
+        return AuditedMetrics({})
+    rates = {
+        "read": (figures.read_bandwidth_bytes, figures.read_iops),
+        "write": (figures.write_bandwidth_bytes, figures.write_iops),
+    }
+    moved = [name for name, (bandwidth, _) in rates.items() if bandwidth]
+    directions = {}
+    for name in moved:
+        # the percentiles of all I/Os are those of the only direction; older runs have no others
+        clat = _recorded_latency(trial, name) or (_recorded_latency(trial, "ios") if len(moved) == 1 else None)
+        bandwidth, iops = rates[name]
+        directions[name] = Direction(bandwidth_bytes=bandwidth, iops=iops, clat=clat)
+    return AuditedMetrics(directions, _recorded_latency(trial, "syncs"))
+
+
+def _recorded_latency(trial: Trial, of: str) -> Latency | None:
+    """Return the percentiles of one kind of event, or None if the trial has none."""
+    found = {row.percent: trial.value(row.id) for row in METRICS if row.of == of and row.percent is not None}
+    known = {percent: value for percent, value in found.items() if value is not None}
+    return Latency(percentiles_ns=known) if known else None
