@@ -34,8 +34,6 @@ read -r marker
 set -- $(grep -lxF -e "$(printf '%s\n' "$@")" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/cmdline/')
 [ $# -gt 0 ] && printf '%s\n' "$marker" | grep -alF -f - "$@" 2>/dev/null | cut -d / -f 3
 true"""
-_NOT_PERFORMED = "not performed"
-_NEEDED = "not removed, because another undo still needs it"
 _COMM_CHARACTERS = 15  # the kernel cuts a longer name of a program
 _MOST_WORDS_BEFORE = 3  # an interpreter with an option, or sudo -n
 _SCAN = "head -v -c 65536 /proc/[0-9]*/cmdline 2>/dev/null; true"
@@ -46,10 +44,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class FailedUndo:
-    """A change that could not be undone, and the reason."""
+    """A change that could not be undone, and the reason. `can_repeat`: another attempt may undo it."""
 
     change: Change
     reason: str
+    can_repeat: bool = True
 
 
 def undo_all(
@@ -82,9 +81,12 @@ def undo_all(
                 raise
     for change in changes:
         tell(f"undo: {change.title}")
-        reason = unfinished.get(change.number) or _needed_by(failed, change) or _undo_change(change, run_host, owned)
-        if reason:
-            failed.append(FailedUndo(change, reason))
+        if change.number in unfinished:
+            failure: FailedUndo | None = FailedUndo(change, unfinished[change.number])
+        else:
+            failure = _needed_by(failed, change) or _undo_change(change, run_host, owned)
+        if failure is not None:
+            failed.append(failure)
         else:
             # A full disk must not prevent the other undos, and undoing the same change twice does no harm.
             with contextlib.suppress(OSError):
@@ -116,10 +118,10 @@ def complain(failed: tuple[FailedUndo, ...], run: str) -> None:
     """Raise a BuildError that lists the failed undos. If there are none, do nothing."""
     if failed:
         rows = "\n".join(f"  - {each.change.title}: {each.reason}" for each in failed)
-        if all(each.reason.startswith((_NOT_PERFORMED, _NEEDED)) for each in failed):
-            hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
-        else:
+        if any(each.can_repeat for each in failed):
             hint = f"when nothing uses them anymore: poolproof clean {run}"
+        else:
+            hint = f"repeating the command will not help; to see these entries: less {run}/journal.jsonl"
         raise BuildError(f"some changes could not be undone:\n{rows}", hint)
 
 
@@ -208,42 +210,40 @@ def _typed(change: Change) -> Undo | None:
     return typed(change.undo) if isinstance(change.undo, OldCommand) else change.undo
 
 
-def _needed_by(failed: Sequence[FailedUndo], change: Change) -> str | None:
-    """Return why a directory can't be removed yet: an undo that failed still needs a file in it.
-
-    None if it can be removed.
-    """
+def _needed_by(failed: Sequence[FailedUndo], change: Change) -> FailedUndo | None:
+    """Return why a directory can't be removed yet: an undo that failed still needs a file in it. None if it can."""
     if not isinstance(change.undo, UndoTree):
         return None
     path = f"{change.undo.path}/"
     needing = [each for each in failed if each.change.host == change.host and path in repr(each.change.undo)]
-    return f"{_NEEDED}: {needing[0].change.title}" if needing else None
+    if not needing:
+        return None
+    reason = f"not removed, because another undo still needs it: {needing[0].change.title}"
+    return FailedUndo(change, reason, can_repeat=False)
 
 
-def _undo_change(change: Change, run_host: Host, owned: Owned) -> str | None:
+def _undo_change(change: Change, run_host: Host, owned: Owned) -> FailedUndo | None:
     undo = _typed(change)
     if undo is None:
-        return f"{_NOT_PERFORMED}, because poolproof never wrote such a command: {shlex.join(_stored(change))[:200]}"
-    if (reason := refusal(undo, owned)) is not None:
-        return f"{_NOT_PERFORMED}: {reason}"
+        argv = change.undo.argv if isinstance(change.undo, OldCommand) else ()
+        reason = f"not performed, because poolproof never wrote such a command: {shlex.join(argv)[:200]}"
+        return FailedUndo(change, reason, can_repeat=False)
+    refused = refusal(undo, owned)
+    failed: str | None = None
     try:
-        host = host_named(run_host, change.host)
-    except HostError as error:
-        return error.message
-    try:
-        if (reason := link_to(undo, owned, host)) is not None:
-            return f"{_NOT_PERFORMED}: {reason}"
-        return undo_one(undo, host, owned.daemons)
+        if refused is None:
+            host = host_named(run_host, change.host)
+            refused = link_to(undo, owned, host)
+            failed = undo_one(undo, host, owned.daemons) if refused is None else None
     except HostUnreachable as error:
         if not change.host:
             raise
-        return error.message
-    except CommandError as error:
-        return error.message
-
-
-def _stored(change: Change) -> tuple[str, ...]:
-    return change.undo.argv if isinstance(change.undo, OldCommand) else ()
+        failed = error.message
+    except (CommandError, HostError) as error:
+        failed = error.message
+    if refused is not None:
+        return FailedUndo(change, f"not performed: {refused}", can_repeat=False)
+    return None if failed is None else FailedUndo(change, failed)
 
 
 def _remove(removal: Removal, host: Host) -> str | None:
