@@ -121,10 +121,7 @@ def _fail_with_bug(error: Exception) -> NoReturn:
 
 
 def _skip_last_collection() -> None:
-    """Skip Python's last garbage collection, unless DuckDB is loaded.
-
-    Without that collection, DuckDB would report leaks on standard error.
-    """
+    """Skip Python's last garbage collection, unless DuckDB is loaded, which would then report leaks."""
     if "_duckdb" not in sys.modules:
         gc.freeze()
 

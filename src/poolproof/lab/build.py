@@ -93,10 +93,7 @@ def built_or_build(series: str, tell: Tell) -> Image:
 
 
 def _copied(series: str, etc_apt: Path) -> Image | None:
-    """If this machine can't build images, return an image that was copied to it. Otherwise, return None.
-
-    If several images contain that series, return one that lacks the fewest packages.
-    """
+    """If this machine can't build images, return the copied image of the series that lacks the fewest packages."""
     try:
         recipe_here(series, etc_apt)
     except HostError:

@@ -24,7 +24,6 @@ ABOUT = "about.json"
 
 
 def _packages_of(layer: Layer[Any]) -> tuple[str, ...]:
-    """Return the Debian packages that the image needs for the layer."""
     return (*layer.packages, *layer.image_packages, *(layer.module_packages if layer.dkms_modules else ()))
 
 

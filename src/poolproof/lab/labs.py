@@ -54,10 +54,7 @@ START = (_QEMU, "ssh", "ssh-keygen")
 
 
 class OwnerProcess(msgspec.Struct, frozen=True):
-    """The process that owns a lab: its PID and its start time (field 22 of /proc/PID/stat).
-
-    When it ends, the lab is an orphan.
-    """
+    """The PID and start time (/proc/PID/stat, field 22) of the process whose end makes a lab an orphan."""
 
     pid: int
     begun: str
@@ -248,10 +245,7 @@ def _read(folder: Path) -> Lab | None:
 
 
 def _begun(pid: int) -> str:
-    """Return when a process started, in clock ticks since boot.
-
-    Empty if the process has ended, even if it is a zombie.
-    """
+    """Return when a process started, in clock ticks since boot. Empty if it has ended, even if it is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]

@@ -132,10 +132,7 @@ def scratch(name: str) -> Iterator[Path]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the folder.
-
-    This is done as root in a user namespace, because the files belong to users of that namespace.
-    """
+    """Remove the folder as root in a user namespace, because the files belong to users of that namespace."""
     if not place.exists():
         return
     namespace = () if os.geteuid() == 0 else ("unshare", "--map-root-user", "--map-auto", "--")

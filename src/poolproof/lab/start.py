@@ -46,10 +46,7 @@ Host *
 
 @dataclass(frozen=True)
 class LabRequest:
-    """A lab that is to be started.
-
-    `port` is None for any free port. `owner` is None if the lab runs until it is stopped.
-    """
+    """A lab to start, on any free port if `port` is None. Without an `owner`, it runs until it is stopped."""
 
     name: str
     series: str

@@ -168,10 +168,7 @@ def _changes(
     runs: Sequence[NamedRun],
     earlier: EarlierAmong,
 ) -> dict[_Key, ChangePoint]:
-    """For each cell, return how it changed.
-
-    Cells compared with the same earlier run are tested together, as in `compare`.
-    """
+    """Return how each cell changed. Cells compared with the same earlier run are tested together, as in `compare`."""
     groups: dict[int, dict[_Key, Difference]] = {}
     known: dict[int, EarlierRuns] = {}
     for key, each in now.items():

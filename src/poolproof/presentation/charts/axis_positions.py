@@ -43,10 +43,7 @@ class AxisPosition:
 
 
 def places(workloads: Sequence[Workload]) -> Mapping[str, AxisPosition]:
-    """Return each workload's position, by its name.
-
-    Only workloads whose family varies one of `_AXES` have a position.
-    """
+    """Return the position of each workload whose family varies one of `_AXES`, by the workload's name."""
     found: dict[str, AxisPosition] = {}
     for family in dict.fromkeys(workload.family for workload in workloads):
         own = [workload for workload in workloads if workload.family == family]

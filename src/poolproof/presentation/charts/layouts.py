@@ -22,10 +22,7 @@ def _rows(run: LoadedRun, metric: MetricId) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun, metric: MetricId, _scale: Scale) -> Any:
-    """Draw each result as a point and its interval as a bar.
-
-    The points of unreliable results (`IS_RELIABLE`) are hollow. Every axis starts at 0.
-    """
+    """Draw results as points, hollow unless `IS_RELIABLE`, and intervals as bars. Every axis starts at 0."""
     layouts = run.layouts_in_states
     x = alt.X(
         "value:Q",

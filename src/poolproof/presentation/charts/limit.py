@@ -19,7 +19,6 @@ _ROOM_FOR_LABELS = 60
 
 
 def _rows(run: LoadedRun) -> list[Row]:
-    """Return the cells that have both a valid result and a limit."""
     limits = limits_of(run.cells, run.bare, run.campaign)
     return [
         (cell.layout_in_state, cell.workload, short(limit.share), share_text(limit), how_text(limit, cell.metric))
@@ -30,7 +29,6 @@ def _rows(run: LoadedRun) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, run: LoadedRun) -> Any:
-    """Draw a panel per workload, with a bar per layout and a line at 100 % of the limit."""
     rows: list[dict[str, Any]] = data.values
     layouts = run.layouts_in_states
     shown = {row["layout"] for row in rows}

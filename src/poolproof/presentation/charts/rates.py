@@ -42,10 +42,7 @@ def _drain(trial: TrialData) -> Lines | None:
 
 
 def _load(trial: TrialData) -> Lines | None:
-    """Return the load's rate over time, or its mean rate if nothing was reported while it ran.
-
-    None if the mean rate is 0.
-    """
+    """Return the load's rate over time, its mean rate if nothing was reported meanwhile, or None if that is 0."""
     if trial.reports:
         return load_line(trial.reports, trial.start_s, trial.most_points, trial.generator)
     mean = _megabytes_per_s(_load_bytes(trial), trial.account.window_s)

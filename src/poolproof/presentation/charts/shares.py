@@ -37,7 +37,6 @@ def _rows(cell: Cell) -> list[Row]:
 
 
 def _draw(data: alt.InlineData, _run: LoadedRun) -> Any:
-    """Draw a panel per kind of share, with a bar per disk."""
     base = alt.Chart().encode(y=alt.Y("disk:N", title=None, sort=None))
     bars = base.mark_bar(height=14).encode(
         x=alt.X("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)),

@@ -68,10 +68,7 @@ class LatencyLine(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a trial to shade: the time before the window, the warm-up, or the drain.
-
-    Times are in seconds from the start of the window.
-    """
+    """A phase of a trial to shade (before the window, warm-up, drain), in seconds from the start of the window."""
 
     name: str
     from_s: float
@@ -192,10 +189,7 @@ def short(value: float | None, digits: int = _DIGITS) -> float | None:
 
 
 def _decoded(path: Path, kind: type[Line], root: Folder) -> list[Line]:
-    """Return the decoded lines of a file, stopping at the first damaged line.
-
-    If the file cannot be read, return nothing.
-    """
+    """Return the lines of a file up to the first damaged one, or nothing if the file cannot be read."""
     decoder = msgspec.json.Decoder(kind)
     found: list[Line] = []
     try:

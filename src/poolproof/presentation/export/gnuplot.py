@@ -161,10 +161,7 @@ def _lines(row: ExportRow, table: ExportTable) -> Iterator[str]:
 
 
 def _bounds(interval: Interval | None, scale: float) -> tuple[str, str]:
-    """Return the interval's bounds as text.
-
-    Without an interval, the result itself is both the lower and the upper bound.
-    """
+    """Return the bounds as text. Without an interval, the result itself is both the lower and the upper bound."""
     if interval is None:
         return (_UNKNOWN, _UNKNOWN)
     low = interval.mean if interval.low is None else interval.low

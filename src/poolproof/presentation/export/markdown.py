@@ -135,10 +135,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
 
 
 def _few_events(rows: Iterable[ExportRow]) -> str:
-    """Return a sentence that lists the percentiles with too few events and says how many they need.
-
-    Empty if there are none.
-    """
+    """Return a sentence on the percentiles with too few events and how many they need, or an empty text."""
     found = [(_place(row), row) for row in rows if row.counts]
     few = [(place, each.sentence) for place, row in found if (each := row.cell.few_events()) is not None]
     if not few:
@@ -190,5 +187,4 @@ def _code(name: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return the text on one line, with Markdown characters escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

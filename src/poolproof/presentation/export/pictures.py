@@ -86,10 +86,7 @@ def _without_controls(value: Any) -> Any:
 
 
 def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scale) -> Iterator[Picture]:
-    """Yield one picture per panel and per value of the other varied options.
-
-    If the chart has no panels, yield one picture per workload.
-    """
+    """Yield a picture per panel and value of the other options, or per workload if there are no panels."""
     fields = [column.field for column in chart.columns]
     by = [fields.index(field) for field in (("panel", "rest") if "panel" in fields else ("workload",))]
     workload_at = fields.index("workload")
@@ -110,7 +107,7 @@ def _of_metric(run: LoadedRun, chart: MetricChart, metric: MetricId, scale: Scal
 
 
 def _of_run(run: LoadedRun, chart: RunChart) -> Iterator[Picture]:
-    """Yield one picture per workload if the rows have a column `workload`, or just one if they do not."""
+    """Yield a picture per workload if the rows have a column `workload`, otherwise a single one."""
     rows, fields = chart.rows(run), [column.field for column in chart.columns]
     if "workload" not in fields:
         if rows:

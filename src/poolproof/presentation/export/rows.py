@@ -98,10 +98,7 @@ class ExportRow:
 
     @property
     def not_converged(self) -> tuple[NotConverged, ...]:
-        """Return why the result is less precise than `until` requires.
-
-        Empty if it is precise enough, or without `until`.
-        """
+        """Return why the result is less precise than `until` requires. Empty if it is not, or without `until`."""
         return () if self.cell.settling is None else self.cell.settling.reasons
 
     @cached_property
@@ -115,7 +112,6 @@ class ExportRow:
         return max(trial.begun_at for trial in self.cell.trials)
 
     def _intervals(self, *, counting: bool) -> Mapping[str, Interval]:
-        """Return the mean and the interval of each valid result, or of each rejected result, by column."""
         found = {}
         for metric in METRICS:
             interval = self.cell.interval(metric.id)
@@ -141,10 +137,7 @@ class ExportTable:
 
     @property
     def confidence(self) -> str:
-        """Return the confidence for the metrics that workloads are compared by, such as `99 %`.
-
-        Other metrics have 95 %.
-        """
+        """Return the confidence for the metrics that workloads are compared by, such as `99 %`. Others have 95 %."""
         return confidence_text(self.campaign.measure)
 
     @property
@@ -183,10 +176,7 @@ def table_of(run: LoadedRun) -> ExportTable:
 
 
 def _row(cell: Cell, run: LoadedRun, limit: Limit | str | None) -> ExportRow:
-    """Return a cell's row.
-
-    Settings come from the campaign, or from the names of the layout and workload if the campaign does not define them.
-    """
+    """Take the settings from the campaign or, if it does not define them, from the names of layout and workload."""
     workload = run.workload(cell.workload)
     layout = next((each for each in run.campaign.layouts if each.name == cell.layout), None)
     varies = {

@@ -57,7 +57,6 @@ def answer(run: LoadedRun) -> Headline:
 
 
 def _no_layout(run: LoadedRun) -> Headline:
-    """Return the headline for a run that has not measured any layout yet."""
     if run.unplaced:
         return Headline("No measured cell belongs to the campaign.", tone="nothing")
     if run.trials:
@@ -105,7 +104,6 @@ def _nothing_valid(run: LoadedRun) -> Headline:
 
 
 def _ranked(run: LoadedRun, goal: Goal) -> Ranking | str:
-    """Return the ranking, or the reason why the layouts cannot be ranked."""
     try:
         return rank(run, goal, metric=None, effect=LEAST_EFFECT)
     except NothingRanked as error:
@@ -145,10 +143,7 @@ def _winner(run: LoadedRun, ranking: Ranking, workload: str) -> str:
 
 
 def _among(ranking: Ranking) -> str:
-    """If layouts were left out because of too few events, return the number of compared layouts as text.
-
-    Otherwise, return an empty text.
-    """
+    """Return how many layouts are compared if others have too few events, otherwise an empty text."""
     if not ranking.too_few:
         return ""
     every = len(ranking.ranked) + len(ranking.excluded)
@@ -207,10 +202,7 @@ def _result(run: LoadedRun, layout: str, workload: str) -> str:
 
 
 def _why_no_interval(ranking: Ranking) -> str:
-    """Return, in parentheses, why the tied layouts can't be tested, or an empty text if they can.
-
-    Either a result is not precise enough, or there is only a single trial or build.
-    """
+    """Return why the tied layouts can't be tested, in parentheses, or an empty text if they can."""
     imprecise = [each.entry.layout for each in ranking.best if each.entry.untested]
     if imprecise:
         return f" (the results of {_listed(imprecise)} are not precise enough)"
@@ -270,10 +262,7 @@ def _safer(ranking: Ranking) -> Iterator[str]:
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
-    """Yield a sentence about the layouts that are not ranked, with the reasons.
-
-    For a large mix, it gives the number of a layout's unusable results instead.
-    """
+    """Yield why layouts are not ranked. For a large mix, the reason is the number of unusable results."""
     is_large = goal.only is None and len(goal.weights) > _MOST_NAMED
     whys = [(each.layout, _lacking(run, goal, each.layout) if is_large else each.why) for each in excluded]
     if whys:
@@ -288,7 +277,6 @@ def _lacking(run: LoadedRun, goal: Goal, layout: str) -> str:
 
 
 def _emulated(run: LoadedRun) -> Iterator[str]:
-    """Yield a sentence about results on emulated disks, if there are any."""
     if note := emulated_legend(run.cells).removeprefix("* "):
         yield f"{note[0].upper()}{note[1:]}."
 

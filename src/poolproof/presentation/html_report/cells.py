@@ -152,7 +152,6 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def _result_text(cell: Cell) -> str:
-    """Return the result as text, in brackets if it is refuted."""
     text = result_text(cell, cell.metric)
     return f"[{text}]" if cell.result().verdict == "refuted" and cell.figure is not None else text
 
@@ -305,20 +304,14 @@ def _values_per_point(disks: int) -> int:
 
 
 def _most_typical(run: LoadedRun, cell: Cell) -> list[Trial]:
-    """Return the trial nearest to the median that has samples, or the median if none has samples.
-
-    The result is empty if no trial was measured.
-    """
+    """Return the trial nearest to the median that has samples, else the median, or nothing without trials."""
     measured = [trial for trial in median_first(cell) if trial.leaves]
     with_samples = (trial for trial in measured if has_samples(run.path, trial))
     return [next(with_samples, measured[0])] if measured else []
 
 
 def _charts(data: TrialData) -> tuple[dict[str, Any], int]:
-    """Return a trial's charts for the report's script, and the number of their values.
-
-    `at` is None for lines whose positions equal `times`.
-    """
+    """Return a trial's charts and the number of their values. `at` is None for lines with the positions `times`."""
     end_s = data.account.window_s + (data.account.drain_s if data.has_drain else 0.0)
     times = [short(at) for at in data.times_s]
     charts, size = {}, len(times)

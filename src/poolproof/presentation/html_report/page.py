@@ -99,10 +99,7 @@ def page(loaded: LoadedRun) -> str:
 
 
 def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
-    """Return the data that the report's script needs to draw a chart and its table.
-
-    Return None if the report leaves the chart out.
-    """
+    """Return what the report's script needs to draw a chart and its table, or None if the report leaves it out."""
     made = {
         "name": chart.name,
         "title": chart.title,
@@ -126,10 +123,7 @@ def _chart(chart: Chart, run: LoadedRun) -> dict[str, Any] | None:
 
 
 def _first_to_open(cells: Sequence[Cell]) -> int:
-    """Return the number of the cell to open first: the cell with the largest share of lost or extra bytes.
-
-    Refuted cells have priority.
-    """
+    """Return the number of the cell, refuted ones first, with the largest share of lost or extra bytes."""
 
     def lost(number: int) -> tuple[bool, float]:
         account = cells[number].account

@@ -209,7 +209,6 @@ def _load_file(run: LoadedRun, workload: str) -> str:
 
 
 def _job(run: LoadedRun, workload: str, trials: Sequence[Trial]) -> str | None:
-    """Return the job file of the first trial that has one, or None if no trial has."""
     name = _load_file(run, workload)
     for trial in trials:
         with contextlib.suppress(OSError):

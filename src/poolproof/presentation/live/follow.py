@@ -234,10 +234,7 @@ def rates_of(trial: TrialData | None) -> list[LiveRates]:
 
 
 def _rate(totals: Totals, at_s: float) -> float | None:
-    """Return the mean rate in bytes per second over the second before `at_s`.
-
-    Return None if the counters do not cover that second.
-    """
+    """Return the mean rate in bytes/s over the second before `at_s`, or None if the counters do not cover it."""
     times, moved = totals
     first, last = (bisect.bisect_right(times, moment) - 1 for moment in (at_s - _EVERY_S, at_s))
     if first < 0 or times[last] <= times[first] or moved[last] < moved[first]:

@@ -68,10 +68,7 @@ def _facts(audited: Audited, width: int) -> Iterator[str]:
 
 
 def summary_line(results: Sequence[Audited]) -> str:
-    """Return `19 results: 7 refuted, 8 suspect, 4 unproven`.
-
-    If verdicts have changed since the measurement, the text says how many.
-    """
+    """Return `19 results: 7 refuted, 8 suspect`, and how many verdicts changed since the measurement."""
     counts = Counter(audited.verdict for audited in results)
     parts = [f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict]]
     changed = sum(audited.has_changed for audited in results)

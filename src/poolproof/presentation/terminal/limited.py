@@ -31,7 +31,6 @@ def print_limits(
 
 
 def _disks(bare: Sequence[Cell]) -> RenderableType:
-    """Return a table with a row per workload and a column per disk."""
     disks = list(dict.fromkeys(calibrated_device(cell.layout) or cell.layout for cell in bare))
     table = named_table("the disks alone", right=disks)
     for workload in dict.fromkeys(cell.workload for cell in bare):
@@ -46,10 +45,7 @@ def _disks(bare: Sequence[Cell]) -> RenderableType:
 
 
 def doubt_text(cell: Cell) -> str:
-    """Return why the result of a bare disk is not sound: the rule, its message and the fix.
-
-    Empty if the result is sound.
-    """
+    """Return the rule, message and fix that keep a bare disk's result from being sound. Empty if it is sound."""
     found = next(iter(cell.reasons()), None)
     return f"{found.rule}: {found.message}; fix: {found.fix}" if found else ""
 
@@ -97,10 +93,7 @@ def over_text(cell: Cell, limit: Limit) -> str:
 
 
 def without_limit(cells: Limited) -> tuple[str, ...]:
-    """Return the cells without a limit, grouped by reason.
-
-    A layout is named just once if all its cells share the reason.
-    """
+    """Return the cells without a limit by reason. A layout is named once if all its cells share the reason."""
     reasons: dict[str, list[Limit | str | None]] = {}
     for cell, limit in cells:
         reasons.setdefault(cell.layout_in_state, []).append(limit)

@@ -149,10 +149,7 @@ def _news(progress: RunProgress, width: int) -> Iterator[Text]:
 
 
 def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
-    """Yield a line per layout, with a mark per workload.
-
-    If there is no room for all layouts, those near the running layout are shown.
-    """
+    """Yield a line per layout with a mark per workload. If there is no room, show those near the running one."""
     layouts = list(progress.rows)
     first, shown = 0, len(layouts)
     if len(layouts) > room:
@@ -173,10 +170,7 @@ def _layouts(progress: RunProgress, width: int, room: int) -> Iterator[Text]:
 
 
 def _mark(progress: RunProgress, cell: CellKey) -> tuple[str, str]:
-    """Return a cell's mark and style: `running`, or else the worst verdict so far, or `pending` if there is none yet.
-
-    A cell that is not measured has a blank instead of a mark.
-    """
+    """Return the mark and style of the cell's state, or a blank if the cell is not measured."""
     if progress.running is not None and progress.running.cell == cell:
         return _RUNNING, "bold cyan"
     worst = progress.worst(cell)

@@ -104,10 +104,7 @@ def _row(each: Ranked, only: str | None) -> Iterator[str]:
 
 
 def _figure_with_interval(cell: Measured) -> str:
-    """Return a value with the half-width of its interval.
-
-    The half-width is capped, because it would be huge for two trials with very different results.
-    """
+    """Return a value with its half-width, capped: two very different trials would have a huge one."""
     half = cell.figure.half_width
     text = half_width_text(cell.figure)
     if half is not None and half > _WIDEST * cell.figure.mean:

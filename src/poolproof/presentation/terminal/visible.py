@@ -77,10 +77,7 @@ def unfiltered(stream: IO[str]) -> IO[str]:
 
 
 def visible_console(stream: IO[str]) -> "Console":
-    """Return a rich console that filters the text it prints, but not its own colour codes.
-
-    It does not highlight numbers and paths.
-    """
+    """Return a rich console that filters the text it prints, but not its own colour codes."""
     from rich.console import Console
     from rich.segment import Segment
 
