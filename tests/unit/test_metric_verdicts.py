@@ -11,7 +11,7 @@ from rich.console import Console
 from poolproof.campaign.cell_key import CellKey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.model import audited_object
-from poolproof.foreign.audit.runs import audit_run
+from poolproof.foreign.audit.saved_trials import audit_run
 from poolproof.presentation.export.columns import csv_text
 from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.influx import influx_text

@@ -26,8 +26,7 @@ def command(
         ),
     ],
     save: Annotated[
-        Path | None,
-        Option(metavar="DIR", help="Save the results as a run directory instead of printing verdicts."),
+        Path | None, Option(metavar="DIR", help="Save the results as a run directory instead of printing verdicts.")
     ] = None,
     layout_from: LayoutFrom = None,
     fs: Fs = None,

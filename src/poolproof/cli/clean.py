@@ -14,8 +14,7 @@ def command(
     run: Annotated[Path | None, Argument(help="The run directory. Default: every crashed run.")] = None,
     work: Annotated[Text, Option(help="Without a run: the work directory to search. Default: /var/tmp.")] = None,
     on: Annotated[
-        Text,
-        Option(metavar="HOST", help="The host to search. With a run: a different address for the run's host."),
+        Text, Option(metavar="HOST", help="The host to search. With a run: a different address for the run's host.")
     ] = None,
     as_json: Json = False,
 ) -> None:

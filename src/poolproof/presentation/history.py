@@ -13,7 +13,6 @@ from typing import Any
 import altair as alt
 
 from poolproof.campaign.cell_key import CellKey
-from poolproof.load.generator import generator_versions
 from poolproof.metrics import MetricId, metric_of
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metric_scale import (
@@ -25,7 +24,7 @@ from poolproof.presentation.charts.metric_scale import (
     title,
 )
 from poolproof.presentation.html_report.assets import rendered, write_page
-from poolproof.presentation.terminal.words import per_cent_whole, speed_text
+from poolproof.presentation.terminal.words import per_cent_whole, speed_text, versions_text
 from poolproof.results.compare.earlier_runs import EarlierAmong, EarlierRuns
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import run_differences
@@ -228,13 +227,11 @@ def history_chart(points: Sequence[Mapping[str, Any]], metric: MetricId) -> Any:
 
 def _run(named: NamedRun, changed: Sequence[str]) -> dict[str, Any]:
     record = named.run.record
-    versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
-    versions += [f"OpenZFS {record.lab.zfs}"] if record.lab else []
     return {
         "name": named.name,
         "begun_at": record.begun_at,
         "host": record.host,
-        "versions": ", ".join(version for version in versions if version),
+        "versions": versions_text(record, f"OpenZFS {record.lab.zfs}" if record.lab else ""),
         "changed": changed,
     }
 

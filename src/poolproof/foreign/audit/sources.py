@@ -10,7 +10,7 @@ from poolproof.errors import PoolproofError
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.logs import grouped, is_log, result_of_logs
 from poolproof.foreign.audit.model import Audited
-from poolproof.foreign.audit.runs import audit_run
+from poolproof.foreign.audit.saved_trials import audit_run
 from poolproof.foreign.audit.texts import audit_text, audited, judge_result
 from poolproof.load.fio.pairing import FoundResult
 

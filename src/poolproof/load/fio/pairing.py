@@ -141,11 +141,7 @@ def _at_same_position(
 
 
 def _below(
-    result: FoundResult,
-    results: Sequence[FoundResult],
-    commands: Sequence[SourceCommand],
-    *,
-    results_first: bool,
+    result: FoundResult, results: Sequence[FoundResult], commands: Sequence[SourceCommand], *, results_first: bool
 ) -> tuple[SourceCommand | None, bool]:
     """Return the fitting command between the result and the next one, or None, and whether the match is assumed."""
     if result.made is not None and result.made.origin == "printed options":

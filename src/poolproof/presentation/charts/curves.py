@@ -110,10 +110,7 @@ def _lines(base: Any, run: LoadedRun, metric: MetricId, scale: Scale) -> Any:
     )
     dashes = look.dash_scale(run.layouts_in_states)
     segments = base.transform_calculate(gap="datum.line === null ? 1 : 0").transform_window(
-        segment="sum(gap)",
-        sort=[alt.SortField("order")],
-        groupby=["layout", "panel", "rest"],
-        frame=[None, 0],
+        segment="sum(gap)", sort=[alt.SortField("order")], groupby=["layout", "panel", "rest"], frame=[None, 0]
     )
     # Vega's `invalid` does not help: if there is no line, the axis begins at null, which is 0 and breaks a log scale.
     return (

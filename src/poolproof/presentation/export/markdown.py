@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from poolproof.load.generator import generator_versions
 from poolproof.metrics import metric_of
 from poolproof.presentation.export.rows import ExportRow, ExportTable
 from poolproof.presentation.terminal.limited import share_text
@@ -13,6 +12,7 @@ from poolproof.presentation.terminal.words import (
     emulated_mark,
     half_width_text,
     value_text,
+    versions_text,
 )
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.intervals import Interval
@@ -125,10 +125,7 @@ def _not_converged(rows: Iterable[ExportRow]) -> str:
         if row.settled is False and row.figure is not None:
             why = ", ".join(reason.name for reason in row.not_converged)
             named.setdefault(why, []).append(_place(row))
-    parts = []
-    for why, places in named.items():
-        more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
-        parts.append(f"{', '.join(places[:_MOST_NAMED])}{more} ({_text(why)})")
+    parts = [f"{_some(places)} ({_text(why)})" for why, places in named.items()]
     if not parts:
         return ""
     return f"**about** marks results that did not converge, whose means are not reliable: {'; '.join(parts)}."
@@ -151,9 +148,12 @@ def _remarks(rows: Iterable[ExportRow]) -> Iterator[str]:
     for row in rows:
         for remark in row.remarks:
             places.setdefault(remark, []).append(_place(row))
-    for remark, found in places.items():
-        more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-        yield f"{', '.join(found[:_MOST_NAMED])}{more}: {_text(remark)}."
+    yield from (f"{_some(found)}: {_text(remark)}." for remark, found in places.items())
+
+
+def _some(places: Sequence[str]) -> str:
+    more = f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+    return ", ".join(places[:_MOST_NAMED]) + more
 
 
 def _legend(table: ExportTable) -> str:
@@ -171,10 +171,8 @@ def _legend(table: ExportTable) -> str:
 
 def _made(table: ExportTable) -> str:
     record = table.record
-    facts = [record.facts.get(name, "") for name in ("kernel", "distribution")]
-    words = [f"poolproof {record.poolproof}", *generator_versions(record.versions), *facts, record.begun_at[:10]]
     made = "Imported by" if record.imported else "Measured by"
-    return f"{made} " + _text(", ".join(word for word in words if word))
+    return f"{made} {_text(versions_text(record, record.facts.get('distribution', ''), record.begun_at[:10]))}"
 
 
 def _code(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from poolproof.campaign.model import Workload
 from poolproof.campaign.names import slug
-from poolproof.load.generator import described, generator_versions
+from poolproof.load.generator import described
 from poolproof.metrics import MetricId
 from poolproof.presentation.charts import theme as look
 from poolproof.presentation.charts.metric_scale import intervals_text
@@ -24,7 +24,7 @@ from poolproof.presentation.charts.model import (
 )
 from poolproof.presentation.export.rows import mode_of, sync_of
 from poolproof.presentation.terminal.visible import visible
-from poolproof.presentation.terminal.words import emulated_legend
+from poolproof.presentation.terminal.words import emulated_legend, versions_text
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 from poolproof.units import format_number_of
@@ -126,9 +126,8 @@ def _of_cells(run: LoadedRun, chart: Chart) -> Iterator[Picture]:
         workload, made = run.workload(cell.workload), filled(chart, run, cell)
         if workload is not None and made is not None:
             shown = made.title if isinstance(chart, TrialChart) else chart.title  # the title names the trial
-            title = _headed(run, str(cell.key), shown)
             place = _folder(workload, (cell.workload, cell.layout_in_state), chart.name)
-            yield Picture(place, made.properties(title=title), {})
+            yield Picture(place, made.properties(title=_headed(run, str(cell.key), shown)), {})
 
 
 def _folder(workload: Workload, distinct: Sequence[str], what: str) -> PurePosixPath:
@@ -153,8 +152,7 @@ def _title(run: LoadedRun, what: str, results: Sequence[Mapping[str, Any]], inte
 
 def _headed(run: LoadedRun, what: str, how_to_read: str) -> dict[str, object]:
     record = run.record
-    made = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
-    made_by = ", ".join(part for part in (*made, record.begun_at[:10]) if part)
+    made_by = versions_text(record, record.begun_at[:10])
     title, emulated = f"{run.campaign.name}: {what}", emulated_legend(run.cells).removeprefix("* ")
     subtitle = [how_to_read, made_by, *([emulated] if emulated else [])]
     return {"text": title, "subtitle": subtitle, "subtitlePadding": 4, "offset": 12}

@@ -8,6 +8,8 @@ from poolproof.campaign.cell_key import CellKey
 from poolproof.errors import UsageError
 from poolproof.metrics import metric_of
 from poolproof.presentation.charts.metric_scale import result_text
+from poolproof.presentation.terminal.compared import units_of
+from poolproof.presentation.terminal.ranked import failures_text
 from poolproof.presentation.terminal.sections import elimination_lines
 from poolproof.presentation.terminal.words import emulated_legend, per_cent_whole, range_text, speed_text
 from poolproof.results.compare.earlier_runs import earlier_runs
@@ -222,12 +224,10 @@ def _runner_up(ranking: Ranking) -> Iterator[str]:
 
 def _repeat(ranking: Ranking) -> Iterator[str]:
     """Yield a sentence about what the two best layouts would probably show if they were measured again."""
-    tested = [each for each in ranking.ranked[1:2] if each.to_leader is not None and each.to_leader.error is not None]
-    for each in tested:
-        if each.to_leader is not None and not each.entry.untested:
+    for each in ranking.ranked[1:2]:
+        if each.to_leader is not None and each.to_leader.error is not None and not each.entry.untested:
             names = f"{each.entry.layout} vs {ranking.ranked[0].entry.layout}"
-            shown = range_text(each.to_leader.repeated)
-            units = "builds" if ranking.run.by_build else "trials"
+            shown, units = range_text(each.to_leader.repeated), units_of(ranking.run)
             yield f"A repeat with the same number of {units} would show {shown} for {names} (95%)."
 
 
@@ -257,8 +257,8 @@ def _safer(ranking: Ranking) -> Iterator[str]:
     """Yield a sentence that says how much speed it costs to survive more disk failures, and with which layout."""
     for each in ranking.safer[:1]:
         if each.to_leader is not None:
-            disks = "one disk failure" if each.safety.redundancy == 1 else f"{each.safety.redundancy} disk failures"
-            yield f"Cost of surviving {disks} ({each.entry.layout}): {speed_text(each.to_leader.interval)}."
+            speed = speed_text(each.to_leader.interval)
+            yield f"Cost of surviving {failures_text(each.safety)} ({each.entry.layout}): {speed}."
 
 
 def _left_out(run: LoadedRun, goal: Goal, excluded: Sequence[Excluded]) -> Iterator[str]:
@@ -325,17 +325,16 @@ def _cost(run: LoadedRun) -> Iterator[str]:
     spent_s, alone_s = _fio_s(trials), _fio_s(trial for cell in run.bare for trial in cell.trials)
     if not spent_s:
         return
-    text = (
-        f"{run.campaign.generator_names} ran for {format_duration(spent_s)} in {format_number_of(len(trials), 'trial')}"
-    )
+    count = format_number_of(len(trials), "trial")
+    text = f"{run.campaign.generator_names} ran for {format_duration(spent_s)} in {count}"
     text += f", and for {format_duration(alone_s)} on single disks" if alone_s else ""
     measure = run.campaign.measure
     is_complete = not run.is_going and (run.done >= run.wanted or run.campaign.budget_s is not None)
     if measure.until is not None and is_complete:
-        count = measure.builds * measure.trials
-        longest_s = count * measure.longest_s
+        planned = measure.builds * measure.trials
+        longest_s = planned * measure.longest_s
         fixed_s = sum(cell.settling.fixed_s if cell.settling else longest_s for cell in run.cells)
-        fixed = f"{format_number_of(count, 'trial')} of maximum length per cell"
+        fixed = f"{format_number_of(planned, 'trial')} of maximum length per cell"
         text += f"; a fixed schedule ({fixed}) would have taken {format_duration(fixed_s)}"
     yield f"{text}."
 

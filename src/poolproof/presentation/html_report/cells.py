@@ -22,7 +22,7 @@ from poolproof.presentation.html_report.byte_flow import ByteFlow, flows
 from poolproof.presentation.terminal.words import MARKS, trial_text
 from poolproof.results.runs.loading import LoadedRun, distinct_metrics
 from poolproof.results.runs.model import Trial
-from poolproof.results.runs.summary import Cell, OtherVerdict
+from poolproof.results.runs.summary import Cell
 from poolproof.results.runs.trial_files import check_numbers
 from poolproof.rules.model import Finding
 from poolproof.units import format_number_of
@@ -77,8 +77,22 @@ def cell_rows(
     """
     layouts = {layout: number for number, layout in enumerate(run.layouts_in_states)}
     workloads = {workload.name: number for number, workload in enumerate(run.campaign.workloads)}
-    return [
-        {
+
+    def numbers(findings: Iterable[Finding]) -> list[int]:
+        return [finding_number[finding_key(finding)] for finding in findings]
+
+    rows = []
+    for cell, tile in zip(cells, tiles(cells), strict=True):
+        few, settling = cell.few_events(), cell.settling if did_not_converge(cell) else None
+        others = cell.distinct_verdicts
+        optional = {
+            "levels": _levels(run, cell),
+            "o": [[_titles(other.metrics), other.verdict, numbers(other.reasons)] for other in others],
+            "u": [[each.name, each.sentence] for each in settling.reasons] if settling else [],
+            "r": list(cell.remarks()) if cell.usability().can_be_ranked else [],
+            "e": few.sentence if few else "",
+        }
+        row = {
             "l": layouts[cell.layout_in_state],
             "w": workloads[cell.workload],
             "v": cell.result().verdict,
@@ -89,39 +103,19 @@ def cell_rows(
             "t": [[trial.number, MARKS[trial.result().verdict], trial_text(trial)] for trial in cell.trials],
             "flows": [_flow(flow) for flow in flows(cell)],
             "charts": {chart.name: packed(chart.rows(cell)) for chart in charts_of(CellChart)},
-            "x": [finding_number[finding_key(finding)] for finding in cell.findings_on()],
-            **({"levels": levels} if (levels := _levels(run, cell)) else {}),
-            **({"o": others} if (others := _other_verdicts(cell, finding_number)) else {}),
-            **_why_not_converged(cell),
-            **({"r": list(remarks)} if (remarks := _remarks(cell)) else {}),
-            **({"e": few.sentence} if (few := cell.few_events()) is not None else {}),
+            "x": numbers(cell.findings_on()),
         }
-        for cell, tile in zip(cells, tiles(cells), strict=True)
-    ]
+        rows.append(row | {key: value for key, value in optional.items() if value})
+    return rows
 
 
-def _other_verdicts(cell: Cell, finding_number: Mapping[tuple[str, ...], int]) -> list[list[Any]]:
-    return [_other_verdict(other, finding_number) for other in cell.distinct_verdicts]
-
-
-def _other_verdict(other: OtherVerdict, finding_number: Mapping[tuple[str, ...], int]) -> list[Any]:
-    names = ", ".join(metric_of(metric).title for metric in other.metrics)
-    return [names, other.verdict, [finding_number[finding_key(finding)] for finding in other.reasons]]
-
-
-def _remarks(cell: Cell) -> tuple[str, ...]:
-    return cell.remarks() if cell.usability().can_be_ranked else ()
+def _titles(metrics: Iterable[MetricId]) -> str:
+    return ", ".join(metric_of(metric).title for metric in metrics)
 
 
 def did_not_converge(cell: Cell) -> bool:
     """True if the cell has a result that did not converge."""
     return cell.did_not_converge and cell.figure is not None
-
-
-def _why_not_converged(cell: Cell) -> dict[str, list[list[str]]]:
-    if not did_not_converge(cell) or cell.settling is None:
-        return {}
-    return {"u": [[each.name, each.sentence] for each in cell.settling.reasons]}
 
 
 def shown_findings(cell: Cell) -> Iterator[Finding]:

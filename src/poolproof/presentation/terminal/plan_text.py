@@ -42,11 +42,7 @@ def plan_text(
     for generator, fill in dict.fromkeys((each.generator, each.fill) for each in jobs if each.fill):
         lines += ["", f"# once on each layout: {generator} writes test files to `directory`", fill.rstrip()]
     for each in jobs:
-        lines += [
-            "",
-            f"# each trial of {each.workload} runs {each.generator} in that `directory`",
-            each.job.rstrip(),
-        ]
+        lines += ["", f"# each trial of {each.workload} runs {each.generator} in that `directory`", each.job.rstrip()]
     return "\n".join(lines)
 
 

@@ -19,10 +19,7 @@ from poolproof.verdicts import WORST_FIRST, Verdict
 
 _MOST_RATES = 240
 _MOST_NEWS = 50
-_STEPS = {
-    "drop caches": "dropping caches",
-    "drain to the disks": "waiting for all data to reach the disks",
-}
+_STEPS = {"drop caches": "dropping caches", "drain to the disks": "waiting for all data to reach the disks"}
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from poolproof.presentation.terminal.words import (
     speed_text,
 )
 from poolproof.results.compare.measured import Measured, in_groups
-from poolproof.results.compare.ranking import Ranked, Ranking
+from poolproof.results.compare.ranking import Ranked, Ranking, Safety
 from poolproof.results.runs.few_events import TOO_FEW
 from poolproof.statistics.comparison import CORRECTION, TEST, difference
 from poolproof.statistics.intervals import Interval
@@ -121,9 +121,8 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     leader = ranking.ranked[0].entry.layout
     for each in ranking.safer:
         assert each.to_leader is not None, "the leader is not safer than itself"
-        count, speed = each.safety.redundancy, speed_text(each.to_leader.interval)
-        failures = "one disk failure" if count == 1 else f"{count} disk failures"
-        yield Text(f"cost of surviving {failures}: {speed} with {each.entry.layout} vs {leader}")
+        speed = speed_text(each.to_leader.interval)
+        yield Text(f"cost of surviving {failures_text(each.safety)}: {speed} with {each.entry.layout} vs {leader}")
     for each in ranking.ranked:
         whys = [(name, each.entry.cells[name].untested) for name in each.entry.untested]
         if whys:
@@ -156,6 +155,11 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
     yield Text(f"\n{text} {holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
+
+
+def failures_text(safety: Safety) -> str:
+    """Return how many disks may fail: `one disk failure` or `2 disk failures`."""
+    return "one disk failure" if safety.redundancy == 1 else f"{safety.redundancy} disk failures"
 
 
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:

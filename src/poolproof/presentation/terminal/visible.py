@@ -63,10 +63,7 @@ class VisibleStream:
 @contextlib.contextmanager
 def filtered_output() -> Iterator[None]:
     """Filter what is written to standard output and standard error while the context lasts."""
-    with (
-        contextlib.redirect_stdout(VisibleStream(sys.stdout)),
-        contextlib.redirect_stderr(VisibleStream(sys.stderr)),
-    ):
+    with contextlib.redirect_stdout(VisibleStream(sys.stdout)), contextlib.redirect_stderr(VisibleStream(sys.stderr)):
         yield
 
 

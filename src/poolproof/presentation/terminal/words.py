@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from poolproof.campaign.emulation import emulation_note
 from poolproof.campaign.model import Measure
+from poolproof.load.generator import generator_versions
 from poolproof.metrics import LOWER_IS_BETTER, MetricId, metric_of
 from poolproof.results.runs.few_events import TOO_FEW, few_events
-from poolproof.results.runs.model import Trial
+from poolproof.results.runs.model import RunRecord, Trial
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.statistics.two_groups import ValueGroup
@@ -68,6 +69,12 @@ def half_width_text(interval: Interval) -> str:
     """Return the half-width of the interval as a share of the mean, such as `1.5%`. Empty if there is no interval."""
     half = interval.half_width
     return "" if half is None or not interval.mean else per_cent(half / interval.mean)
+
+
+def versions_text(record: RunRecord, *more: str) -> str:
+    """Return the versions of poolproof, the load generators and the kernel, and `more`, leaving out empty texts."""
+    versions = [f"poolproof {record.poolproof}", *generator_versions(record.versions), record.facts.get("kernel", "")]
+    return ", ".join(filter(None, (*versions, *more)))
 
 
 def groups_text(groups: Sequence[ValueGroup], metric: MetricId) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import Audited, audited_object
-from poolproof.foreign.audit.runs import audit_run
+from poolproof.foreign.audit.saved_trials import audit_run
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of

@@ -36,10 +36,7 @@ def test_options_may_have_one_dash_and_values_after_a_space() -> None:
 
 def test_options_before_the_first_name_apply_to_all_jobs() -> None:
     jobs = command("fio --rw=read --size=10G --name=a --offset=0G --name=b --offset=10G").jobs
-    assert [(job.name, job.rw, job.number("offset")) for job in jobs] == [
-        ("a", "read", 0),
-        ("b", "read", 10 << 30),
-    ]
+    assert [(job.name, job.rw, job.number("offset")) for job in jobs] == [("a", "read", 0), ("b", "read", 10 << 30)]
     assert load_of(jobs).sharers == 1
 
 

@@ -5,13 +5,7 @@ import pytest
 from poolproof.campaign.model import JobSpec
 from poolproof.errors import CampaignError, FioError
 from poolproof.hosts.local import LocalHost
-from poolproof.load.fio.installed import (
-    FioVersion,
-    check_options,
-    fio_version,
-    known_options,
-    parse_version,
-)
+from poolproof.load.fio.installed import FioVersion, check_options, fio_version, known_options, parse_version
 from poolproof.load.fio.job import Job, render
 from poolproof.load.fio.parse_only import check_values
 from tests.unit.load.fio.needs_fio import needs_fio

@@ -44,11 +44,7 @@ def test_variables_and_machine_facts_are_substituted() -> None:
 
 def test_include_inserts_another_file() -> None:
     read = read_job_file("[a]\ninclude more.fio\nrw=write\n", include={"more.fio": "iodepth=4\nrw=read\n"}.get)
-    assert (part_of(read.jobs[0]).depth, read.jobs[0].rw, read.jobs[0].lines["iodepth"]) == (
-        4,
-        "write",
-        2,
-    )
+    assert (part_of(read.jobs[0]).depth, read.jobs[0].rw, read.jobs[0].lines["iodepth"]) == (4, "write", 2)
 
 
 def test_a_file_that_includes_itself_is_not_read_forever() -> None:

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 from poolproof.errors import FioError
 from poolproof.load.fio.histogram import bin_of
 from poolproof.load.fio.json_output import read_json
-from poolproof.load.fio.logs import (
-    READ,
-    WRITE,
-    kind_of,
-    latency_of,
-    latency_unit_ns,
-    read_histogram_log,
-    read_log,
-)
+from poolproof.load.fio.logs import READ, WRITE, kind_of, latency_of, latency_unit_ns, read_histogram_log, read_log
 from poolproof.load.merge import merge_latency
 
 CAPTURED = Path(__file__).parent / "captured"

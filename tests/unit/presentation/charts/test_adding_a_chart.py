@@ -100,9 +100,7 @@ def test_the_page_makes_room_for_it(run: Path, monkeypatch: pytest.MonkeyPatch) 
     all_charts.cache_clear()
     shown, remarks = shown_trials(loaded, loaded.cells)
     assert sum(map(len, shown.values())) == 1
-    assert remarks == [
-        "The charts of 13 trials do not fit on this page. Cells that are not sound come first.",
-    ]
+    assert remarks == ["The charts of 13 trials do not fit on this page. Cells that are not sound come first."]
 
 
 def test_without_its_file_there_is_no_such_chart(run: Path) -> None:

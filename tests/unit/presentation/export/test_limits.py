@@ -26,12 +26,7 @@ def test_rows_have_the_share_of_the_limit_and_the_disk_that_bounds_it(tmp_path: 
     table = table_of(load_run(make_calibrated(tmp_path / "run")))
     columns = columns_of(table)
     found = [(row.cell.layout, row.cell.workload, columns["limit_bound"](row)) for row in table.rows]
-    assert found == [
-        ("one", "reads", "a"),
-        ("one", "stream", "a"),
-        ("pair", "reads", "b"),
-        ("pair", "stream", "b"),
-    ]
+    assert found == [("one", "reads", "a"), ("one", "stream", "a"), ("pair", "reads", "b"), ("pair", "stream", "b")]
     shares = [columns["limit_share"](row) for row in table.rows]
     assert [round(share, 2) for share in shares if isinstance(share, float)] == [0.51, 0.5, 0.76, 1.5]
     assert "bare:" not in markdown_text(table)

@@ -85,10 +85,7 @@ def test_any_other_address_needs_the_token_and_then_the_cookie(tmp_path: Path) -
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_it_ends_when_asked_to_also_with_a_browser_that_listens(tmp_path: Path, number: signal.Signals) -> None:
-    with (
-        serving(tmp_path, make_run(tmp_path / "run", all_trials())) as server,
-        server.asked("/events") as answer,
-    ):
+    with serving(tmp_path, make_run(tmp_path / "run", all_trials())) as server, server.asked("/events") as answer:
         next(events(answer))
         assert server.stop(number) == 0
         assert "Traceback" not in server.said

@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from poolproof.presentation.terminal.visible import (
-    filtered_output,
-    unfiltered,
-    visible,
-    visible_console,
-    visible_line,
-)
+from poolproof.presentation.terminal.visible import filtered_output, unfiltered, visible, visible_console, visible_line
 from tests.unit.results.compare.making import make_run
 
 from ...command import Command
