@@ -31,14 +31,8 @@ def command(
     from poolproof.presentation.export.rows import table_of
     from poolproof.presentation.export.written import TEXTS, default_place, export_files, write_files
 
-    flags = {
-        "csv": csv,
-        "parquet": parquet,
-        "dat": dat,
-        "markdown": markdown,
-        "openmetrics": openmetrics,
-        "influx": influx,
-    }
+    flags = {"csv": csv, "parquet": parquet, "dat": dat, "markdown": markdown}
+    flags |= {"openmetrics": openmetrics, "influx": influx}
     name = _chosen(flags, format)
     if name in ("png", "svg"):
         draw(run, [name], linear=linear, out=out, as_json=as_json)

@@ -166,8 +166,9 @@ def list_(as_json: Json = False) -> None:
         rows.append(row)
         disks = " ".join(record.disks) or "none"
         lines.append(f"lab {lab.name}: {state}, OpenZFS {record.series}, {record.accelerator}, disks: {disks}")
-    built = [{"name": image.folder.name, "bytes": image.size_bytes} for image in images()]
-    lines += [f"image {image.folder.name}: {format_size(image.size_bytes)}" for image in images()]
+    sizes = {image.folder.name: image.size_bytes for image in images()}
+    built = [{"name": name, "bytes": size_bytes} for name, size_bytes in sizes.items()]
+    lines += [f"image {name}: {format_size(size_bytes)}" for name, size_bytes in sizes.items()]
     nothing = ["no labs or images yet; to build an image: poolproof lab build"]
     print_answer({"labs": rows, "images": built}, lines or nothing, as_json=as_json)
 

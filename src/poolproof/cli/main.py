@@ -39,10 +39,7 @@ _NEW_OBJECTS = 50_000
 
 
 def main() -> None:
-    """Run the command line and end the process with one of the documented exit codes.
-
-    Control characters in the output are escaped.
-    """
+    """Run the command line with control characters escaped, and exit with one of the documented exit codes."""
     _repair_surroundings()
     with filtered_output():
         _run()

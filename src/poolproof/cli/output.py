@@ -43,10 +43,7 @@ def print_answer(answer: object, text: str | Iterable[str], *, as_json: bool) ->
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Align the columns. Columns that are empty in all rows are omitted.
-
-    Lines are never cut: a truncated name can't be typed.
-    """
+    """Align the columns and omit empty ones. Lines are never cut: a truncated name can't be typed."""
     columns = [column for column in zip(*rows, strict=True) if any(column)]
     columns = [tuple(map(visible_line, column)) for column in columns]
     widths = [max(map(len, column)) for column in columns]

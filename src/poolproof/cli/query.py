@@ -56,10 +56,7 @@ def skipped_objects(session: "QuerySession") -> list[dict[str, str]]:
 
 
 def exit_if_skipped(session: "QuerySession", *, as_json: bool) -> None:
-    """If something could not be read, report it on standard error and end with exit code 7.
-
-    With `as_json`, nothing is printed, because the JSON object contains the report.
-    """
+    """If anything could not be read, list it on standard error (unless the JSON does), and exit with code 7."""
     from poolproof.errors import RunError
 
     for each in () if as_json else session.left_out:

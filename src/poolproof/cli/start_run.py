@@ -27,10 +27,7 @@ from poolproof.results.runs.directory import RunDirectory
 
 
 def start(request: RunRequest, *, as_json: bool, plain: bool) -> None:
-    """Measure a new run and print its results.
-
-    With `plain`, progress is printed as lines instead of on the live screen.
-    """
+    """Measure a new run and print its results. With `plain`, progress is printed as lines."""
     end_in_order()
     with open_session(request, say) as session:
         stop_if_asked()

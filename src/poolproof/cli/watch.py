@@ -1,7 +1,6 @@
 """`poolproof watch`: follow a run of another process, on a live screen or in a browser."""
 
 import contextlib
-import signal
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,7 @@ from typer import Option
 
 from poolproof.cli.options import Json, Plain, Run
 from poolproof.cli.output import exit_if_incomplete, following, print_answer, print_results, say
+from poolproof.cli.signals import end_by_exception
 from poolproof.errors import UsageError, check_extra
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def command(
     """
     if not web and (bind != _LOOPBACK or port):
         raise UsageError("--bind and --port need --web", f"poolproof watch {run} --web")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    end_by_exception()
     from poolproof.presentation.live.follow import Follower
 
     follower = Follower(run)

@@ -34,10 +34,7 @@ _START_S = 30.0
 
 @dataclass(frozen=True)
 class LabDirectories:
-    """The folder of a lab's files, and a folder in RAM for the data of emulated disks.
-
-    `ram_folder` is None if the data does not fit in RAM.
-    """
+    """The folder of a lab's files, and one in RAM for emulated disks, or None if their data does not fit."""
 
     folder: str
     ram_folder: str | None

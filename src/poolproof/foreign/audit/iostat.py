@@ -67,10 +67,7 @@ class _Draft:
 
 
 def find_disk_rates(text: str) -> tuple[DiskRates, ...]:
-    """Return the quoted blocks of reports in line order, one per pool.
-
-    Blocks that contain only the report since boot are left out.
-    """
+    """Return the quoted blocks of reports in line order, one per pool, without the report since boot."""
     numbered = plain_lines(text)
     found = []
     for draft in (*_zpool_blocks(numbered), *_iostat_blocks(numbered)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.errors import PoolproofError
 from poolproof.evidence.model import Target
-from poolproof.foreign.audit.advice import estimate_of, rerun_command
+from poolproof.foreign.audit.advice import estimate_of, proof_of, rerun_command
 from poolproof.foreign.audit.context import Context, target_of
 from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
@@ -15,7 +15,6 @@ from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
 from poolproof.foreign.audit.memory_paths import memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
-from poolproof.foreign.audit.proof_command import proof_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
 from poolproof.foreign.audit.quoted_machine import (
     UNKNOWN,

@@ -111,10 +111,7 @@ def record_of(path: Path, base: Path, judged: Judged) -> Record:
 
 
 def _shared_options(found: FoundResult) -> dict[str, str]:
-    """Return the options that all of the result's jobs share.
-
-    If the jobs are unknown, return only `name`, the name of the first job, or nothing if that is unknown too.
-    """
+    """Return the options that all of the result's jobs share or, if unknown, the name of the first job."""
     jobs = found.made.jobs if found.made is not None else ()
     if not jobs:
         names = [job.name for job in found.result.parts if job.name]

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from poolproof.evidence.model import Evidence, Target
-from poolproof.foreign.lint.model import FioCall
+from poolproof.foreign.lint.model import FioCall, WrittenDevice
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.foreign.lint.written_devices import WrittenDevice
 from poolproof.load.fio.job import Job
 from poolproof.load.fio.load import part_of
 

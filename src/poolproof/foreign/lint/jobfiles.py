@@ -39,10 +39,7 @@ def sets_fio_option(text: str) -> bool:
 
 
 def unit_of(text: str, surroundings: JobEnvironment, *, first_line: int = 1, start: int = 0) -> FioCall:
-    """Read a job file as a `FioCall`.
-
-    If the job file is part of a larger text, it begins at character `start` on line `first_line`.
-    """
+    """Read a job file that begins at character `start` on line `first_line` of the text that contains it."""
     read = read_job_file(
         text,
         environment=surroundings.environment,

@@ -1,4 +1,4 @@
-"""Findings of lint, and the fio calls in a text with the position of each option."""
+"""Findings of lint, the fio calls in a text with the position of each option, and the devices that they write to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -101,3 +101,16 @@ class JobEnvironment:
     environment: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, int] = field(default_factory=dict)
     include: Callable[[str], str | None] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenDevice:
+    """A path that a job writes to, as seen from a host.
+
+    `exists` is False if there is nothing at the path. `is_block` is True for a block device. `found` says what is on
+    the device, as the end of a sentence (`is mounted at /`). It is empty if nothing was found.
+    """
+
+    exists: bool
+    is_block: bool = False
+    found: str = ""

@@ -83,10 +83,7 @@ def _to_check(job: Job, names: frozenset[str]) -> Job:
 
 
 def refusals(source: str, text: str, unit: FioCall, fio: InstalledFio | None) -> Iterator[Diagnostic]:
-    """Yield a finding for everything in a fio call that fio refuses, ignores or may refuse.
-
-    `source` and `text` are the name and the full text of the file that contains the call.
-    """
+    """Yield what fio refuses, ignores or may refuse in a call of the file with the name `source` and this text."""
     may_exist = _may_exist_elsewhere(text, unit, fio)
     for problem in unit.problems:
         yield from _problem(source, unit, problem, fio, may_exist=may_exist)

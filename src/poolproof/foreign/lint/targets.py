@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
+from poolproof.devices.guard import found_on
 from poolproof.devices.model import Leaf, Volume
-from poolproof.errors import PoolproofError
+from poolproof.errors import CommandError, PoolproofError
 from poolproof.evidence.model import Evidence, Target
 from poolproof.evidence.test_files import inspect
-from poolproof.facts.block import block_below
+from poolproof.facts.block import BlockFacts, block_below, block_devices, examine
 from poolproof.facts.machine import survey
 from poolproof.foreign.audit.context import Context
 from poolproof.foreign.audit.context import target_of as target_from_options
 from poolproof.foreign.lint.job_groups import JobFiles
-from poolproof.foreign.lint.written_devices import DeviceLookup, WrittenDevice
+from poolproof.foreign.lint.model import WrittenDevice
 from poolproof.hosts.base import Host, HostUnreachable
 from poolproof.layers.existing_storage import FoundStorage
 from poolproof.layers.layer_catalogue import busy_on, describe_found, device_under, disks_of, storage_at
@@ -38,6 +39,19 @@ The script prints nothing if neither exists.
 FILES = 'for path; do [ -f "$path" ] && printf "%s\\\\0" "$path"; done; true'
 """A shell script that prints each of its arguments that is a regular file, followed by a NUL byte."""
 
+_REAL_DEVICE = r"""
+[ -e "$1" ] || exit 0
+path=$(realpath -- "$1"); name=${path##*/}
+if [ -c "$path" ]; then
+  case $name in
+    ng*n*) path=/dev/nvme${name#ng} ;;
+    sg*) set -- /sys/class/scsi_generic/"$name"/device/block/*; path=/dev/${1##*/} ;;
+  esac
+fi
+if [ -b "$path" ]; then echo "block $(realpath -- "$path")"; else echo other; fi
+"""
+"""A shell script that prints the block device behind a path, even for NVMe and SCSI generic character devices."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -57,7 +71,7 @@ class TargetLookup:
     """
 
     def __init__(self, context: Context, host: Host) -> None:
-        devices = DeviceLookup(host)
+        devices = cache(lambda: block_devices(host, ()))
         self._context = context
         self._host = host
         self._existing = cache(lambda path: none_if_it_fails(lambda: _existing_at(host, path)))
@@ -65,7 +79,7 @@ class TargetLookup:
         self._leaves = cache(self._find_leaves)
         self._files = cache(lambda paths: inspect(host, _existing_files(host, paths)[:_MOST_FILES]))
         self._busy = cache(lambda disks: busy_on(disks, host))
-        self._written = cache(lambda path: none_if_it_fails(lambda: devices.at(path)))
+        self._written = cache(lambda path: none_if_it_fails(lambda: _device_at(host, path, devices)))
         self._machine = cache(lambda: survey(host, ()))
 
     def target(self, place: JobFiles) -> Target | None:
@@ -150,3 +164,16 @@ def _existing_files(host: Host, paths: Sequence[str]) -> tuple[str, ...]:
         return ()
     printed = host.run(["sh", "-c", FILES, "sh", *paths], timeout_s=_LIMIT_S).stdout
     return tuple(path for path in printed.split("\0") if path)
+
+
+def _device_at(host: Host, path: str, devices: Callable[[], Sequence[BlockFacts]]) -> WrittenDevice:
+    """Ask the host what is at the path. Raises a PoolproofError if `devices` does not contain the path's device."""
+    printed = host.run(["sh", "-c", _REAL_DEVICE, "sh", path], timeout_s=_LIMIT_S).stdout.strip()
+    kind, _, real = printed.partition(" ")
+    if kind != "block":
+        return WrittenDevice(bool(kind))
+    for disk in devices():
+        for device in disk.tree():
+            if real in (device.path, f"/dev/{device.name}"):
+                return WrittenDevice(True, True, found_on(examine(host, [device])[0]))
+    raise CommandError(f"lsblk does not show {real}")

@@ -33,10 +33,7 @@ _GROWTH = 1.05  # the least growth of the run time from the first report to the 
 
 
 def find_results(text: str) -> tuple[FoundResult, ...]:
-    """Return all fio results in line order.
-
-    If a run is printed in several formats, only the most detailed one is returned.
-    """
+    """Return all fio results in line order. Of a run in several formats, only the most detailed one is returned."""
     alone = _lone_document(text)
     if alone is not None:
         return (alone,)

@@ -135,10 +135,7 @@ def engine_options(host: Host, engine: str) -> frozenset[str]:
 
 
 def ask_ahead(host: Host, engine: str) -> None:
-    """Ask the host's fio in the background for its version, its options and the options of the engine.
-
-    Errors are ignored here. The next caller asks again and reports the error.
-    """
+    """Ask the host's fio in the background for what `prepare` needs. The next caller repeats and reports errors."""
 
     def ask(question: Callable[[Host], object]) -> None:
         with contextlib.suppress(PoolproofError):

@@ -152,10 +152,7 @@ class Document:
 
 
 def find_documents(text: str, *, include_cut_off: bool = False) -> tuple[Document, ...]:
-    """Return all complete fio documents in the text.
-
-    With `include_cut_off`, also return the readable parts of documents that were cut off.
-    """
+    """Return all complete documents of fio and, if asked, the readable parts of documents that were cut off."""
     try:
         return (Document(_result(_DECODER.decode(text), ()), 0, len(text)),)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):

@@ -128,10 +128,7 @@ def parse_block_ranges(text: str, kb_base: int = 1024) -> BlockSizes:
 
 
 def parse_block_split(text: str, kb_base: int = 1024) -> BlockSizes:
-    """Parse the value of `bssplit=`: a split such as `4k/60:64k/40`, or one split for each direction.
-
-    The percentages are ignored.
-    """
+    """Parse `bssplit=`, such as `4k/60:64k/40`, for all directions or for each. The percentages are ignored."""
 
     def split(part: str) -> SizeRange | None:
         sizes = [parse_bytes(entry.split("/")[0], kb_base) for entry in part.split(":") if entry.strip()]

@@ -30,10 +30,7 @@ _MOST_POINTS = 200
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the rows. `heading` and `unit` are for the table behind the chart.
-
-    The table omits columns without a heading.
-    """
+    """A field of the rows. The table behind the chart has its `heading` and `unit`, but no column without a heading."""
 
     field: str
     heading: str = ""
@@ -82,10 +79,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class RunChart(Chart):
-    """A chart of a run.
-
-    The chart is exported as one picture per workload if its rows have a column `workload`, otherwise as one picture.
-    """
+    """A chart of a run, exported as one picture, or as one per workload if its rows have a column `workload`."""
 
     rows: Callable[[LoadedRun], Sequence[Row]]
 

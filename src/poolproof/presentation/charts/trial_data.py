@@ -128,10 +128,7 @@ class TrialData:
 
 
 def trial_data(run: Path, trial: Trial, most_points: int, generator: str = DEFAULT_GENERATOR) -> TrialData | None:
-    """Read a trial's data. Return None if its disks were not counted or fewer than two samples can be read.
-
-    `generator` is the name of the trial's load generator.
-    """
+    """Read a trial's data, or return None if its disks were not counted or fewer than two samples can be read."""
     opened = RunDirectory(run)
     directory = opened.trial_path(trial.key)
     samples = _decoded(directory / "samples.jsonl", Sample, opened.root)

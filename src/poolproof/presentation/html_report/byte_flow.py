@@ -22,10 +22,7 @@ _SMALLEST_SHARE = 0.005
 
 
 class FlowLeaf(NamedTuple):
-    """A disk. `late_bytes` were written only after fio had ended.
-
-    `below` says how much the underlying disk moved, and is empty if there is no such disk.
-    """
+    """A disk. `late_bytes` were written after fio had ended. `below` says how much the disk below it moved, if any."""
 
     device: str
     moved_bytes: int

@@ -131,10 +131,7 @@ def finding_key(finding: Finding) -> tuple[str, ...]:
 
 
 def packed(rows: Sequence[Row]) -> list[Any]:
-    """Return the rows column by column.
-
-    A column with many repetitions becomes its distinct values and, for each row, the index of the row's value.
-    """
+    """Return the rows column by column. A column with repetitions becomes its distinct values and their indexes."""
     return [_column(values) for values in zip(*rows, strict=True)]
 
 

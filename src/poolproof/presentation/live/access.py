@@ -60,10 +60,7 @@ class Access:
 
 
 def access_for(address: str, port: int) -> Access:
-    """Return the access rules for an address.
-
-    Loopback needs no token. Any other address gets a new token, and its hosts are this machine's names.
-    """
+    """Return the rules for an address. Loopback needs no token; others get one, and this machine's names as hosts."""
     if ipaddress.ip_address(address).is_loopback:
         return Access(port, None)
     own = {socket.gethostname().lower(), socket.getfqdn().lower(), "localhost"}

@@ -52,10 +52,7 @@ def plan_object(
     jobs: Iterable[PlannedJobs],
     rounds: Sequence[Sequence[str]] = (),
 ) -> dict[str, Any]:
-    """Return the plan of `plan_text` as an object, for `--dry-run --json`.
-
-    Secrets that a step reads from standard input are left out.
-    """
+    """Return the plan of `plan_text` as an object for `--dry-run --json`, without secrets for standard input."""
     return {
         "once": [_step_object(step) for step in first],
         "layouts": [

@@ -9,10 +9,9 @@ from poolproof.foreign.audit.context import read_context
 from poolproof.foreign.lint.check import lint
 from poolproof.foreign.lint.fix import FixedText, fix_source
 from poolproof.foreign.lint.job_groups import Targets
-from poolproof.foreign.lint.model import JobEnvironment
+from poolproof.foreign.lint.model import JobEnvironment, WrittenDevice
 from poolproof.foreign.lint.sources import Source
 from poolproof.foreign.lint.targets import TargetLookup
-from poolproof.foreign.lint.written_devices import WrittenDevice
 from poolproof.hosts.local import LocalHost
 
 FILES: Mapping[str, str] = {"shared.inc": "direct=1\nioengine=libaio\n", "jobs.inc": "[b]\nrw=write\nsize=1g\n"}

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from poolproof.foreign.lint.check import lint
-from poolproof.foreign.lint.model import Diagnostic
+from poolproof.foreign.lint.model import Diagnostic, WrittenDevice
 from poolproof.foreign.lint.sources import Source, read_sources
-from poolproof.foreign.lint.written_devices import WrittenDevice
 
 from .making import KnownTarget
 

@@ -1,13 +1,11 @@
 """A chart is one file: the report, the pictures and notebooks find a chart outside the package."""
 
-import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 import pytest
@@ -19,7 +17,7 @@ from poolproof.presentation.export.pictures import drawn, pictures
 from poolproof.presentation.html_report.cells import shown_trials
 from poolproof.presentation.html_report.page import page
 from poolproof.results.runs.loading import load_run
-from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, make_run, trial
+from tests.unit.presentation.html_report.making import CAMPAIGN, all_trials, data_of, make_run, trial
 
 ROOT = Path(__file__).parents[4]
 TOY = Path(__file__).parent / "toy"
@@ -38,12 +36,6 @@ def with_toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.modules.pop(f"{charts.__name__}.{name}", None)
 
 
-def _data(text: str) -> Any:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
-
-
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A run with workloads that form an axis, and with others."""
@@ -56,7 +48,7 @@ def run(tmp_path: Path) -> Path:
 def test_the_page_shows_it(run: Path) -> None:
     text = page(load_run(run, lenient=True))
     assert 'id="latency-heat-chart"' in text and "<h3>Latencies over time</h3>" in text
-    (lines,) = _data(text)["trials"][0][0]["charts"]["latency-heat"]["lines"]
+    (lines,) = data_of(text)["trials"][0][0]["charts"]["latency-heat"]["lines"]
     assert lines["values"]["1 ms"][0] == 1000
 
 
@@ -66,7 +58,7 @@ def test_a_chart_of_a_metric_follows_the_readers_choices(run: Path) -> None:
     loaded = load_run(run)
     text = page(load_run(run, lenient=True))
     assert 'id="metric-ticks-chart"' in text and 'id="curves-chart"' in text
-    toy = next(chart for chart in _data(text)["charts"] if chart["name"] == "metric-ticks")
+    toy = next(chart for chart in data_of(text)["charts"] if chart["name"] == "metric-ticks")
     assert list(toy["rows"]) == list(toy["specs"]) == ["iops", "bandwidth", "p50", "p99"]
     assert isinstance(filled(chart_named("metric-ticks"), loaded, metric="p99"), alt.Chart)
     own = [each.place.name for each in pictures(loaded) if look.bare(each.chart).get("mark") == {"type": "tick"}]

@@ -150,6 +150,7 @@ def test_gnuplot_draws_every_script(run: ExportTable, tmp_path: Path) -> None:
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).write_text(text, encoding="utf-8")
         scripts += [tmp_path / place] if place.suffix == ".gnuplot" else []
+    assert scripts
     for script in scripts:
         done = _run(_program("gnuplot"), script.name, cwd=script.parent)
         assert done.returncode == 0, done.stderr

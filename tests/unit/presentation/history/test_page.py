@@ -1,16 +1,15 @@
 """The page over many runs: one file that fetches nothing, shows names as text, and says what is missing."""
 
 import json
-import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 from poolproof.results.runs.directory import RunDirectory
 from tests.unit.command import Command
 from tests.unit.presentation.export.making import nasty_run, trials_of
 from tests.unit.presentation.export.test_command import poolproof
+from tests.unit.presentation.html_report.making import data_of
 from tests.unit.results.compare.making import CAMPAIGN, changed, make_run
 from tests.unit.results.query.making import set_schema
 
@@ -32,13 +31,6 @@ class _Elements(HTMLParser):
 def _page(poolproof: Command) -> tuple[int, str, str]:
     code, _, err = poolproof("runs", "runs", "--page", "page.html")
     return code, Path("page.html").read_text(encoding="utf-8"), err
-
-
-def _data(text: str) -> dict[str, object]:
-    match = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert match
-    found: dict[str, object] = json.loads(match[1])
-    return found
 
 
 def test_the_page_says_how_many_results_changed(poolproof: Command) -> None:
@@ -73,7 +65,7 @@ def test_names_that_are_markup_stay_text(poolproof: Command) -> None:
     nasty_run(Path("runs/nasty"))
     text = _page(poolproof)[1]
     assert "<script>alert(1)" not in text
-    assert "<script>alert(1)</script>" in json.dumps(_data(text))
+    assert "<script>alert(1)</script>" in json.dumps(data_of(text))
 
 
 def test_unreadable_runs_are_named_and_the_others_are_shown(poolproof: Command) -> None:
@@ -106,7 +98,7 @@ def test_an_unsettled_result_is_drawn_without_an_interval(poolproof: Command) ->
     record = changed(CAMPAIGN.replace("{time: 5s, trials: 3}", "{until: 10%, trials: 2..6}"))
     values = {("one", "reads"): [1000.0, 1001.0], ("pair", "reads"): [2000.0, 2001.0]}
     make_run(Path("runs/run"), values, record=record, unsettled={("pair", "reads"): "drift"})
-    found: Any = _data(_page(poolproof)[1])
+    found = data_of(_page(poolproof)[1])
     points = {each["layout"]: each["points"][0] for each in found["series"]}
     run, value, low, high, counts, unsettled, *_ = points["pair"]
     assert (run, value, low, high, counts, unsettled) == (0, 2000, None, None, True, True)

@@ -1,9 +1,12 @@
 """Run directories for the report: two layouts of two disks, three workloads, and the given results and byte
 accounting."""
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from poolproof.campaign.yaml import parse_campaign
 from poolproof.evidence.counters import CounterReading, Counters
@@ -30,6 +33,14 @@ measure: {time: 5s, trials: 2}
 """
 RECORD = replace(FIRST, campaign=CAMPAIGN, versions={**FIRST.versions, "fio": "fio-3.39"})
 _SPEED = {"bare-a": 2000.0, "one": 1000.0, "pair": 1500.0}
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """Return the data that a page's scripts read."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 def account(

@@ -19,19 +19,12 @@ from poolproof.results.runs.directory import RunDirectory
 from poolproof.results.runs.loading import load_run
 from poolproof.results.runs.model import Trial, TrialKey
 from poolproof.rules.model import Finding
-from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, make_run, trial
+from tests.unit.presentation.html_report.making import CAMPAIGN, RECORD, all_trials, data_of, make_run, trial
 
 
 def _page(run: Path) -> str:
     write_report(run, run / "report.html")
     return (run / "report.html").read_text(encoding="utf-8")
-
-
-def _data(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    data: dict[str, Any] = json.loads(found[1])
-    return data
 
 
 class _Elements(HTMLParser):
@@ -84,7 +77,7 @@ def test_nothing_is_fetched(tmp_path: Path) -> None:
 
 
 def test_every_cell_is_there_once_with_its_result_and_its_flow(tmp_path: Path) -> None:
-    data = _data(_page(make_run(tmp_path / "run", all_trials())))
+    data = data_of(_page(make_run(tmp_path / "run", all_trials())))
     assert len(data["cells"]) == 6
     pair = next(c for c in data["cells"] if (data["layouts"][c["l"]], data["workloads"][c["w"]]) == ("pair", "stream"))
     assert pair["flows"][0]["factor"] == 2
@@ -105,7 +98,7 @@ def test_names_with_markup_stay_names(tmp_path: Path) -> None:
     assert "img" not in tags
     assert not {"onerror", "onclick"} & attributes
     assert f"lost {evil}" in _Elements(page).text
-    assert _data(page)["findings"][0][2] == f"lost {evil}"
+    assert data_of(page)["findings"][0][2] == f"lost {evil}"
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "\u2028", "&amp;"])
@@ -131,7 +124,7 @@ def test_every_link_within_the_page_leads_somewhere(tmp_path: Path, trials: list
 
 
 def test_all_refuted_still_shows_every_flow(tmp_path: Path) -> None:
-    data = _data(_page(make_run(tmp_path / "run", all_trials("refuted"))))
+    data = data_of(_page(make_run(tmp_path / "run", all_trials("refuted"))))
     assert {cell["v"] for cell in data["cells"]} == {"refuted"}
     assert {cell["c"] for cell in data["cells"]} == {None}
     assert all(cell["flows"][0]["lost_bytes"] > 0 for cell in data["cells"])
@@ -203,7 +196,7 @@ def test_the_command_says_where_the_page_is(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_layouts_of_a_disk_alone_give_the_limit(tmp_path: Path) -> None:
-    data = _data(_page(make_run(tmp_path / "run", all_trials())))
+    data = data_of(_page(make_run(tmp_path / "run", all_trials())))
     (limit,) = [chart for chart in data["charts"] if chart["name"] == "limit"]
     shares = {(layout, workload): share for layout, workload, share, *_ in _rows(limit["rows"])}
     assert shares == {("one", "reads"): pytest.approx(0.5), ("one", "stream"): pytest.approx(0.5)}
@@ -229,7 +222,7 @@ def test_very_long_names_and_many_layouts_make_a_page(tmp_path: Path) -> None:
     long = "x" * 100
     campaign = CAMPAIGN.replace("one: a | ext4", f"{long}: a | ext4")
     trials = [replace(each, layout=long) if each.layout == "one" else each for each in all_trials()]
-    assert long in _data(_page(make_run(tmp_path / "run", trials, campaign=campaign)))["layouts"]
+    assert long in data_of(_page(make_run(tmp_path / "run", trials, campaign=campaign)))["layouts"]
 
 
 def test_a_run_that_cannot_be_parsed_is_an_error(tmp_path: Path) -> None:
@@ -249,7 +242,7 @@ def test_the_layers_between_fio_and_the_disks_are_listed_if_they_were_counted(tm
     directory = RunDirectory.open(run)
     kept = directory.trial_directory(TrialKey("one", "stream", 2))
     directory.keep(kept, "evidence.json", Evidence(None, levels=levels))
-    data = _data(_page(run))
+    data = data_of(_page(run))
     found = {
         (data["layouts"][cell["l"]], data["workloads"][cell["w"]]): cell.get("levels", []) for cell in data["cells"]
     }

@@ -1,6 +1,5 @@
 """An unsettled result is never shown as a reliable mean, nor as the best if others of its workload are settled."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from poolproof.results.runs.model import Convergence, Trial
 from poolproof.stopping.model import NotConverged
 from poolproof.verdicts import Verdict
 
-from .making import CAMPAIGN, all_trials, make_run
+from .making import CAMPAIGN, all_trials, data_of, make_run
 
 UNTIL = CAMPAIGN.replace("time: 5s, trials: 2", "until: 10%, confidence: 90%, trials: 2..6")
 FASTEST = ("bare-a", "reads")
@@ -32,9 +31,7 @@ def _trials(reason: str, *places: tuple[str, str]) -> list[Trial]:
 def _data(run: Path) -> tuple[dict[str, Any], str]:
     write_report(run, run / "report.html")
     text = (run / "report.html").read_text(encoding="utf-8")
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1]), text
+    return data_of(text), text
 
 
 def _cells(data: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
