@@ -66,8 +66,12 @@ def as_text(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
-def files_below(path: Path, unread: list[Unread]) -> Iterator[Path]:
+def files_below(
+    path: Path, unread: list[Unread], is_source: Callable[[Path], bool] = lambda _folder: False
+) -> Iterator[Path]:
     """Yield the files in a directory tree, sorted by name. Hidden files and folders are skipped.
+
+    A folder for which `is_source` is true is yielded itself, not the files in it.
 
     A link to a file is followed only if the file is in the same tree. Other links, folders that cannot be read, and
     folders more than 50 levels deep are added to `unread`. The tree may come from a stranger, and poolproof may be able
@@ -86,6 +90,9 @@ def files_below(path: Path, unread: list[Unread]) -> Iterator[Path]:
                 yield entry
         elif entry.is_dir():
             try:
+                if is_source(entry):
+                    yield entry
+                    continue
                 inside = sorted(each for each in entry.iterdir() if not each.name.startswith("."))
             except OSError as error:
                 unread.append(Unread(str(entry), error.strerror or str(error)))
@@ -121,7 +128,7 @@ def _of_fair_size(content: bytes) -> bytes:
 def _audit_path(audit: Audit, path: Path, context: Context, logs: list[Path]) -> None:
     try:
         if path.is_dir() and not is_run(path):
-            for below in files_below(path, audit.unread):
+            for below in files_below(path, audit.unread, is_run):
                 _audit_path(audit, below, context, logs)
             return
     except OSError as error:

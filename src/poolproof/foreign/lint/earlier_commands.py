@@ -35,7 +35,7 @@ class History:
 
     def __init__(self, text: str, prepared: tuple[PreparedFile, ...] = ()) -> None:
         self._prepared = prepared
-        lines = list(enumerate(text.splitlines(), 1))
+        lines = list(enumerate(text.split("\n"), 1))
         self._drops = [number for number, line in lines if drops_caches(line)]
         self._only_clean = {number for number, line in lines if drops_clean_pages(line)}
         self._syncs = [number for number, line in lines if syncs(line)]

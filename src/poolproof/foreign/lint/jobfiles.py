@@ -20,7 +20,7 @@ def is_job_file(text: str) -> bool:
 
     The prompt of a shell (`[root@host ~]# fio …`) is not a section.
     """
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if line.strip() and line.lstrip()[0] not in "#;":
             is_prompt = _PROMPT.match(line) is not None
             return not is_prompt and any(form.match(line) for form in (_SECTION, _UNCLOSED, _INCLUDE))
@@ -34,7 +34,7 @@ def has_fio_options(text: str) -> bool:
 
 def sets_fio_option(text: str) -> bool:
     """True if a line of the text is a setting of a fio option. An included file may have no section of its own."""
-    settings = (_SETTING.match(line) for line in text.splitlines())
+    settings = (_SETTING.match(line) for line in text.split("\n"))
     return any(found is not None and found["name"] in ALL_NAMES for found in settings)
 
 

@@ -8,6 +8,7 @@ from poolproof.evidence.model import Account, Evidence, LeafUse, Target
 from poolproof.foreign.audit.context import Context, read_context
 from poolproof.foreign.audit.model import Audited, audited_object
 from poolproof.foreign.audit.saved_trials import audit_run
+from poolproof.foreign.audit.sources import audit_sources
 from poolproof.load.fio.jobfile import read_job_file
 from poolproof.load.fio.json_output import read_json_stream
 from poolproof.load.fio.load import load_of
@@ -63,6 +64,17 @@ def test_a_trial_gets_its_recorded_verdict_again(tmp_path: Path) -> None:
     assert not audited.has_changed
     assert audited.figures.directions["read"].bandwidth_bytes == 134217728
     assert summary_line([audited]) == "1 result: 1 sound"
+
+
+def test_runs_in_a_folder_are_judged_by_their_evidence(tmp_path: Path) -> None:
+    _run(tmp_path / "runs" / "a", _case(256 * _MIB), "sound")
+    _run(tmp_path / "runs" / "b", _case(_MIB), "sound")
+    found = audit_sources([str(tmp_path)], Context(), bytes)
+    assert [(Path(each.source).parent.name, each.verdict, each.was) for each in found.results] == [
+        ("a", "sound", "sound"),
+        ("b", "refuted", "sound"),
+    ]
+    assert not found.unread
 
 
 def test_a_changed_verdict_is_reported(tmp_path: Path) -> None:

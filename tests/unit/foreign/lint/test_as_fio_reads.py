@@ -98,6 +98,7 @@ _READ = "fio --name=r --rw=read --bs=1m --size=1g --filename=/mnt/f"
         (f"{_WRITE}\n{_READ}\n", True),
         (f"{_WRITE} --end_fsync=1\n{_READ}\n", False),
         (f"{_WRITE}\nsync; echo 3 > /proc/sys/vm/drop_caches\n{_READ}\n", False),
+        (f"{_WRITE}\n# \f\f\nsync; echo 3 > /proc/sys/vm/drop_caches\n{_READ}\n", False),
         (f"{_WRITE}\n{_READ} --direct=1\n", False),
         (f"{_READ}\n{_WRITE}\n", False),
         ("for rw in write read; do fio --name=$rw --rw=$rw --bs=1m --size=1g --filename=/mnt/f; done\n", True),
