@@ -28,6 +28,24 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._]+", "-", text).strip("-._")[:60].rstrip("-._")
 
 
+def slugs(texts: Iterable[str], otherwise: str = "") -> dict[str, str]:
+    """Map each text to a slug of its own, or to `otherwise` if nothing valid remains.
+
+    If two slugs would be the same, because texts are long or differ in invalid characters, the later one gets a number.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for text in dict.fromkeys(texts):
+        stem = name = slug(text) or otherwise
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name)
+        names[text] = name
+    return names
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean …?` with the most similar known word, or an empty string if none is similar."""
     close = difflib.get_close_matches(word[:100], list(known), n=1, cutoff=0.6)

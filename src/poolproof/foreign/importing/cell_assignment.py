@@ -13,7 +13,7 @@ from functools import partial
 from os.path import commonpath
 from pathlib import Path
 
-from poolproof.campaign.names import matrix_name, slug
+from poolproof.campaign.names import matrix_name, slugs
 from poolproof.errors import UsageError
 from poolproof.foreign.audit.texts import Judged
 from poolproof.load.fio.pairing import FoundResult
@@ -139,12 +139,14 @@ def place(records: Sequence[Record], layout_from: str | None) -> tuple[ImportedR
     """
     name_of = _layout_name(records, layout_from)
     axes = [axis for axis in _axes(records) if axis != layout_from]
+    ordered = sorted(records, key=lambda each: (each.begun_at, each.source, each.line))
+    layouts = slugs(map(name_of, ordered), _NO_LAYOUT)
+    values = {axis: slugs((each.options[axis] for each in ordered if axis in each.options), "none") for axis in axes}
     numbers: dict[tuple[str, str], int] = defaultdict(int)
     placed = []
-    for record in sorted(records, key=lambda each: (each.begun_at, each.source, each.line)):
-        layout = slug(name_of(record)) or _NO_LAYOUT
-        # A value becomes part of a name, so characters that a name cannot contain are replaced.
-        varies = tuple((axis, slug(record.options[axis]) or "none") for axis in axes if axis in record.options)
+    for record in ordered:
+        layout = layouts[name_of(record)]
+        varies = tuple((axis, values[axis][record.options[axis]]) for axis in axes if axis in record.options)
         workload = matrix_name(FAMILY, varies)
         numbers[layout, workload] += 1
         placed.append(ImportedRecord(record, layout, workload, varies, numbers[layout, workload]))

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from poolproof.campaign.emulation import emulation_note
-from poolproof.campaign.names import slug
+from poolproof.campaign.names import slug, slugs
 from poolproof.presentation.charts.theme import SERIES
 from poolproof.presentation.export.rows import ExportRow, ExportTable, mode_of, sync_of
 from poolproof.statistics.intervals import Interval
@@ -79,7 +79,9 @@ def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
     (`_shown`).
     """
     every = tuple(rows)
-    families = {_family(row) for row in every}
+    families = slugs(map(_family, every))
+    options = dict.fromkeys(name for row in every for name in row.settings if name.startswith("workload_"))
+    chosen = {name: slugs(row.settings[name] for row in every if name in row.settings) for name in options}
     values: dict[tuple[object, ...], set[str]] = {}
     for row in every:
         for name, value in row.settings.items():
@@ -87,10 +89,10 @@ def panels_of(rows: Iterable[ExportRow]) -> tuple[Panel, ...]:
     apart = {(name, family) for (name, family, *_), found in values.items() if len(found) > 1}
     panels: dict[tuple[str, str, tuple[str, ...]], list[ExportRow]] = {}
     for row in every:
-        rest = [slug(_family(row))] * (len(families) > 1)
+        rest = [families[_family(row)]] * (len(families) > 1)
         for name, value in row.settings.items():
-            if name.startswith("workload_") and (name, _family(row)) in apart:
-                rest.append(f"{slug(name.removeprefix('workload_'))}-{slug(value)}")
+            if name in chosen and (name, _family(row)) in apart:
+                rest.append(f"{slug(name.removeprefix('workload_'))}-{chosen[name][value]}")
         panels.setdefault((sync_of(row.part), mode_of(row.part), tuple(rest)), []).append(row)
     return tuple(Panel(*key, tuple(own)) for key, own in panels.items())
 

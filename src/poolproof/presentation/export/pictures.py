@@ -1,7 +1,8 @@
 """The charts of a run as PNG or SVG files, in a folder for each mode, such as `async/randread`."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -45,7 +46,19 @@ class Picture:
 
 
 def pictures(run: LoadedRun, scale: Scale = "log") -> Iterator[Picture]:
-    """Yield the pictures of each metric, then the pictures of all other charts that have `in_pictures` set."""
+    """Yield the pictures of each metric, then the pictures of all other charts that have `in_pictures` set.
+
+    Long names are shortened in paths. If the paths of two pictures would be the same, the second one gets a number.
+    """
+    places: Counter[PurePosixPath] = Counter()
+    for picture in _all_pictures(run, scale):
+        places[picture.place] += 1
+        number = places[picture.place]
+        unique = picture.place if number == 1 else picture.place.with_name(f"{picture.place.name}-{number}")
+        yield replace(picture, place=unique)
+
+
+def _all_pictures(run: LoadedRun, scale: Scale) -> Iterator[Picture]:
     shown = [chart for chart in all_charts() if chart.in_pictures]
     for metric in distinct_metrics(run.cells):
         for chart in shown:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from poolproof.campaign.names import is_name
 from poolproof.cli.main import app_for
 from poolproof.errors import FioError, RunError, UsageError
 from poolproof.foreign.audit.context import Context
@@ -65,6 +66,18 @@ def test_folders_are_layouts_and_columns_contain_the_names(tmp_path: Path) -> No
     assert first.columns["rw"] == "randread"
     assert first.source.endswith("a.json:1")
     assert first.begun_at.startswith("2023-11-14T22:13")
+
+
+@pytest.mark.parametrize("names", [("x" * 70 + "-mirror", "x" * 70 + "-raidz"), ("a+b", "a-b"), ("mirror", "mirror!")])
+def test_names_that_are_alike_when_shortened_stay_apart(tmp_path: Path, names: tuple[str, str]) -> None:
+    for name in names:
+        _write(tmp_path / "in" / name / "a.json")
+        _write(tmp_path / "in" / name / "b.json", bssplit=f"4k/50:8k/50:{name}")
+    trials = _imported(tmp_path / "in")
+    assert {trial.number for trial in trials} == {1}
+    assert len({trial.layout for trial in trials}) == 2
+    assert len({trial.workload for trial in trials}) == 3
+    assert all(is_name(trial.layout) for trial in trials)
 
 
 def test_files_of_one_job_are_layouts_without_repetition_numbers(tmp_path: Path) -> None:

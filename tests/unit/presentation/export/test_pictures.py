@@ -2,15 +2,18 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from poolproof.presentation.charts import theme as look
+from poolproof.presentation.export.gnuplot import dat_files
 from poolproof.presentation.export.pictures import drawn, pictures
+from poolproof.presentation.export.rows import table_of
 from poolproof.results.runs.loading import load_run
 from tests.unit.command import Command
-from tests.unit.results.compare.making import make_run
+from tests.unit.results.compare.making import CAMPAIGN, RECORD, make_run
 
 from .making import grid_run, nasty_run, trials_of
 from .test_command import poolproof
@@ -33,6 +36,16 @@ def test_workloads_without_an_axis_have_pictures_of_their_own(tmp_path: Path) ->
     values = {("one", "reads"): [1.0, 2.0], ("one", "etcd"): [1e6, 2e6]}
     places = {str(picture.place) for picture in pictures(load_run(make_run(tmp_path / "run", values)))}
     assert {"async/randread/randread-async-reads-iops", "sync/write/write-sync-etcd-sync-p99"} <= places
+
+
+def test_workloads_whose_names_are_alike_at_their_start_have_pictures_of_their_own(tmp_path: Path) -> None:
+    names = ["x" * 70 + end for end in ("-a", "-b")]
+    campaign = CAMPAIGN.replace("measure:", "".join(f"  {name}: {{rw: randread}}\n" for name in names) + "measure:")
+    values = {("one", name): [1.0, 2.0] for name in names}
+    run = load_run(make_run(tmp_path / "run", values, record=replace(RECORD, campaign=campaign)))
+    places = [picture.place for picture in pictures(run)]
+    assert len(places) == len(set(places)) == 2 * len(("iops", "bandwidth", "p99"))
+    assert len([place for place in dat_files(table_of(run)) if place.suffix == ".dat"]) == 2
 
 
 def test_no_line_passes_through_a_figure_that_does_not_count(tmp_path: Path) -> None:
