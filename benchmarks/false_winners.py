@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from poolproof.statistics.autocorrelation import long_run
 from poolproof.statistics.build_samples import Samples, build_samples
-from poolproof.statistics.comparison import Difference, decide, difference, log_mean
+from poolproof.statistics.comparison import Difference, LogMean, decide, difference, log_mean
 from poolproof.statistics.shared_variance import VariancePrior, fit_prior
 from poolproof.stopping.across import across
 from poolproof.stopping.model import StoppingRule, TrialMean
@@ -100,9 +100,13 @@ def _differences(setting: Setting, rng: random.Random) -> list[Difference]:
             for each in going:
                 each.run_one()
             prior = _prior(cells, setting)
-    means = [log_mean(each.samples.values, prior, resolution=each.samples.error) for each in cells]
+    means = [_mean(each.samples, prior) for each in cells]
     pairs = zip(means[: setting.cells], means[setting.cells :], strict=True)
     return [difference(b, a) for a, b in pairs if a is not None and b is not None]
+
+
+def _mean(samples: Samples, prior: VariancePrior | None) -> LogMean | None:
+    return log_mean(samples.values, prior, resolution=samples.error, least_count=samples.least_count)
 
 
 def _prior(cells: Sequence["_Cell"], setting: Setting) -> VariancePrior | None:
@@ -121,6 +125,7 @@ class _Cell:
         self._rng, self._deviation, self._builds = rng, deviation, setting.builds
         self.trials: list[TrialMean] = []
         self._trials_of_build = setting.trials or 2
+        self._least_count = 2 if setting.trials is None else None
         for _ in range(setting.builds):
             self._run_build()
 
@@ -133,7 +138,7 @@ class _Cell:
         """Return the trials of the only build, or the means of the builds, as for a real cell."""
         values = [each.mean for each in self.trials]
         if self._builds == 1:
-            return Samples(tuple(values))
+            return Samples(tuple(values), least_count=self._least_count)
         step = self._trials_of_build
         return build_samples([values[at : at + step] for at in range(0, len(values), step)])
 

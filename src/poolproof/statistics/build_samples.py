@@ -15,11 +15,13 @@ class Samples:
     """The independent samples of a cell: its trials, or the means of its builds.
 
     `error` is the smallest possible relative standard error of the mean of the samples, from the resolution of the
-    measurement and from the trials within builds, or 0 if it is unknown.
+    measurement and from the trials within builds, or 0 if it is unknown. `least_count` is the number of samples that
+    were taken in any case. Further ones were taken because the mean was not precise enough (`until`).
     """
 
     values: tuple[float, ...]
     error: float = 0.0
+    least_count: int | None = None
 
 
 def build_samples(builds: Sequence[Sequence[float]]) -> Samples:

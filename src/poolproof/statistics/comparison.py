@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from poolproof.statistics.intervals import CONFIDENCE, Interval, error_of_mean
+from poolproof.statistics.repeated_means import stopping_share
 from poolproof.statistics.shared_variance import (
     CERTAIN,
     MeanError,
@@ -69,9 +70,9 @@ class LogMean:
     known: Points = CERTAIN
     logs: Logs = field(default=(), compare=False, repr=False)
 
-    def interval(self, *, lower_is_better: bool) -> Interval:
-        """Return the geometric mean of the values and its 95 % interval, in the unit of the values."""
-        turned = difference(self, LogMean(0.0, ())).interval
+    def interval(self, *, lower_is_better: bool, risk: float = 1 - CONFIDENCE) -> Interval:
+        """Return the geometric mean of the values in their unit, with an interval that misses it at this risk."""
+        turned = difference(self, LogMean(0.0, ())).interval_at(risk)
         if not lower_is_better:
             return turned
         low, high = (None if bound is None else 1 / bound for bound in (turned.high, turned.low))
@@ -84,11 +85,13 @@ def log_mean(
     *,
     lower_is_better: bool = False,
     resolution: float = 0.0,
+    least_count: int | None = None,
 ) -> LogMean | None:
     """Return the mean logarithm of the values, or None if there are no values or one of them is 0 or less.
 
     The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
-    in bins.
+    in bins. If there are more than `least_count` values, measuring stopped when their mean looked precise, so the
+    standard error is increased.
     """
     if not values or min(values) <= 0:
         return None
@@ -97,9 +100,12 @@ def log_mean(
     if not has_interval(count, prior):
         return LogMean(mean, None, logs=own)
     error = error_of_mean(variance_of(logs), count, prior, least=resolution)
+    least_count = count if least_count is None else least_count
+    share = stopping_share(error, count, least_count, prior)
     if error.known is CERTAIN:
-        return LogMean(mean, ((error.estimated, error.freedom),), logs=own)
-    return LogMean(mean, (), known=error.known, logs=own)
+        return LogMean(mean, ((error.estimated * (1 + share) ** 2, error.freedom),), logs=own)
+    # only part of what is known about the variance comes from the cell's own trials
+    return LogMean(mean, (), known=scaled(error.known, (1 + share / 2) ** 2), logs=own)
 
 
 def mixture(means: Iterable[tuple[float, LogMean]]) -> LogMean:
@@ -156,11 +162,7 @@ class Difference:
         A ratio of 2 means twice as fast, even for latencies. If the difference can't be tested, there is no interval:
         `low` and `high` are None.
         """
-        if self.error is None:
-            return Interval(ratio_of(self.log))
-        half = self._distribution.reach((1 - CONFIDENCE) / 2)
-        low, high = self.log - half - self.below, self.log + half + self.above
-        return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
+        return self.interval_at(1 - CONFIDENCE)
 
     @property
     def repeated(self) -> Interval:
@@ -170,9 +172,20 @@ class Difference:
         the errors of the means include it. If the difference can't be tested, there is no interval: `low` and `high`
         are None.
         """
+        return self.repeated_at(1 - CONFIDENCE)
+
+    def interval_at(self, risk: float) -> Interval:
+        """Return the ratio of the means with an interval that misses the true ratio with probability `risk`."""
+        return self._around(risk, 1.0)
+
+    def repeated_at(self, risk: float) -> Interval:
+        """Return the ratio with an interval that a repeat with as many trials misses with probability `risk`."""
+        return self._around(risk, math.sqrt(2))
+
+    def _around(self, risk: float, factor: float) -> Interval:
         if self.error is None:
             return Interval(ratio_of(self.log))
-        half = math.sqrt(2) * self._distribution.reach((1 - CONFIDENCE) / 2)
+        half = factor * self._distribution.reach(risk / 2)
         low, high = self.log - half - self.below, self.log + half + self.above
         return Interval(ratio_of(self.log), ratio_of(low), ratio_of(high))
 

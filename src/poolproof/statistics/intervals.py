@@ -62,9 +62,15 @@ def error_of_mean(
 
 
 def mean_interval(
-    values: Sequence[float], prior: VariancePrior | None = None, resolution: float = 0.0
+    values: Sequence[float],
+    prior: VariancePrior | None = None,
+    resolution: float = 0.0,
+    *,
+    risk: float = 1 - CONFIDENCE,
 ) -> Interval | None:
-    """Return the mean of the values and its 95 % interval, cut off at 0. None if there are no values.
+    """Return the mean of the values and its interval, cut off at 0. None if there are no values.
+
+    The probability that the interval misses the true mean is `risk`.
 
     The relative standard error of the mean is at least `resolution`: a rate counts whole I/Os, and fio counts latencies
     in bins.
@@ -77,4 +83,4 @@ def mean_interval(
     square = mean**2 or 1.0  # variances are relative to the mean
     least = resolution if mean else 0.0
     error = error_of_mean(variance_of(values) / square, len(values), prior, least=least)
-    return Interval.around(mean, error.reach((1 - CONFIDENCE) / 2) * math.sqrt(square))
+    return Interval.around(mean, error.reach(risk / 2) * math.sqrt(square))

@@ -63,10 +63,18 @@ def repeated_half_width(
     another chance to stop. `error` is relative to the mean.
     """
     half = error.reach((1 - confidence) / 2)
+    return half * (1 + stopping_share(error, count, least_count, prior) / 2)
+
+
+def stopping_share(error: MeanError, count: int, least_count: int, prior: VariancePrior | None) -> float:
+    """Return how far off a standard error may be because measuring stopped when it was small, as a share of it.
+
+    This is the relative standard error of a standard deviation. It is 0 if there are only `least_count` measurements.
+    """
     if count <= least_count:
-        return half
+        return 0.0
     freedom = count - 1 + (prior.freedom if prior is not None and error.known is not CERTAIN else 0.0)
-    return half * (1 + 1 / math.sqrt(2 * freedom) / 2)
+    return 1 / math.sqrt(2 * freedom)
 
 
 def least_half_width(least_count: int, most_count: int, confidence: float, resolution: float) -> float:

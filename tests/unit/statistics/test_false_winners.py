@@ -1,7 +1,13 @@
 """Equal layouts get a false winner in at most 5 % of runs: the small form of `python -m benchmarks.false_winners`."""
 
+import random
+
 import pytest
 from benchmarks.false_winners import Setting, simulate
+
+from poolproof.statistics.comparison import difference, log_mean
+from poolproof.stopping.across import across
+from poolproof.stopping.model import StoppingRule, TrialMean
 
 
 @pytest.mark.parametrize(
@@ -14,3 +20,20 @@ def test_equal_layouts_get_a_false_winner_in_at_most_5_per_cent_of_runs(setting:
     assert found.false <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5, "two standard errors of the simulation"
     assert 0.93 <= found.coverage <= 0.99
     assert found.power[1] > (0.1 if setting.trials == 1 else 0.4), "a planted difference of 20 %"
+
+
+@pytest.mark.parametrize(("least", "most", "deviation"), [(2, 6, 0.03), (3, 10, 0.03)])
+def test_trials_that_stop_when_they_agree_do_not_look_more_precise(least: int, most: int, deviation: float) -> None:
+    """Two cells, measured until each is within 3 %: their number of trials depends on the trials."""
+    chance, rule, covered, runs = random.Random(3), StoppingRule(trials_min=least, trials_max=most), 0, 1500
+    for _ in range(runs):
+        cells: list[list[TrialMean]] = [[], []]
+        for trials in cells:
+            while len(trials) < least or not across(trials, rule).done:
+                trials.append(TrialMean(chance.lognormvariate(0, deviation)))
+        one, other = (log_mean([trial.mean for trial in trials], least_count=least) for trials in cells)
+        assert one is not None and other is not None
+        interval = difference(one, other).interval
+        assert interval.low is not None and interval.high is not None
+        covered += interval.low <= 1 <= interval.high
+    assert 0.935 <= covered / runs <= 0.98

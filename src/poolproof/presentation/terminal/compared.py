@@ -20,9 +20,9 @@ from poolproof.presentation.terminal.words import (
     value_text,
 )
 from poolproof.results.compare.cell_comparison import ComparedCell, Comparison, Gate, Side
-from poolproof.results.compare.in_place import MARGIN
 from poolproof.results.compare.measured import Measured, in_groups
 from poolproof.results.compare.run_differences import RunDifference
+from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import CORRECTION, TEST, WORDS, Word
 from poolproof.units import format_number_of

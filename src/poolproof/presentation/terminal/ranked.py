@@ -154,6 +154,9 @@ def _below(ranking: Ranking) -> Iterator[RenderableType]:
     effect = f"Two layouts differ if one is more than {per_cent_whole(ranking.effect)} faster."
     method = f"({TEST} for every pair of layouts, {units_of(ranking.run)} as units, corrected by {CORRECTION})"
     text = f"{_COLUMNS} {effect} All places are right together with 95% confidence {method}."
+    if len(ranking.ranked) > 2:
+        alone = "Each speed has the 95% interval of its pair alone"
+        text += f" {alone}; the leader was chosen by the same trials, so it may look too fast."
     yield Text(f"\n{text} {holds_for(ranking.run, earlier=ranking.earlier_runs)}", style=QUIET)
 
 
@@ -165,8 +168,8 @@ def failures_text(safety: Safety) -> str:
 def _repeat(ranking: Ranking) -> Iterator[RenderableType]:
     """Yield a sentence about the results, relative to the leader, that a repeat would show for the layouts."""
     leader = ranking.ranked[0].entry.layout
-    tested = [(each.entry.layout, each.to_leader) for each in ranking.ranked if not each.entry.untested]
-    known = [(name, apart.repeated) for name, apart in tested if apart is not None and apart.error is not None]
+    tested = [(each.entry.layout, ranking.repeated(each)) for each in ranking.ranked if not each.entry.untested]
+    known = [(name, repeated) for name, repeated in tested if repeated is not None]
     shown = [f"{name} {range_text(interval)}" for name, interval in known[:_MOST_TIES]]
     more = f"; and {len(known) - _MOST_TIES} more" if len(known) > _MOST_TIES else ""
     if shown:

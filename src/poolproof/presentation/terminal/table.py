@@ -10,6 +10,7 @@ from rich.text import Text
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import METRICS, MetricId, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
+from poolproof.presentation.terminal.compared import in_place_text
 from poolproof.presentation.terminal.limited import share_text
 from poolproof.presentation.terminal.visible import visible_line
 from poolproof.presentation.terminal.words import (
@@ -23,8 +24,9 @@ from poolproof.presentation.terminal.words import (
     value_text,
     which_is_better,
 )
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.limit import Limit
-from poolproof.results.runs.summary import Cell, OtherVerdict, Widening, speeds_to_baseline, unchanged
+from poolproof.results.runs.summary import Cell, OtherVerdict, Widening, unchanged
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 from poolproof.units import format_duration, format_number_of
@@ -61,6 +63,7 @@ def print_table(
         console.print(Text(f"\n{legend}"))
     for block in (
         *_builds(cells),
+        *_in_place(cells, baseline),
         *_reasons(cells),
         *_few_events(cells),
         *_remarks(cells),
@@ -81,6 +84,13 @@ def print_table(
         spent += f"took {format_duration(rest_s)}; with trials of maximum length, the workloads would have run for "
         spent += format_duration(fixed_s)
         console.print(Text(f"\n{spent}"))
+
+
+def _in_place(cells: Sequence[Cell], baseline: str | None) -> Iterator[RenderableType]:
+    families = {cell.family for cell in cells if cell.layout == baseline} - {None}
+    names = dict.fromkeys(cell.layout for cell in cells if cell.family in families)
+    if len(names) > 1:
+        yield Text(f"\n{in_place_text(', '.join(names))}")
 
 
 def _place(cell: Cell) -> str:

@@ -9,9 +9,9 @@ from poolproof.campaign.names import did_you_mean, listed
 from poolproof.errors import RunError, UsageError
 from poolproof.metrics import MetricId
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
-from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.run_differences import RunDifference, layout_difference, run_differences
+from poolproof.results.runs.in_place import are_in_place, family_of, with_margin
 from poolproof.results.runs.loading import LoadedRun, metrics_of
 from poolproof.results.runs.summary import Cell
 from poolproof.statistics.comparison import ComparisonDecision, Difference, decide, holm
@@ -157,7 +157,7 @@ def compare(
     differences = [earlier.apart(other, one, same_run=same_run) for _, one, other in pairs]
     in_place = _are_in_place(a, b)
     if in_place:
-        differences = [widened(each) for each in differences]
+        differences = [with_margin(each) for each in differences]
     cells = tuple(
         ComparedCell(*pair, apart, decision)
         for pair, apart, decision in zip(pairs, differences, decide(differences, effect), strict=True)
@@ -181,7 +181,7 @@ def _are_in_place(a: Side, b: Side) -> bool:
     """True if A and B are two layouts of the same run that were converted into each other in place."""
     if a.run.path != b.run.path or a.layout is None or b.layout is None or a.layout == b.layout:
         return False
-    return are_in_place(family_of(a.run), a.layout, b.layout)
+    return are_in_place(family_of(a.run.campaign), a.layout, b.layout)
 
 
 def _pairs(

@@ -10,7 +10,6 @@ from poolproof.results.runs.few_events import FewEvents
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.results.runs.remarks import without_value
 from poolproof.results.runs.summary import Cell
-from poolproof.rules.rule_catalogue import rules_of
 from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval
 from poolproof.verdicts import Verdict
@@ -67,9 +66,8 @@ def measured(run: LoadedRun, key: CellKey, metric: MetricId) -> Measured | str:
     usability = cell.usability(metric)
     if usability.rejected:
         return usability.rejected
-    findings = (finding for finding in cell.findings_on(metric) if finding.is_about(metric))
-    if excluding := [rule for rule in rules_of(findings) if rule.not_compared]:
-        return f"{excluding[0].not_compared} ({excluding[0].id})"
+    if usability.limited:
+        return usability.limited
     count = len(cell.values(metric))
     if not count:
         return "; ".join(without_value(cell.trials, metric)) or f"no {metric} was measured"

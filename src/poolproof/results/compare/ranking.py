@@ -21,11 +21,12 @@ from poolproof.layers.tree import capacity_bytes, devices, directories, redundan
 from poolproof.metrics import MetricId
 from poolproof.results.compare.cell_comparison import check_metric
 from poolproof.results.compare.earlier_runs import EarlierRuns, earlier_runs
-from poolproof.results.compare.in_place import are_in_place, family_of, widened
 from poolproof.results.compare.measured import Measured, in_groups, measured
 from poolproof.results.runs.few_events import TOO_FEW, FewEvents
+from poolproof.results.runs.in_place import are_in_place, family_of, with_margin
 from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import ComparisonDecision, Difference, LogMean, decide, difference, mixture
+from poolproof.statistics.intervals import CONFIDENCE, Interval
 from poolproof.verdicts import Verdict, worst
 
 _LISTED = 8
@@ -249,6 +250,16 @@ class Ranking:
         """
         return tuple(each for each in self.ranked if each.first == 1)
 
+    def repeated(self, each: Ranked) -> Interval | None:
+        """Return the speed that a repeat would show for a layout relative to the leader, with a 95 % interval.
+
+        The same trials chose the leader, so the interval is corrected for the number of other layouts (Bonferroni).
+        None for the leader, and if the difference can't be tested.
+        """
+        if each.to_leader is None or each.to_leader.error is None:
+            return None
+        return each.to_leader.repeated_at((1 - CONFIDENCE) / (len(self.ranked) - 1))
+
     @property
     def safer(self) -> tuple[Ranked, ...]:
         """Return the fastest layouts that survive more disk failures than the leader.
@@ -298,7 +309,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
     entries, excluded = _entries(run, goal, metrics, earlier)
     if not entries:
         raise NothingRanked(run, excluded)
-    family = family_of(run)
+    family = family_of(run.campaign)
     pairs = _pairs(entries, effect, family)
     layouts = {layout.name: layout for layout in run.campaign.layouts}
     ranked = tuple(
@@ -321,7 +332,7 @@ def _has_family(entry: Entry, entries: Sequence[Entry], family: Mapping[str, int
 
 def _apart(one: Entry, other: Entry, family: Mapping[str, int]) -> Difference:
     apart = difference(one.score, other.score)
-    return widened(apart) if are_in_place(family, one.layout, other.layout) else apart
+    return with_margin(apart) if are_in_place(family, one.layout, other.layout) else apart
 
 
 def rank_each(run: LoadedRun, *, metric: MetricId | None, effect: float) -> Mapping[str, "Ranking | str"]:

@@ -54,7 +54,7 @@ class CellConvergence:
     `done` is true if no further trial is needed or allowed. `converged` is true if the mean of the trials is precise to
     within the tolerance and every trial converged; if not, `reasons` says why. `across_trials` is None if no trial has
     a value. `fixed_s` is the time that fio would have needed for the minimum number of trials, each of the maximum
-    length.
+    length. `least_count` is the minimum number of trials, or None if the samples are builds.
     """
 
     done: bool
@@ -62,6 +62,7 @@ class CellConvergence:
     reasons: tuple[NotConverged, ...]
     across_trials: AcrossTrials | None
     fixed_s: float
+    least_count: int | None = None
 
 
 def stopping_rule(measure: Measure) -> StoppingRule:
@@ -169,7 +170,8 @@ def convergence_of(
     found = across(means, rule, (priors or VariancePriors()).of(metric), resolution_of(trials, metric).share)
     what = "build" if by_build else "trial"
     reasons = (*_reasons_across(found, len(means), measure.until, what), *_reasons_within(trials))
-    return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s)
+    least_count = None if by_build else measure.trials
+    return CellConvergence(found.done, found.is_precise and not reasons, reasons, found, fixed_s, least_count)
 
 
 def _fixed_s(trials: Sequence[Trial], until: Until) -> float:
@@ -267,7 +269,13 @@ def extremes_of(trials: Iterable[Trial], metric: MetricId) -> tuple[float, float
 
 def metric_log_mean(samples: Samples, metric: MetricId, prior: VariancePrior | None) -> LogMean | None:
     """Return the mean logarithm of a cell's samples, or None if there are no samples or one of them is 0."""
-    return log_mean(samples.values, prior, lower_is_better=metric in LOWER_IS_BETTER, resolution=samples.error)
+    return log_mean(
+        samples.values,
+        prior,
+        lower_is_better=metric in LOWER_IS_BETTER,
+        resolution=samples.error,
+        least_count=samples.least_count,
+    )
 
 
 def with_extremes(mean: LogMean, trials: Iterable[Trial], metric: MetricId) -> LogMean | None:

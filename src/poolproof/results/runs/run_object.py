@@ -13,10 +13,11 @@ from typing import Any
 from poolproof.campaign.calibration import calibrated_device
 from poolproof.campaign.cell_key import CellKey
 from poolproof.metrics import LOWER_IS_BETTER, METRICS, MetricId
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.limit import Limit
-from poolproof.results.runs.summary import Cell, Widening, speeds_to_baseline, unchanged
+from poolproof.results.runs.summary import Cell, Widening, unchanged
 from poolproof.rules.model import Finding
 from poolproof.statistics.intervals import Interval
 

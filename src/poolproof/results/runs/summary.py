@@ -16,18 +16,19 @@ from poolproof.results.runs.convergence import (
     CellConvergence,
     VariancePriors,
     convergence_of,
-    metric_log_mean,
     priors_among,
     unsteady_reasons,
 )
 from poolproof.results.runs.few_events import FewEvents, few_events
+from poolproof.results.runs.in_place import family_of
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import coarsest_bin, remarks_on
 from poolproof.results.runs.shares import AccountSum, LeafShare, account_sum, leaf_shares, with_values
 from poolproof.results.runs.usability import Usability
 from poolproof.rules.model import Finding
+from poolproof.rules.rule_catalogue import rules_of
 from poolproof.statistics.build_samples import Samples
-from poolproof.statistics.comparison import LogMean, difference
+from poolproof.statistics.comparison import LogMean
 from poolproof.statistics.intervals import Interval, mean_interval
 from poolproof.statistics.shared_variance import LEAST_DEVIATION, VariancePrior, fit_prior
 from poolproof.statistics.two_groups import ValueGroup, groups_of
@@ -74,7 +75,8 @@ class Cell:
     lists the strongest finding of each rule over all trials, strongest first. `settling` is None if the trials ran for
     a fixed time. `emulated` lists the models of the emulated disks below the layout. `claimed` lists the metrics that
     claims of the campaign name for this cell. With `by_build`, the means of its builds are the samples of intervals and
-    comparisons. `left_out` says which builds failed; their trials are not in `trials`.
+    comparisons. `left_out` says which builds failed; their trials are not in `trials`. `family` is the number of the
+    layout's family (`in_place.family_of`).
     """
 
     layout: str
@@ -93,6 +95,7 @@ class Cell:
     generator: str = DEFAULT_GENERATOR
     by_build: bool = False
     left_out: Finding | None = None
+    family: int | None = None
 
     @property
     def key(self) -> CellKey:
@@ -180,7 +183,10 @@ class Cell:
         """Return what a metric's result may be used for. By default, the metric is the workload's own."""
         result = self.result(metric)
         causes = () if result.counts else self.reasons(metric)
-        return Usability(result.verdict, causes, self.few_events(metric), not self.did_not_converge, self.unsteady)
+        about = (finding for finding in self.findings_on(metric) if finding.is_about(metric or self.metric))
+        limited = next((f"{rule.not_compared} ({rule.id})" for rule in rules_of(about) if rule.not_compared), "")
+        few, converged = self.few_events(metric), not self.did_not_converge
+        return Usability(result.verdict, causes, few, converged, self.unsteady, limited)
 
     def few_events(self, metric: MetricId | None = None) -> FewEvents | None:
         """Return why a percentile has too few events for comparisons, or None (also for a rate) if it has enough."""
@@ -244,7 +250,8 @@ class Cell:
         """Return a metric's independent samples: the trials' values or, with several builds, each build's mean."""
         metric = metric or self.metric
         if metric not in self._samples:
-            self._samples[metric] = samples_of(self.trials, metric, by_build=self.by_build)
+            samples = samples_of(self.trials, metric, by_build=self.by_build)
+            self._samples[metric] = replace(samples, least_count=self.settling.least_count if self.settling else None)
         return self._samples[metric]
 
     def remarks(self, metric: MetricId | None = None) -> tuple[str, ...]:
@@ -291,7 +298,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
     every = [sorted(group, key=lambda trial: trial.number) for group in groups.values() if group]
     ordered = [counting(group) for group in every]
     by_build = are_apart(ordered)
-    priors = priors_among(ordered, by_build=by_build)
+    priors, family = priors_among(ordered, by_build=by_build), family_of(campaign)
     cells = []
     for group, trials in zip(every, ordered, strict=True):
         cell = _cell(trials, convergence_of(trials, measure, priors, by_build=by_build), priors, by_build=by_build)
@@ -302,6 +309,7 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
             generator=generators.get(cell.workload, DEFAULT_GENERATOR),
             claimed=claimed.get(cell.key, frozenset()),
             left_out=note,
+            family=family.get(cell.layout),
             findings=_strongest([*cell.findings, *([note] if note else [])]),
         )
         cells.append(cell)
@@ -311,34 +319,6 @@ def _cells(trials: Iterable[Trial], keys: Iterable[CellKey], campaign: Campaign)
 def unchanged(_key: CellKey, _metric: MetricId, mean: LogMean) -> LogMean:
     """Return the mean without adding the variance between runs, so the result applies to this run only."""
     return mean
-
-
-def speeds_to_baseline(
-    cells: Sequence[Cell], baseline: str | None, widened: Widening = unchanged
-) -> Mapping[CellKey, Interval]:
-    """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
-
-    The baseline is measured in the cell's state or, if there is no such cell, in the healthy state. For latencies, the
-    ratio is inverted, so more is always better. The variance of the other cells is used for the intervals, as in
-    `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be compared with the
-    baseline: one of the two results is refuted, failed, not steady or 0, or is a percentile with too few events.
-    `widened` adds the variance between runs.
-    """
-    bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
-    metrics = dict.fromkeys(base.metric for base in bases.values())
-    priors = {metric: metric_prior(cells, metric) for metric in metrics}
-    found = {}
-    for cell in cells:
-        base = bases.get((cell.workload, cell.state)) or bases.get((cell.workload, HEALTHY))
-        if base is None or cell.layout == baseline:
-            continue
-        if not all(each.usability().can_be_tested for each in (cell, base)):
-            continue
-        sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
-        if sides[0] is not None and sides[1] is not None:
-            one, other = widened(cell.key, cell.metric, sides[0]), widened(base.key, cell.metric, sides[1])
-            found[cell.key] = difference(one, other).interval
-    return found
 
 
 def metric_prior(cells: Iterable[Cell], metric: MetricId) -> VariancePrior | None:

@@ -13,7 +13,8 @@ class Usability:
 
     If the result does not count, `causes` lists the findings that caused the verdict, strongest first. `few` says how
     many events a percentile lacks. `converged` is false if the result is less precise than `until` requires. `unsteady`
-    lists the reasons why the rate changed within a trial.
+    lists the reasons why the rate changed within a trial. `limited` says why a valid result can't be compared:
+    something other than the layout limits it.
     """
 
     verdict: Verdict
@@ -21,6 +22,7 @@ class Usability:
     few: FewEvents | None = None
     converged: bool = True
     unsteady: tuple[str, ...] = ()
+    limited: str = ""
 
     @property
     def counts(self) -> bool:
@@ -34,8 +36,8 @@ class Usability:
 
     @property
     def can_be_tested(self) -> bool:
-        """True if the result can be ranked and its rate does not change, so the interval over its trials is valid."""
-        return self.can_be_ranked and not self.unsteady
+        """True if the result can be ranked, the layout limits it, and its rate does not change."""
+        return self.can_be_ranked and not self.limited and not self.unsteady
 
     @property
     def is_precise(self) -> bool:

@@ -8,8 +8,10 @@ from rich.console import Console
 
 from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
+from poolproof.presentation.terminal.table import print_table
 from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.loading import LoadedRun, load_run
 
 from .making import CAMPAIGN, Values, changed, make_run
@@ -48,4 +50,13 @@ def test_the_margin_is_stated(tmp_path: Path, order: str) -> None:
     made, out = run(tmp_path / "r", order), io.StringIO()
     print_comparison(Console(file=out, width=200), compare(Side(made, "plain"), Side(made, "log"), effect=0.02))
     print_ranking(Console(file=out, width=200), rank(made, READS, metric=None, effect=0.02))
-    assert out.getvalue().count("were converted into each other in place") == (2 if order == "in place" else 0)
+    print_table(Console(file=out, width=200), made.cells, "plain")
+    assert out.getvalue().count("were converted into each other in place") == (3 if order == "in place" else 0)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_speeds_relative_to_the_baseline_agree_with_compare(tmp_path: Path, order: str) -> None:
+    made = run(tmp_path / "r", order)
+    found = compare(Side(made, "plain"), Side(made, "log"), effect=0.02)
+    speeds = speeds_to_baseline(made.cells, "plain")
+    assert speeds[made.cell("log", "reads").key] == found.cells[0].difference.interval

@@ -20,9 +20,9 @@ from poolproof.results.compare.cell_comparison import Side, compare
 from poolproof.results.compare.comparison_object import comparison_object, ranking_object
 from poolproof.results.compare.measured import Measured, measured
 from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.loading import LoadedRun, load_run
-from poolproof.results.runs.summary import speeds_to_baseline
 
 from .making import CAMPAIGN, Values, changed, make_run
 

@@ -12,11 +12,11 @@ from poolproof.presentation.terminal.compared import print_comparison
 from poolproof.presentation.terminal.ranked import print_ranking
 from poolproof.presentation.terminal.table import print_table
 from poolproof.results.compare.cell_comparison import Side, compare
-from poolproof.results.compare.in_place import family_of
 from poolproof.results.compare.ranking import Goal, rank
+from poolproof.results.runs.baseline_speeds import speeds_to_baseline
 from poolproof.results.runs.claim_results import evaluate
 from poolproof.results.runs.elimination import elimination_of
-from poolproof.results.runs.summary import speeds_to_baseline
+from poolproof.results.runs.in_place import family_of
 from poolproof.statistics.build_samples import build_samples
 from poolproof.statistics.comparison import difference, log_mean
 from poolproof.statistics.intervals import mean_interval
@@ -147,5 +147,5 @@ def test_answers_say_what_they_hold_for(tmp_path: Path) -> None:
 
 
 def test_layouts_that_are_built_several_times_are_no_family(tmp_path: Path) -> None:
-    assert family_of(two(tmp_path / "r")) == {}
-    assert family_of(two(tmp_path / "s", campaign(builds=1), APART[:1], SHIFTED[:1])) == {"one": 0, "two": 0}
+    assert family_of(two(tmp_path / "r").campaign) == {}
+    assert family_of(two(tmp_path / "s", campaign(builds=1), APART[:1], SHIFTED[:1]).campaign) == {"one": 0, "two": 0}

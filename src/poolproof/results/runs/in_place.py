@@ -10,17 +10,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from poolproof.campaign.model import Campaign
 from poolproof.errors import PoolproofError
 from poolproof.layers.families import families
 from poolproof.layers.resolve import resolve
-from poolproof.results.runs.loading import LoadedRun
 from poolproof.statistics.comparison import Difference
 
 MARGIN = 0.16
 """The largest difference, as a share, that was measured between layouts of a family that should be equally fast."""
 
 
-def family_of(run: LoadedRun) -> Mapping[str, int]:
+def family_of(campaign: Campaign) -> Mapping[str, int]:
     """Return the family of each layout, as a number.
 
     Layouts with the same number were converted into each other in place.
@@ -28,11 +28,11 @@ def family_of(run: LoadedRun) -> Mapping[str, int]:
     The result is empty if each layout was built several times, because every build is then made from scratch. It is
     also empty if this version can't read one of the layout expressions.
     """
-    if run.campaign.measure.builds > 1:
+    if campaign.measure.builds > 1:
         return {}
-    names = {device.name for device in run.campaign.devices}
+    names = {device.name for device in campaign.devices}
     try:
-        nodes = {layout.name: resolve(layout.expression, names) for layout in run.campaign.layouts}
+        nodes = {layout.name: resolve(layout.expression, names) for layout in campaign.layouts}
         found = families(nodes, list(nodes))
     except PoolproofError:
         return {}
@@ -44,7 +44,7 @@ def are_in_place(family: Mapping[str, int], one: str, other: str) -> bool:
     return one in family and family[one] == family.get(other)
 
 
-def widened(apart: Difference) -> Difference:
+def with_margin(apart: Difference) -> Difference:
     """Return the difference. For layouts of the same family, its interval is widened by the margin."""
     margin = math.log1p(MARGIN)
     return replace(apart, below=apart.below + margin, above=apart.above + margin)

@@ -1,0 +1,40 @@
+"""How many times as fast each cell of a run is as the baseline, tested as in `poolproof compare`."""
+
+from collections.abc import Mapping, Sequence
+
+from poolproof.campaign.cell_key import HEALTHY, CellKey
+from poolproof.results.runs.convergence import metric_log_mean
+from poolproof.results.runs.in_place import with_margin
+from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
+from poolproof.statistics.comparison import difference
+from poolproof.statistics.intervals import Interval
+
+
+def speeds_to_baseline(
+    cells: Sequence[Cell], baseline: str | None, widened: Widening = unchanged
+) -> Mapping[CellKey, Interval]:
+    """Return how many times as fast each cell is as the baseline under the same workload, with a 95 % interval.
+
+    The baseline is measured in the cell's state or, if there is no such cell, in the healthy state. For latencies, the
+    ratio is inverted, so more is always better. The variance of the other cells is used for the intervals, as in
+    `poolproof compare`. The result leaves out the baseline's own cells, and every cell that can't be compared with the
+    baseline: one of the two results is refuted, failed, limited, not steady or 0, or is a percentile with too few
+    events. `widened` adds the variance between runs.
+    """
+    bases = {(cell.workload, cell.state): cell for cell in cells if cell.layout == baseline}
+    metrics = dict.fromkeys(base.metric for base in bases.values())
+    priors = {metric: metric_prior(cells, metric) for metric in metrics}
+    found = {}
+    for cell in cells:
+        base = bases.get((cell.workload, cell.state)) or bases.get((cell.workload, HEALTHY))
+        if base is None or cell.layout == baseline:
+            continue
+        if not all(each.usability().can_be_tested for each in (cell, base)):
+            continue
+        sides = [metric_log_mean(each.samples(), cell.metric, priors.get(cell.metric)) for each in (cell, base)]
+        if sides[0] is not None and sides[1] is not None:
+            one, other = widened(cell.key, cell.metric, sides[0]), widened(base.key, cell.metric, sides[1])
+            apart = difference(one, other)
+            in_place = cell.family is not None and cell.family == base.family
+            found[cell.key] = (with_margin(apart) if in_place else apart).interval
+    return found
