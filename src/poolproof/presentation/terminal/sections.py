@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from poolproof.campaign.claims import DEVICE_SHARES, ComparisonClaim, cell_values_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
 from poolproof.presentation.terminal.words import per_cent_whole
 from poolproof.results.runs.claim_results import ClaimResult
@@ -56,7 +57,8 @@ def measured_text(claim: ClaimResult) -> str:
     interval = claim.measured
     if interval is None:
         return claim.why
-    is_share = "share" in claim.claim.text or "utilisation" in claim.claim.text
+    that = claim.claim.that
+    is_share = isinstance(that, ComparisonClaim) and {each.name for each in cell_values_of(that)} <= {*DEVICE_SHARES}
     mean, low, high = (
         "" if value is None else f"{value:.1%}" if is_share else f"{value:.4g}"
         for value in (interval.mean, interval.low, interval.high)

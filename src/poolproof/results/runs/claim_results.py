@@ -2,12 +2,14 @@
 
 A claim is undecided if the interval includes the limit or if a value is missing. As in a ranking, the interval of a
 rate or latency also depends on the variance between trials in the other cells of the run (`metric_prior`), and on the
-variance between runs if it is known from earlier runs.
+variance between runs if it is known from earlier runs. Holm's procedure corrects the results for the number of claims,
+so all of them are right together with 95 % confidence.
 """
 
+import copy
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -26,12 +28,13 @@ from poolproof.campaign.claims import (
 from poolproof.metrics import COMPARABLE, MetricId, metric_of
 from poolproof.results.runs.cell_builds import samples_among, split_builds
 from poolproof.results.runs.convergence import extremes_of
+from poolproof.results.runs.in_place import MARGIN
 from poolproof.results.runs.model import Trial
 from poolproof.results.runs.remarks import resolution_of, without_value
 from poolproof.results.runs.summary import Cell, Widening, metric_prior, unchanged
 from poolproof.statistics.build_samples import Samples
 from poolproof.statistics.comparison import LogMean, difference, log_mean
-from poolproof.statistics.intervals import Interval, mean_interval
+from poolproof.statistics.intervals import CONFIDENCE, Interval, mean_interval
 from poolproof.statistics.shared_variance import VariancePrior, has_interval
 from poolproof.verdicts import has_values
 
@@ -49,14 +52,16 @@ _OPERATORS: Mapping[Operator, Callable[[float, float], float]] = {
 class ClaimResult:
     """A claim and its result. `measured` is the value of the claim's left-hand side, or None if that value is missing.
 
-    `why` says why a value is missing or, if all values are present, why the result is undecided. It also names trials
-    without a usable value, and trials that agree to the last digit.
+    The interval of `measured` is the 95 % interval of this claim alone. `why` says why a value is missing or, if all
+    values are present, why the result is undecided. It also names trials without a usable value, and trials that agree
+    to the last digit. `is_tested` is true if the result follows from intervals, so it may be wrong by chance.
     """
 
     claim: Claim
     result: Result
     measured: Interval | None
     why: str = ""
+    is_tested: bool = False
 
 
 class _NoValue(Exception):
@@ -64,12 +69,31 @@ class _NoValue(Exception):
 
 
 class _Cells:
-    """A run's cells, how much their trials typically vary, and the variance between runs."""
+    """A run's cells, how much their trials typically vary, and the variance between runs.
+
+    `compared` are the cells whose rates and latencies the claim uses. Its intervals miss the truth with probability
+    `risk`.
+    """
+
+    compared: frozenset[CellKey] = frozenset()
+    risk: float = 1 - CONFIDENCE
 
     def __init__(self, cells: tuple[Cell, ...], widened: Widening) -> None:
         self._cells, self._widened = cells, widened
         self._by_key = {cell.key: cell for cell in cells}
         self._priors: dict[MetricId, VariancePrior | None] = {}
+
+    def asked(self, that: ComparisonClaim, risk: float = 1 - CONFIDENCE) -> "_Cells":
+        """Return the same cells for another claim."""
+        found = copy.copy(self)
+        terms = (term for term in cell_values_of(that) if term.name in COMPARABLE)
+        found.compared, found.risk = frozenset(CellKey(term.layout, term.workload) for term in terms), risk
+        return found
+
+    def is_in_place(self, cell: Cell) -> bool:
+        """True if the claim also uses a layout that was converted in place into the cell's layout, or vice versa."""
+        others = (self._by_key.get(key) for key in self.compared if key.layout != cell.layout)
+        return cell.family is not None and any(other is not None and other.family == cell.family for other in others)
 
     def at(self, layout: str, workload: str) -> Cell:
         cell = self._by_key.get(CellKey(layout, workload))
@@ -88,7 +112,7 @@ class _Cells:
 
     def log_mean(self, term: CellValue, samples: Samples) -> LogMean | None:
         """Return the mean logarithm with the variance between runs added, or None if a sample is 0 or less."""
-        found = log_mean(samples.values, self.prior(term), resolution=samples.error)
+        found = log_mean(samples.values, self.prior(term), resolution=samples.error, least_count=samples.least_count)
         if found is None or term.name not in COMPARABLE:
             return found
         return self._widened(CellKey(term.layout, term.workload), term.name, found)
@@ -99,21 +123,49 @@ def evaluate(
 ) -> tuple[ClaimResult, ...]:
     """Return the result of each claim. `widened` adds the variance between runs if it is known from earlier runs."""
     found = _Cells(cells, widened)
-    return tuple(_evaluate(claim, found) for claim in claims)
+    results = [_evaluate(claim, found) for claim in claims]
+    tested = [at for at, each in enumerate(results) if each.is_tested]
+    for at in _not_certain(claims, tested, found):
+        alone = f"alone, this claim would be {results[at].result} with 95% confidence"
+        why = f"{alone}, but not together with the other {len(tested) - 1}"
+        if results[at].result != "undecided":
+            results[at] = replace(results[at], result="undecided", why=why)
+    return tuple(results)
+
+
+def _not_certain(claims: Sequence[Claim], tested: Sequence[int], cells: _Cells) -> Sequence[int]:
+    """Return which of the tested claims are undecided after Holm's correction."""
+    left = tested
+    while left:
+        risk = (1 - CONFIDENCE) / len(left)
+        undecided = [at for at in left if _result(claims[at].that, cells, risk) == "undecided"]
+        if len(undecided) == len(left):
+            break
+        left = undecided
+    return left
+
+
+def _result(that: ComparisonClaim | IsVerdict, cells: _Cells, risk: float) -> Result:
+    assert isinstance(that, ComparisonClaim), "a verdict is not tested"
+    asked = cells.asked(that, risk)
+    return _decide(that, _value(that.left, asked), _value(that.right, asked))
 
 
 def _evaluate(claim: Claim, cells: _Cells) -> ClaimResult:
+    """Return the result with 95 % confidence for this claim alone."""
     that = claim.that
     try:
         if isinstance(that, IsVerdict):
             verdict = cells.at(that.layout, that.workload).verdict
             return ClaimResult(claim, "held" if verdict == that.verdict else "failed", None, f"it is {verdict}")
-        left, right = _value(that.left, cells), _value(that.right, cells)
+        asked = cells.asked(that)
+        left, right = _value(that.left, asked), _value(that.right, asked)
     except _NoValue as error:
         return ClaimResult(claim, "undecided", None, str(error))
-    why = _without_interval(that, cells)
-    remarks = "; ".join(_remarks(that, cells))
-    return ClaimResult(claim, "undecided" if why else _decide(that, left, right), left, why or remarks)
+    if why := _without_interval(that, asked):
+        return ClaimResult(claim, "undecided", left, why)
+    is_tested = any(low < high for low, high in (_bounds(left), _bounds(right)))
+    return ClaimResult(claim, _decide(that, left, right), left, "; ".join(_remarks(that, asked)), is_tested)
 
 
 def _remarks(that: ComparisonClaim, cells: _Cells) -> Iterator[str]:
@@ -121,6 +173,10 @@ def _remarks(that: ComparisonClaim, cells: _Cells) -> Iterator[str]:
         if term.name in COMPARABLE:
             cell = cells.at(term.layout, term.workload)
             yield from (f"{cell.key}: {remark}" for remark in cell.remarks(term.name))
+    in_place = dict.fromkeys(key.layout for key in sorted(cells.compared) if cells.is_in_place(cells.at(*key[:2])))
+    if in_place:
+        margin = f"the intervals include a margin of {100 * MARGIN:.0f}%"
+        yield f"{' and '.join(in_place)} were converted into each other in place, so {margin}"
 
 
 def _without_interval(that: ComparisonClaim, cells: _Cells) -> str:
@@ -141,16 +197,20 @@ def _decide(that: ComparisonClaim, left: Interval, right: Interval) -> Result:
     """
     in_points = isinstance(that.right, Quantity) and that.right.is_percent
     is_share = that.tolerance.is_percent and not in_points  # the tolerance of a percentage is in percentage points
-    slack = that.tolerance.value * right.mean if is_share else that.tolerance.value
     low, high = _bounds(left)
-    least, most = _bounds(right)
+    slacks = [(end, that.tolerance.value * (abs(end) if is_share else 1)) for end in _bounds(right)]
+    least, most = [end - slack for end, slack in slacks], [end + slack for end, slack in slacks]
     match that.relation:
         case "=":
-            held, failed = least - slack <= low and high <= most + slack, high < least - slack or low > most + slack
-        case "<" | "<=":
-            held, failed = high <= least + slack, low > most + slack
-        case _:
-            held, failed = low >= most - slack, high < least - slack
+            held, failed = low >= max(least) and high <= min(most), high < min(least) or low > max(most)
+        case "<":
+            held, failed = high < min(most), low >= max(most)
+        case "<=":
+            held, failed = high <= min(most), low > max(most)
+        case ">":
+            held, failed = low > max(least), high <= min(least)
+        case ">=":
+            held, failed = low >= max(least), high < min(least)
     return "held" if held else "failed" if failed else "undecided"
 
 
@@ -168,22 +228,22 @@ def _value(term: Term, cells: _Cells) -> Interval:
         return Interval(term.value, term.value, term.value)
     if isinstance(term, CellValue):
         samples = _samples(term, cells)
-        mean = mean_interval(samples.values, cells.prior(term), samples.error)
+        mean = mean_interval(samples.values, cells.prior(term), samples.error, risk=cells.risk)
         assert mean is not None, "_samples returns at least one value"
-        return _widened(_across_runs(mean, cells.log_mean(term, samples)), *_range(term, cells))
+        return _widened(_across_runs(mean, cells.log_mean(term, samples), cells.risk), *_range(term, cells))
     if term.operator == "divide" and isinstance(term.left, CellValue) and isinstance(term.right, CellValue):
         left, right = (cells.log_mean(each, _samples(each, cells)) for each in (term.left, term.right))
         (low, high), (base_low, base_high) = _range(term.left, cells), _range(term.right, cells)
         if left is not None and right is not None:
-            return _widened(difference(left, right).interval, low / base_high, high / base_low)
+            return _widened(difference(left, right).interval_at(cells.risk), low / base_high, high / base_low)
     return _combined(term, _value(term.left, cells), _value(term.right, cells))
 
 
-def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
+def _across_runs(interval: Interval, log: LogMean | None, risk: float) -> Interval:
     """Return the interval of a mean, widened so that it also covers the interval of the mean logarithm."""
     if log is None or log.parts is None or interval.low is None or interval.high is None:
         return interval
-    wide = log.interval(lower_is_better=False)
+    wide = log.interval(lower_is_better=False, risk=risk)
     if wide.low is None or wide.high is None:
         return interval
     low, high = (interval.mean * bound / wide.mean for bound in (wide.low, wide.high))
@@ -193,17 +253,21 @@ def _across_runs(interval: Interval, log: LogMean | None) -> Interval:
 def _range(term: CellValue, cells: _Cells) -> tuple[float, float]:
     """Return the lowest and highest value of a changing rate, as shares of its mean.
 
-    Return (1, 1) if the rate is steady.
+    The range is (1, 1) if the rate is steady. If the claim compares layouts that were converted into each other in
+    place, it includes half of the margin for each of them.
     """
     cell = cells.at(term.layout, term.workload)
-    if term.name not in COMPARABLE or not cell.unsteady:
+    if term.name not in COMPARABLE:
         return 1.0, 1.0
+    margin = math.sqrt(1 + MARGIN) if cells.is_in_place(cell) else 1.0
+    if not cell.unsteady:
+        return 1 / margin, margin
     extremes = extremes_of(cell.trials, term.name)
     if extremes is None:
         raise _NoValue(f"{cell.key} is not steady ({', '.join(cell.unsteady)})")
     values = cell.values(term.name)
     mean = math.fsum(values) / len(values)
-    return min(1.0, extremes[0] / mean), max(1.0, extremes[1] / mean)
+    return min(1.0, extremes[0] / mean) / margin, max(1.0, extremes[1] / mean) * margin
 
 
 def _widened(interval: Interval, low_share: float, high_share: float) -> Interval:
@@ -232,6 +296,8 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
         elif not has_values(usability.verdict):
             why = "failed"
         raise _NoValue(f"{cell.key} {why}")
+    if usability is not None and usability.limited and len(cells.compared) > 1:
+        raise _NoValue(f"{cell.key} can't be compared: {usability.limited}")
     measured = [trial for trial in cell.trials if has_values(trial.verdict)]
     builds = [[value for each in own if (value := _of_trial(term, each)) is not None] for own in split_builds(measured)]
     samples = samples_among(builds, by_build=cell.by_build)
@@ -239,7 +305,8 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
         why = "; ".join(without_value(cell.trials, term.name)) if term.name in COMPARABLE else ""
         raise _NoValue(f"{cell.key}: {why}" if why else f"{cell.key} has no {term.name}")
     if term.name in COMPARABLE:
-        return replace(samples, error=max(samples.error, resolution_of(measured, term.name).share))
+        error, settling = max(samples.error, resolution_of(measured, term.name).share), cell.settling
+        return replace(samples, error=error, least_count=settling.least_count if settling else None)
     return samples
 
 
