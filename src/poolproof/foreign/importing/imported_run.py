@@ -1,6 +1,7 @@
 """Import other people's results as a run directory, judged by the same rules as poolproof's own trials."""
 
 import math
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,10 +63,11 @@ def import_results(sources: Sequence[Path], out: Path, context: Context, *, layo
     files: list[Path] = []
     for source in sources:
         try:
-            files += files_below(source.resolve(), unread) if source.is_dir() else [source.resolve()]
+            files += files_below(Path(os.path.realpath(source)), unread) if source.is_dir() else [source]
         except OSError as error:
             unread.append(Unread(str(source), error.strerror or str(error)))
-    records = _records(files, context, unread) if files else []
+    distinct = dict.fromkeys(Path(os.path.realpath(file)) for file in files)  # a file may be named twice, or by a link
+    records = _records(tuple(distinct), context, unread) if files else []
     if not records:
         first = f": {unread[0].source}: {unread[0].why}" if unread else ""
         raise FioError(f"no result in the given files{first}", "to see why: poolproof audit FILES…")

@@ -80,6 +80,17 @@ def test_names_that_are_alike_when_shortened_stay_apart(tmp_path: Path, names: t
     assert all(is_name(trial.layout) for trial in trials)
 
 
+def test_a_file_that_is_named_several_times_is_one_result(tmp_path: Path) -> None:
+    folder, file = tmp_path / "in", tmp_path / "in" / "a.json"
+    _write(file)
+    (folder / "link.json").symlink_to("a.json")
+    loop = tmp_path / "loop"
+    loop.symlink_to("loop")
+    done = import_results([file, folder, file, loop], tmp_path / "run", Context())
+    assert [trial.source for trial in done.trials] == [f"{file}:1"]
+    assert [each.source for each in done.unread] == [str(loop)]
+
+
 def test_files_of_one_job_are_layouts_without_repetition_numbers(tmp_path: Path) -> None:
     for name in ("mirror-1", "mirror-2", "raidz-1"):
         _write(tmp_path / "in" / f"{name}.json")
