@@ -122,7 +122,7 @@ def print_results(path: Path, *, as_json: bool, disks: bool = False) -> "Run":
     from poolproof.results.runs.limit import limits_of
     from poolproof.results.runs.run_object import run_object
 
-    run = load_run(path.resolve(), lenient=True)
+    run = load_run(Path(os.path.realpath(path)), lenient=True)
     print_missing(run.missing)
     campaign, cells, bare = run.campaign, run.cells, run.bare
     across = AcrossRuns(run)

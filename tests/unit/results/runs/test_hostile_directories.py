@@ -100,6 +100,11 @@ def test_every_reading_command_ends_with_an_exit_code(
             assert code == _DAMAGED, (words, err)
 
 
+def test_a_link_to_itself_is_not_a_run(tmp_path: Path, poolproof: Command) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert poolproof("show", str(tmp_path / "loop"))[0] == _DAMAGED
+
+
 def test_a_swapped_trials_file_is_not_appended_to(tmp_path: Path) -> None:
     path = make_run(tmp_path / "a", _VALUES)
     run = RunDirectory.open(path)
