@@ -131,6 +131,10 @@ class Safety:
     write_factor: float
 
 
+_OF_IMPORTED = Safety(redundancy=None, devices=1, capacity_bytes=None, write_factor=1.0)
+"""The layout of an imported result is a placeholder, about which nothing is known."""
+
+
 def safety(layout: Layout, campaign: Campaign) -> Safety:
     """Return a layout's redundancy, its number of devices, its capacity and its write amplification.
 
@@ -318,7 +322,7 @@ def rank(run: LoadedRun, goal: Goal, *, metric: MetricId | None, effect: float) 
             first=1 + sum(pair.worse == entry.layout and not pair.is_tie for pair in pairs),
             last=len(entries) - sum(pair.better == entry.layout and not pair.is_tie for pair in pairs),
             to_leader=None if entry is entries[0] else _apart(entry, entries[0], family),
-            safety=safety(layouts[entry.layout], run.campaign),
+            safety=_OF_IMPORTED if run.record.imported else safety(layouts[entry.layout], run.campaign),
         )
         for entry in entries
     )

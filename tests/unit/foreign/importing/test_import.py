@@ -55,6 +55,16 @@ def test_the_tree_of_bench_fio(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("command", [["rank"], ["report"], ["compare", "--layouts", "ssd,hdd"], ["export", "--csv"]])
+def test_every_command_reads_an_imported_run(tmp_path: Path, command: list[str]) -> None:
+    for layout in ("ssd", "hdd"):
+        _write(tmp_path / "in" / layout / "a.json")
+    name, *words = command
+    run = import_results([tmp_path / "in"], tmp_path / "run", Context()).path
+    done = CliRunner().invoke(app_for([name]), [name, str(run), *words])
+    assert done.exit_code == 0, done.exception
+
+
 def test_folders_are_layouts_and_columns_contain_the_names(tmp_path: Path) -> None:
     _write(tmp_path / "in" / "ssd" / "a.json")
     _write(tmp_path / "in" / "hdd" / "a.json")
