@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from poolproof.campaign.claims import DEVICE_SHARES, ComparisonClaim, cell_values_of
+from poolproof.campaign.claims import DEVICE_SHARES, CellValue, ComparisonClaim, IsVerdict, cell_values_of
+from poolproof.metrics import COMPARABLE, metric_of
 from poolproof.presentation.terminal.blocks import QUIET, indented, named_table, print_fitted
-from poolproof.presentation.terminal.words import per_cent_whole
+from poolproof.presentation.terminal.words import per_cent_whole, value_text
 from poolproof.results.runs.claim_results import ClaimResult
 from poolproof.results.runs.elimination import Elimination
 from poolproof.results.runs.summary import Cell
@@ -57,13 +58,21 @@ def measured_text(claim: ClaimResult) -> str:
     interval = claim.measured
     if interval is None:
         return claim.why
-    that = claim.claim.that
-    is_share = isinstance(that, ComparisonClaim) and {each.name for each in cell_values_of(that)} <= {*DEVICE_SHARES}
     mean, low, high = (
-        "" if value is None else f"{value:.1%}" if is_share else f"{value:.4g}"
+        "" if value is None else _claimed_text(claim.claim.that, value)
         for value in (interval.mean, interval.low, interval.high)
     )
     return f"{mean} ({low} … {high})" if low and high and low != high else mean
+
+
+def _claimed_text(that: ComparisonClaim | IsVerdict, value: float) -> str:
+    """Return the value of a claim's left-hand side: a rate or latency with its unit, and shares in per cent."""
+    if isinstance(that, IsVerdict):
+        return ""
+    if isinstance(that.left, CellValue) and that.left.name in COMPARABLE:
+        return value_text(value / metric_of(that.left.name).unit.scale, that.left.name)
+    is_share = {each.name for each in cell_values_of(that)} <= {*DEVICE_SHARES}
+    return f"{value:.1%}" if is_share else f"{value:.4g}"
 
 
 def elimination_block(found: Elimination) -> RenderableType:

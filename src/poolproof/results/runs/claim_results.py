@@ -126,10 +126,11 @@ def evaluate(
     results = [_evaluate(claim, found) for claim in claims]
     tested = [at for at, each in enumerate(results) if each.is_tested]
     for at in _not_certain(claims, tested, found):
-        alone = f"alone, this claim would be {results[at].result} with 95% confidence"
+        each = results[at]
+        alone = f"alone, this claim would be {each.result} with 95% confidence"
         why = f"{alone}, but not together with the other {len(tested) - 1}"
-        if results[at].result != "undecided":
-            results[at] = replace(results[at], result="undecided", why=why)
+        if each.result != "undecided":
+            results[at] = replace(each, result="undecided", why="; ".join(filter(None, (why, each.why))))
     return tuple(results)
 
 
@@ -305,6 +306,8 @@ def _samples(term: CellValue, cells: _Cells) -> Samples:
         why = "; ".join(without_value(cell.trials, term.name)) if term.name in COMPARABLE else ""
         raise _NoValue(f"{cell.key}: {why}" if why else f"{cell.key} has no {term.name}")
     if term.name in COMPARABLE:
+        if len(cells.compared) > 1 and min(samples.values) <= 0:
+            raise _NoValue(f"{cell.key} can't be compared: a trial measured 0")
         error, settling = max(samples.error, resolution_of(measured, term.name).share), cell.settling
         return replace(samples, error=error, least_count=settling.least_count if settling else None)
     return samples

@@ -162,7 +162,7 @@ def test_limited_rates_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("iops(shared, reads) > 5", "100 (96.52 … 103.5)"),
+        ("iops(shared, reads) > 5", "100 IOPS (96.5 IOPS … 104 IOPS)"),
         ("read_share(shared, reads, a) = 50%", "50.0%"),
         ("2 * iops(shared, reads) > 5", "200 (193 … 207.1)"),
     ],
@@ -172,3 +172,10 @@ def test_only_shares_are_shown_in_per_cent(text: str, shown: str) -> None:
     trials = [trial("shared", at, iops) for at, iops in enumerate((98.6, 100.0, 101.4), start=1)]
     (found,) = evaluate((Claim("", "", text, parse_claim(text, Spot("x"))),), cells_of(trials, campaign))
     assert measured_text(found) == shown
+
+
+def test_a_rate_of_zero_is_not_compared() -> None:
+    trials = [*TRIALS[:3], *(trial("mirror", number, 0.0) for number in (1, 2, 3))]
+    text = "iops(mirror, reads) / iops(raw, reads) < 1"
+    assert result(text, trials) == "undecided: reads on mirror can't be compared: a trial measured 0"
+    assert result("iops(mirror, reads) < 1", trials) == "held"
