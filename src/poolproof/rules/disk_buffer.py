@@ -1,4 +1,4 @@
-"""Random I/O on data that fits in a hard disk's buffer."""
+"""I/O on data that fits in a disk's own buffer."""
 
 from functools import partial
 
@@ -7,12 +7,13 @@ from poolproof.load.model import LoadPart
 from poolproof.rules.model import Case, Findings, Rule, linux_source, notes, suspects
 from poolproof.rules.path import goes_past_ram
 from poolproof.rules.proof import OF_READS, OF_WRITES
-from poolproof.rules.reported import Kind
+from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.units import format_count, format_number_of, format_size
 
 _SURELY = 16 << 20
 _MAYBE = 256 << 20
 _SEEKS, _SEEKS_DEEP = 300, 450
+_PASSES = 20
 _KINDS: tuple[Kind, ...] = ("read", "write")
 
 
@@ -30,8 +31,10 @@ def _in_job(case: Case) -> Findings:
 def _in_result(case: Case) -> Findings:
     """Yield a finding if the rate is higher than seeks allow.
 
-    At lower rates, the buffer cannot have served many I/Os.
+    At lower rates, the buffer cannot have served many I/Os. If the disks are unknown, the number of passes counts
+    instead.
     """
+    yield from _repeated(case)
     for kind in _KINDS:
         size, disks = _covered(case, kind), case.target.disks if case.target else None
         if size is None or not disks or case.outcome is None:
@@ -45,6 +48,21 @@ def _in_result(case: Case) -> Findings:
                 weight=84,
                 metrics=_METRICS[kind],
             )
+
+
+def _repeated(case: Case) -> Findings:
+    """Yield a finding if the jobs read a small area of unknown disks many times with direct I/O."""
+    unique, moved = case.load.unique_bytes, moved_bytes(case.outcome, "read")
+    is_known = case.target is not None and (case.target.rotational is not None or case.target.volatile)
+    if not case.cold or is_known or not unique or unique > _SURELY or moved is None or moved < _PASSES * unique:
+        return
+    if case.jobs and all(job.direct and not job.writes for job in case.jobs):
+        yield suspects(
+            f"the direct reads cover only {format_size(unique)}, and read it {moved / unique:,.0f} times: the "
+            "RAM of a disk, a RAID controller or a hypervisor can hold that",
+            weight=84,
+            metrics=OF_READS,
+        )
 
 
 def _covered(case: Case, kind: Kind) -> float | None:
@@ -91,7 +109,8 @@ RULE = Rule(
     "I/O.",
     shows="Before a run: random reads, or direct random writes without syncs between them. They are suspect if they "
     "cover at most 16 MiB per rotational disk; up to 256 MiB, a time_based job gets a note. In a result: more such "
-    "I/Os than seeks allow: 300/s per disk, or 450/s if they cover more than 16 MiB.",
+    "I/Os than seeks allow: 300/s per disk, or 450/s if they cover more than 16 MiB. If the disks are unknown: direct "
+    "reads of at most 16 MiB, 20 times or more, as by `hdparm -T --direct`.",
     error="Too high. Measured on an emulated hard disk: 3,822 random reads/s in a file of 2 MiB, and 130/s in a large "
     "one; 4,223 random writes/s in a file of 64 KiB.",
     fix="use a size of at least 1 GiB per disk, or one larger than the buffer in the data sheet",

@@ -6,6 +6,8 @@ from poolproof.rules.path import all_go_past_ram, is_direct_on_unknown
 from poolproof.rules.reported import Kind, moved_bytes
 from poolproof.units import format_size
 
+_MANY = 1000
+
 
 def _in_result(case: Case) -> Findings:
     unique = case.load.unique_bytes
@@ -27,9 +29,13 @@ def _repeated(case: Case, kind: Kind, unique: int) -> Findings:
     yield finding(
         "notes" if trusted else "suspects",
         f"{case.generator} {did} {format_size(moved)}, but the job can access only {format_size(unique)}: that is "
-        f"each block {moved / unique:.3g} times on average, and RAM can {ram}; no counters show what the disks did",
+        f"each block {_times(moved / unique)} times on average, and RAM can {ram}; no counters show what the disks did",
         weight=65,
     )
+
+
+def _times(passes: float) -> str:
+    return f"{passes:.3g}" if passes < _MANY else f"{passes:,.0f}"
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from poolproof.foreign.audit.formats.amounts import number, whole
-from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, outcome_of, values
+from poolproof.foreign.audit.formats.protocol import MIB, ForeignResult, FormatReader, file_of, outcome_of, values
 from poolproof.load.fio.plain_lines import Line
 from poolproof.load.model import LoadPart
 
@@ -20,10 +20,7 @@ _TIMING = re.compile(
     r"\s*=\s*(?P<rate>\d+(?:\.\d+)?) (?P<unit>[kMG])B/sec"
 )
 _POWERS = {"k": 1, "M": 2, "G": 3}
-_DIRECT = (
-    "hdparm -T --direct reads the same 2 MiB again and again without the page cache: it measures the link and the "
-    "drive's own RAM"
-)
+_BLOCK = 2 << 20
 _CACHED = "hdparm -T reads the same 2 MiB again and again without disk access: it measures RAM"
 
 
@@ -44,7 +41,13 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
         bandwidth_bytes=float(match["rate"]) * 1024.0 ** _POWERS[match["unit"]],
     )
     part = LoadPart(
-        name, reads=True, block_bytes=2 << 20, max_block_bytes=2 << 20, is_synchronous=True, direct=is_direct
+        name,
+        reads=True,
+        block_bytes=_BLOCK,
+        max_block_bytes=_BLOCK,
+        is_synchronous=True,
+        direct=is_direct,
+        extents=file_of(_BLOCK if is_direct and "cached" in match["what"] else None),
     )
     return ForeignResult(
         "hdparm",
@@ -54,7 +57,7 @@ def _result(line: int, match: re.Match[str]) -> ForeignResult:
         (part,),
         missing=_missing(match["what"]) if not is_cached else (),
         is_on_device=True,
-        measures_memory="" if not is_cached else _DIRECT if "O_DIRECT" in name else _CACHED,
+        measures_memory=_CACHED if is_cached else "",
     )
 
 

@@ -22,13 +22,14 @@ _DONE = re.compile(
     r"(?: (?P<kind>read|written))?, )?(?P<iops>\d[\d.]{0,12}(?: [kMG])?) iops, (?P<rate>\d[\d.]{0,12} (?:[KMGT]iB|B))/s"
 )
 _TIMES = re.compile(r"^\s*min/avg/max/mdev = (?:\S+ (?P<unit>ns|us|ms|s) / )(?P<mean>[\d.]{1,12} (?:ns|us|ms|s)) /")
-_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+)")
+_COMMAND = re.compile(r"(?:(?<![\w/.-])|(?<=/))ioping\s+(?P<words>(?:-\S+\s+|\d\S*\s+)*\S+(?:\s+-[A-Za-z]\S*)*)")
 _FLAGS = re.compile(r"(?<!\S)-(?P<letters>[A-Za-z]+)")
 _SIZES = re.compile(r"(?<!\S)-[A-Za-z]*(?P<letter>[sS])\s?(?P<size>\d+[kKmMgG]?)(?!\S)")
 _REQUEST = re.compile(r"^\s*(?:(?:\d+(?:\.\d+)? )?[KMGT]?i?B|\d+ bytes) (?:from|to|<<<|>>>) .*: request=\d+")
 _MOST_BELOW = 3
 _NEAR = 15
 _DEFAULT_FILE = 1 << 20
+_SECTOR = 512
 _TEMPORARY = re.compile(r"^(?:tmpfs|ramfs|zram)\b")
 _IN_MEMORY = "ioping ran on {target}, which is memory"
 _MISSING = ("results with more than one I/O in flight: ioping sends one at a time",)
@@ -95,7 +96,8 @@ def _statistics(
         return
     rate, iops = amount(done["rate"]), number(done["iops"])
     is_write = done["kind"] == "written" or "W" in asked.letters
-    block = round(rate / iops) if rate and iops and asked.line is None and not asked.letters else asked.block
+    is_shown = asked.line is not None or bool(asked.letters)
+    block = asked.block if is_shown or not rate or not iops else _whole_sectors(rate / iops)
     is_device = "device" in target or path.startswith("/dev/")
     part = _part(asked, path, block, is_write=is_write, is_device=is_device)
     figures = values(iops=iops, bandwidth_bytes=rate, mean_ns=mean_ns or None)
@@ -112,6 +114,11 @@ def _statistics(
         is_on_device=is_device,
         measures_memory=_IN_MEMORY.format(target=target) if _TEMPORARY.match(target) else "",
     )
+
+
+def _whole_sectors(block: float) -> int:
+    """Round a block size to sectors, because it is the quotient of two rounded rates."""
+    return max(1, round(block / _SECTOR)) * _SECTOR
 
 
 def _part(asked: _IopingOptions, path: str, block: int, *, is_write: bool, is_device: bool) -> LoadPart:
