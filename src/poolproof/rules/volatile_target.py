@@ -7,21 +7,23 @@ from poolproof.rules.fio_job import fio_job
 from poolproof.rules.model import Case, Effect, Findings, Rule, finding, linux_source, suspects
 
 _RAM_PATH = re.compile(r"/dev/shm(?:/|$)|/dev/z?ram\d")
+_NOTHING = re.compile(r"/dev/(?:null|zero|full|nullb\d+)$")
 
 
 def _in_job(case: Case) -> Findings:
     yield from _finding(case, "suspects")
     jobs = [job for job in case.jobs if _path_in_ram(job)] if case.target is None else []
     if jobs and (case.cold or case.load.writes):
-        path = _path_in_ram(jobs[0])
-        yield suspects(f"{case.who(jobs)} uses {path}, which is RAM: the result does not involve a disk", weight=95)
+        path = _path_in_ram(jobs[0]) or ""
+        what = "drops the data or keeps it in RAM" if _NOTHING.match(path) else "is RAM"
+        yield suspects(f"{case.who(jobs)} uses {path}, which {what}: the result does not involve a disk", weight=95)
 
 
 def _path_in_ram(job: LoadPart) -> str | None:
-    """Return the job's file or directory whose name says that it is in RAM, or None if there is none."""
+    """Return the job's file or directory whose name says that there is no disk behind it, or None if there is none."""
     fio = fio_job(job)
     names = (name if name.startswith("/") else f"{fio.directory or ''}/{name}" for name in fio.filenames or ("",))
-    return next((name.removesuffix("/") for name in names if _RAM_PATH.match(name)), None)
+    return next((name.removesuffix("/") for name in names if _RAM_PATH.match(name) or _NOTHING.match(name)), None)
 
 
 def _in_result(case: Case) -> Findings:
@@ -43,7 +45,8 @@ def _finding(case: Case, effect: Effect) -> Findings:
 RULE = Rule(
     title="The target is RAM",
     wrong="tmpfs, ramfs, brd and zram are memory. Current kernels accept O_DIRECT on tmpfs, so fio shows no error.",
-    shows="Before the run: the target is one of these, or its path says so (/dev/shm, /dev/ram0).",
+    shows="Before the run: the target is one of these, or its path says so (/dev/shm, /dev/ram0, "
+    "/dev/nullb0, /dev/zero).",
     error="Too high. Measured: 293,000 random reads/s, and an fdatasync p99 of 266 ns, which passes etcd's own test.",
     fix="put the test files on the disk that will store the data: directory=/path/on/that/disk",
     sources=(

@@ -10,7 +10,7 @@ from poolproof.foreign.lint.model import FioCall, JobEnvironment, JobSection, Lo
 from poolproof.foreign.lint.script_values import known_variables, loop_values, runs_of
 from poolproof.foreign.lint.shell_words import Script, ShellWord, read_script
 from poolproof.foreign.lint.variables import UNKNOWN
-from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments
+from poolproof.load.fio.commandline import Command, place_of_fio, read_arguments, without_windows_path
 from poolproof.load.fio.jobfile import Problem
 from poolproof.load.fio.option_names import ALL_NAMES, PROGRAM_OPTIONS
 
@@ -39,7 +39,7 @@ def units_of(text: str, surroundings: JobEnvironment) -> tuple[FioCall, ...]:
 
 
 def _units(text: str, surroundings: JobEnvironment, variables: Mapping[str, str]) -> tuple[FioCall, ...]:
-    script = read_script(text, variables)
+    script = read_script(without_windows_path(text), variables)
     units = list(_of_commands(script, variables, 0))
     for document in script.documents:
         if has_fio_options(document.text):

@@ -28,7 +28,9 @@ _NAMES = ALL_NAMES | PROGRAM_OPTIONS
 _SWITCHES = JOB_SWITCHES | PROGRAM_SWITCHES
 _JOINED = re.compile(r"^(?P<number>\d++[a-z]*+)(?P<rest>--(?P<name>[a-z][\w-]*).*)$", re.IGNORECASE)
 _OPERATORS = frozenset(["|", "||", "&", "&&", ";", ">", ">>", "<", "<<", ">&", "(", ")", "2>", "2>&1"])
-_WINDOWS_PATH = re.compile(r"(?:(?<=\s)|^)(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9}fio(?:\.exe)?(?=\s)")
+_WINDOWS_CALL = re.compile(
+    r"(?:(?<=\s)|^)(?:[A-Za-z]:\\[^\s>]{0,120}>)?(?:(?:\.|[A-Za-z]:)\\(?:[\w.()-]{1,60}\\){0,9})?fio(?:\.exe)?(?=\s)"
+)
 _SUBSTITUTION = re.compile(r"\$\(\(?(?![^()]*\bfio\s)[^()\n]{0,80}\)\)?")
 _DASHES = ("\u2013", "\u2014")
 _JOINED_DASHES = "".join(_DASHES)
@@ -220,6 +222,14 @@ def _short_options(text: str) -> tuple[tuple[str, str], ...] | None:
     return tuple(found) or None
 
 
+def without_windows_path(text: str) -> str:
+    """Replace each `C:\\fio\\fio.exe` with `fio`, and a prompt before it, keeping all positions in the text.
+
+    A shell would read the backslashes as escapes.
+    """
+    return _WINDOWS_CALL.sub(lambda match: "fio".rjust(len(match[0])), text) if "fio" in text else text
+
+
 def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Problem:
     name = word.lstrip("-").partition("=")[0]
     meant = nearest(name, _NAMES, _MISSPELT)
@@ -230,7 +240,7 @@ def _misread(word: str, letters: Sequence[tuple[str, str]], line: int) -> Proble
 
 
 def _words(text: str) -> list[str]:
-    joined = _WINDOWS_PATH.sub("fio", re.sub(r"\\[ \t]*\r?\n", " ", text))
+    joined = _WINDOWS_CALL.sub("fio", re.sub(r"\\[ \t]*\r?\n", " ", text))
     joined = _SUBSTITUTION.sub("$substituted", joined)  # `$(nproc)` has a value that the text does not show
     splitter = shlex.shlex(joined, posix=True, punctuation_chars="|&;<>()")
     splitter.whitespace_split = True

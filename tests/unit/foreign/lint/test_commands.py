@@ -207,3 +207,13 @@ def test_a_dash_of_a_word_processor_is_no_hyphen() -> None:
         assert (found.severity, found.rule, found.fix) == ("error", "refused-by-fio", "type two hyphens: --name=a")
     assert _unsynced("fio --name=a --rw=write --size=9g --description='a \u2013 b'\n") == [1]
     assert _rules("fio --name=a --description='\u2013 b' --rw=read --bs=1m --size=9g --direct=1\n") == set()
+
+
+def test_a_windows_path_of_fio_is_a_call() -> None:
+    text = '.\\fio.exe -name=a -ioengine=windowsaio -direct=1 -rw=randread -size=10G -filename="Z\\:\\f" -sizee=1\n'
+    assert _rules(text) == {"refused-by-fio"}
+
+
+@pytest.mark.parametrize("path", ["/dev/nullb0", "/dev/zero", "/dev/null"])
+def test_a_device_without_a_disk_is_reported(path: str) -> None:
+    assert "volatile-target" in _rules(f"fio --name=a --filename={path} --rw=randread --bs=4k --size=1g --direct=1\n")

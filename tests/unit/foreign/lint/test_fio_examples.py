@@ -29,6 +29,7 @@ _ONLY_MEANT = {
     "shared-file-numjobs": {  # clones in sequence from one offset of one file
         "fio-seq-RW.fio", "steadystate.fio", "waitfor.fio",
     },
+    "volatile-target": {"steadystate.fio"},  # /dev/null
     "write-without-sync": {  # buffered, no sync of any kind
         "dedupe-global.fio", "e4defrag2.fio", "exitwhat.fio", "fio-rand-RW.fio", "fio-rand-write.fio", "fio-seq-RW.fio",
         "fio-seq-write.fio", "steadystate.fio", "waitfor.fio",
