@@ -17,7 +17,7 @@ class Quoted:
     `is_macos`: True if the text names macOS, where fio's direct=1 sets F_NOCACHE, which still uses pages that are
     already in the cache.
     `measures_memory`: the reason why the value is, by definition, the speed of memory.
-    `stopped_by`: what ended a run that is too short; empty if it ran for as long as it should.
+    `stopped_by`: what ended a run early, such as a signal; empty if nothing is known to have ended it.
     `depths`: the queue depths that the author claims near the result, each with the sentence and its line.
     `hard_disks`: the line that names hard disks as the target; `hard_disk_count`: the number of disks, 0 if unknown.
     """

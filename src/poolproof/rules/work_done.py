@@ -4,7 +4,7 @@ from os import strerror
 
 from poolproof.load.outcome import Outcome, PartOutcome
 from poolproof.rules.fio_job import fio_job, is_fio_job
-from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, rule_id, suspects
+from poolproof.rules.model import Case, Findings, Rule, fails, finding, fio_source, rule_id
 from poolproof.rules.reported import asked_s, moved_bytes, parts, ran_s
 from poolproof.units import format_duration, format_size
 
@@ -89,8 +89,11 @@ def _bytes_done(case: Case, outcome: Outcome) -> Findings:
     reported = {part.name for part in outcome.parts}
     complete = complete and (case.quoted is None or not any(reported) or {job.name for job in case.jobs} <= reported)
     if asked and complete and moved is not None and moved < 0.95 * asked:
-        yield suspects(
-            f"the jobs request {format_size(asked)} in total, but {case.generator} moved only {format_size(moved)}",
+        stopped_by = case.quoted.stopped_by if case.quoted else ""
+        yield finding(
+            "notes" if stopped_by else "suspects",  # the rates are those of the time until the signal
+            f"the jobs request {format_size(asked)} in total, but {case.generator} moved only {format_size(moved)}"
+            f"{stopped_by and f' ({stopped_by})'}",
             weight=80,
             fix="look for errors in fio's output, and for a file smaller than size=",
         )
@@ -125,7 +128,8 @@ RULE = Rule(
     title="The run did not finish its work",
     wrong="fio failed, moved nothing, stopped early or moved too few bytes: its result describes a different test.",
     shows="In a result: an error code, no bytes, a time_based run of less than 95 % of its runtime, or less than 95 % "
-    "of the bytes that the sizes add up to. A run of less than a second is reported as a note. It is suspect if "
+    "of the bytes that the sizes add up to (a note if the text shows that a signal ended the run). A run of less than "
+    "a second is reported as a note. It is suspect if "
     "number_ios, io_size or loops ended it, if it took less than 20 ms, or if sysbench's number of requests ended it.",
     error="Too high or too low. Runs of 133 ms and 207 ms have been quoted as benchmarks.",
     fix="find out what ended the run, and run it again for at least 10 s",

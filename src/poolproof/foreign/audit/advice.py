@@ -28,6 +28,7 @@ _OPTIONS = (
 )  # fmt: skip
 _SPECIAL = frozenset(" |()$:,{}'\"\\")
 _UNKNOWN_FOLDER = "/path/on/the/disk"
+_ON_LINUX = {"windowsaio": "libaio", "solarisaio": "libaio"}
 _SECTOR, _NEAR = 512, 0.05
 
 
@@ -131,7 +132,7 @@ def _of_fio(part: LoadPart) -> Iterator[tuple[str, str]]:
     given = job_of(part).options
     for name in _OPTIONS:
         if name in given:
-            yield name, given[name] or "1"
+            yield name, _ON_LINUX.get(given[name] or "1", given[name] or "1")
 
 
 def _of_program(part: LoadPart, foreign: ForeignResult | None) -> Iterator[tuple[str, str]]:

@@ -39,6 +39,14 @@ def memory_of(load: Load) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
+def memory_below(result: Outcome) -> str | None:
+    """Return the kind of memory that fio's disk statistics name instead of disks, or None if they name a disk."""
+    found = {
+        next((name for pattern, name in _MEMORY if pattern.match(f"/dev/{disk.name}")), None) for disk in result.disks
+    }
+    return found.pop() if len(found) == 1 else None
+
+
 def named_memory(load: Load) -> str:
     """Return the load's first path if all of its paths name a RAM disk, otherwise an empty string."""
     paths = [extent.file for part in load.parts for extent in part.extents]

@@ -73,6 +73,8 @@ _COUNT = re.compile(
 )
 _NOT_A_DISK = re.compile(r"\bhdds?[:=](?=\w)|^\s*(?:x?vd|sr|loop)[a-z0-9]+\s+\S+\s+HDD\b", re.IGNORECASE)
 _ON_DISK_CACHE = re.compile(r"\b\d+\s?M(?:i?B)? cache\b", re.IGNORECASE)
+_STOPPED = re.compile(r"^\s*fio: terminating on signal \d")
+_SIGNAL = "line {} says that a signal ended it"
 _STOPS = (". ", "; ", "! ", "? ")
 _LINES_BELOW = 5
 _LONGEST_SENTENCE = 300
@@ -101,6 +103,7 @@ def quoted_facts(text: str, results: Sequence[FoundResult]) -> tuple[Quoted, ...
             hard_disks=named.words if named else "",
             hard_disk_count=named.count if named else 0,
             depths=_depths(lines, result),
+            stopped_by=next((_SIGNAL.format(number) for number, line in lines if _STOPPED.search(line)), ""),
         )
         for result, lines, size, quoted, named in zip(results, around, sizes, files, disks, strict=True)
     )

@@ -12,7 +12,7 @@ from poolproof.foreign.audit.earlier_jobs import earlier_jobs
 from poolproof.foreign.audit.external_counters import ExternalCounters, block_of, for_group, from_block, from_disk_use
 from poolproof.foreign.audit.formats.protocol import ForeignResult, find_foreign
 from poolproof.foreign.audit.iostat import DiskRates, find_disk_rates
-from poolproof.foreign.audit.memory_paths import memory_of, named_memory, without_other_disks
+from poolproof.foreign.audit.memory_paths import memory_below, memory_of, named_memory, without_other_disks
 from poolproof.foreign.audit.missing import assumed_options, jobs_of, missing_of
 from poolproof.foreign.audit.model import Audited, metrics_of
 from poolproof.foreign.audit.quoted_facts import quoted_facts, with_foreign
@@ -160,7 +160,7 @@ def judge_result(
         load=load,
         outcome=found.result,
         evidence=counters.evidence if counters else None,
-        target=_target(context, statement, machine, memory_of(load)),
+        target=_target(context, statement, machine, memory_of(load) or memory_below(found.result)),
         cold=context.cold,
         quoted=with_foreign(quoted, foreign) if foreign else replace(quoted, assumed=assumed_options(found.made, jobs)),
     )

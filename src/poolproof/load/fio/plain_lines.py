@@ -61,6 +61,7 @@ _INCOMPLETE = re.compile(
     r"|(?:READ|WRITE|TRIM|MIXED): bw=(?!.*msec)|(?:slat|clat|lat|sync) \([num]?sec\)\s*: min=(?!.*stdev=)"
     r"|bw\s*\(\s*[kKMG]i?B\s*/s\s*\): min=(?!.*stdev=))"
 )
+_LISTS = re.compile(r"^\s*+(?:lat \([num]?sec\)\s*:|IO depths\s*:|submit\s*:|complete\s*:|iops\s*:).*,\s*$")
 _COMMAND = re.compile(r"\bfio(?:\.exe)?\s.*-\w")
 _MIN_WIDTH = 40
 _BBCODE = "b|i|u|s|code|icode|color|size|font|quote|spoiler|ispoiler|plain|tt|pre|url|list|indent|left|center"
@@ -232,6 +233,8 @@ def _join_results(numbered: Sequence[Line], widths: set[int]) -> list[Line]:
         if "=" in line and at + 1 < len(numbered) and _INCOMPLETE.match(line):
             rest = numbered[at + 1][1]
             joined = next((each for each in (line + rest, f"{line} {rest}") if _is_complete(each)), None)
+        elif line.rstrip().endswith(",") and at + 1 < len(numbered) and _LISTS.match(line):
+            joined = f"{line.rstrip()} {numbered[at + 1][1].strip()}"
         if joined is not None:
             widths.add(len(line))
             at += 1

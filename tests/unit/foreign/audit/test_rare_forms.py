@@ -1,0 +1,156 @@
+"""Forms found in public texts: tiotest, repeated direct reads, wrapped lists, signals, Windows prompts and zram."""
+
+import pytest
+
+from poolproof.foreign.audit.context import Context
+from poolproof.foreign.audit.model import Audited
+from poolproof.foreign.audit.texts import audit_text
+
+MIB = 1024**2
+
+TIOTEST = """\
+$ tiotest -t8 -f 200 -d /striped_zpool/
+Tiotest results for 8 concurrent io threads:
+,----------------------------------------------------------------------.
+| Item                  | Time     | Rate         | Usr CPU  | Sys CPU |
++-----------------------+----------+--------------+----------+---------+
+| Write        1600 MBs |    3.2 s | 502.596 MB/s |  37.4 %  | 1290.1 % |
+| Random Write   31 MBs |    0.3 s | 120.682 MB/s |   0.0 %  | 903.7 % |
+| Read         1600 MBs |    0.3 s | {rate} MB/s | 222.4 %  | 5104.2 % |
+| Random Read    31 MBs |   18.7 s |   1.655 MB/s |   0.0 %  | 5787.9 % |
+`----------------------------------------------------------------------'
+Tiotest latency results:
+,-------------------------------------------------------------------------.
+| Item         | Average latency | Maximum latency | % >2 sec | % >10 sec |
++--------------+-----------------+-----------------+----------+-----------+
+| Write        |        0.003 ms |        0.515 ms |  0.00000 |   0.00000 |
+"""
+
+
+def _rules(each: Audited, *effects: str) -> set[str]:
+    return {finding.rule for finding in each.findings if finding.effect in (effects or ("suspects", "refutes"))}
+
+
+def test_each_row_of_tiotest_is_a_result() -> None:
+    found = audit_text("post", TIOTEST.format(rate="4682.758"), Context())
+
+    assert [(each.line, each.job) for each in found] == [
+        (6, "tiotest: write"),
+        (7, "tiotest: random write"),
+        (8, "tiotest: read"),
+        (9, "tiotest: random read"),
+    ]
+    rates = [moved.bandwidth_bytes for each in found for moved in each.figures.directions.values()]
+    assert rates == [pytest.approx(rate * MIB) for rate in (502.596, 120.682, 4682.758, 1.655)]
+    assert found[3].figures.directions["read"].iops == pytest.approx(1.655 * MIB / 4096)
+    assert found[0].command_line == 1
+
+
+@pytest.mark.parametrize(("rate", "is_memory"), [("4682.758", True), ("182.758", False)])
+def test_tiotest_reads_what_it_has_just_written(rate: str, *, is_memory: bool) -> None:
+    found = audit_text("post", TIOTEST.format(rate=rate), Context())
+
+    assert ("earlier-job" in _rules(found[2])) == is_memory
+    assert [each.verdict for each in (found[0], found[1], found[3])] == ["unproven"] * 3
+
+
+def test_hdparm_with_direct_repeats_two_mebibytes() -> None:
+    text = (
+        " Timing O_DIRECT cached reads:   6324 MB in  2.00 seconds = 3163.52 MB/sec\n"
+        " Timing O_DIRECT disk reads: 9538 MB in  3.00 seconds = 3178.72 MB/sec\n"
+    )
+
+    cached, disk = audit_text("post", text, Context())
+
+    assert (cached.verdict, disk.verdict) == ("suspect", "unproven")
+    assert _rules(cached) == {"disk-buffer"}
+
+
+IOPING = """\
+--- /var/lib/mysql (ext4 /dev/dm-0 193.8 GiB) ioping statistics ---
+19 requests completed in 6.40 ms, 76 KiB read, 2.97 k iops, 11.6 MiB/s
+min/avg/max/mdev = 244.1 us / 336.7 us / 432.6 us / 48.6 us
+"""
+
+
+def test_a_rounded_block_of_ioping_is_no_odd_block() -> None:
+    (found,) = audit_text("post", IOPING, Context())
+
+    assert "recordsize-mismatch" not in _rules(found, "notes", "suspects")
+    assert found.proof is not None and "bs=4k" in found.proof
+
+
+def test_options_of_ioping_may_follow_the_target() -> None:
+    text = (
+        "$ ioping -c10 /dev/nvme0n1 -D -WWW -s512\n--- /dev/nvme0n1 (block device 894.3 GiB) ioping statistics ---\n"
+        "9 requests completed in 9.54 ms, 4.50 KiB written, 943 iops, 471.9 KiB/s\n"
+    )
+
+    (found,) = audit_text("post", text, Context())
+
+    assert found.proof is not None and "bs=512,direct=1" in found.proof
+
+
+WRAPPED = """\
+>    write: IOPS=1884, BW=236MiB/s (247MB/s)(138GiB/600319msec); 0 zone resets
+>       clat (msec): min=9, max=4941, avg=1602.56, stdev=339.05
+>      iops        : min=  322, max= 3996, avg=1843.17, stdev=10.39,
+> samples=57259
+>     lat (msec)   : 500=0.06%, 750=0.14%, 1000=0.93%, 2000=90.41%,
+>   >=2000=8.42%
+>     fsync/fdatasync/sync_file_range:
+>       sync (nsec): min=10, max=57940, avg=104.23, stdev=498.86
+>     IO depths    : 1=0.1%, 2=0.1%, 4=0.1%, 8=0.1%, 16=0.1%, 32=0.1%,
+>   >=64=199.5%
+>        issued rwts: total=0,1131018,0,1127994 short=0,0,0,0 dropped=0,0,0,0
+"""
+
+
+def test_lists_wrapped_by_a_mail_program_do_not_split_a_result() -> None:
+    (found,) = audit_text("mail", WRAPPED, Context())
+
+    assert found.figures.directions["write"].iops == pytest.approx(1884, rel=0.01)
+
+
+SIGNAL = """\
+fio --filename=test4K --rw=write --ioengine=posixaio --direct=1 --bs=4K --size=4G --iodepth=4 --name=myjob
+^Cbs: 1 (f=1): [W(1)][37.2%][r=0KiB/s,w=396KiB/s][r=0,w=99 IOPS][eta 25m:16s]
+{line}
+
+myjob: (groupid=0, jobs=1): err= 0: pid=21508: Fri Oct  6 05:45:29 2017
+  write: IOPS=434, BW=1738KiB/s (1779kB/s)(1523MiB/897271msec)
+"""
+
+
+@pytest.mark.parametrize(("line", "verdict"), [("fio: terminating on signal 2", "unproven"), ("", "suspect")])
+def test_a_run_that_the_user_stopped_has_valid_rates(line: str, verdict: str) -> None:
+    (found,) = audit_text("post", SIGNAL.format(line=line), Context())
+
+    assert found.verdict == verdict
+    assert "work-done" in _rules(found, "notes", "suspects")
+
+
+def test_a_command_after_a_windows_prompt_is_read() -> None:
+    text = (
+        "D:\\>c:\\fio\\fio\\fio --name=a --ioengine=windowsaio --rw=randread --bs=4k --size=4g --direct=1\n"
+        "a: (groupid=0, jobs=1): err= 0: pid=2072: Sat Oct 30 02:40:25 2021\n"
+        "  read: IOPS=2811, BW=11.0MiB/s (11.5MB/s)(659MiB/60015msec)\n"
+    )
+
+    (found,) = audit_text("post", text, Context())
+
+    assert found.command_line == 1
+    assert found.proof is None or "windowsaio" not in found.proof
+
+
+@pytest.mark.parametrize(("disk", "verdict"), [("zram0", "refuted"), ("sda", "unproven")])
+def test_disk_statistics_may_name_memory(disk: str, verdict: str) -> None:
+    text = (
+        "fio results for the resulting code are:\nRun status group 0 (all jobs):\n"
+        "  WRITE: io=3200.0MB, aggrb=13095KB/s, minb=3273KB/s, maxb=3284KB/s, mint=249447msec, maxt=250214msec\n\n"
+        f"Disk stats (read/write):\n  {disk}: ios=0/819200, merge=0/0, ticks=1692/4624, in_queue=6337, util=85.33%\n"
+    )
+
+    (found,) = audit_text("mail", text, Context())
+
+    assert found.verdict == verdict
